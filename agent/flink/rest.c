@@ -372,6 +372,45 @@ enum flink_answer flink_rest_slots(const struct flink_rest *rest, int64_t timeou
 	return FLINK_OK;
 }
 
+void flink_task_managers_release(struct flink_task_managers *managers)
+{
+	for (size_t i = 0; i < managers->count; i++)
+		free(managers->ids[i]);
+	free(managers->ids);
+	*managers = (struct flink_task_managers){0};
+}
+
+enum flink_answer flink_rest_task_managers(const struct flink_rest *rest, int64_t timeout_ms,
+					   struct flink_task_managers *ret_managers,
+					   struct err *err)
+{
+	struct flink_task_managers managers = {0};
+	const struct json *array, *element;
+	cleanup_json struct json *doc = NULL;
+	struct err local = {0};
+	enum flink_answer answer;
+
+	err = err ? err : &local;
+	answer = rest_get(rest, timeout_ms, &doc, err, "/taskmanagers");
+	if (answer != FLINK_OK)
+		return answer;
+	if (json_need_array(doc, "taskmanagers", &array, err) < 0)
+		return rest_unexpected("/taskmanagers", err);
+	json_each (element, array) {
+		const char *id;
+
+		if (json_need_str(element, "id", &id, err) < 0) {
+			flink_task_managers_release(&managers);
+			return rest_unexpected("/taskmanagers", err);
+		}
+		managers.ids =
+			xreallocarray(managers.ids, managers.count + 1, sizeof(*managers.ids));
+		managers.ids[managers.count++] = xstrdup(id);
+	}
+	*ret_managers = managers;
+	return FLINK_OK;
+}
+
 enum flink_answer flink_rest_cancel(const struct flink_rest *rest, const char *job_id,
 				    int64_t timeout_ms, bool *ret_ended, struct err *err)
 {

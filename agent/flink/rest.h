@@ -141,6 +141,17 @@ struct flink_slots {
 enum flink_answer flink_rest_slots(const struct flink_rest *rest, int64_t timeout_ms,
 				   struct flink_slots *ret_slots, struct err *err);
 
+/* GET /taskmanagers: the resource ids of those that are registered. */
+struct flink_task_managers {
+	char **ids;
+	size_t count;
+};
+
+enum flink_answer flink_rest_task_managers(const struct flink_rest *rest, int64_t timeout_ms,
+					   struct flink_task_managers *ret_managers,
+					   struct err *err);
+void flink_task_managers_release(struct flink_task_managers *managers); /* zeroed is allowed */
+
 /*
  * PATCH /jobs/:id?mode=cancel. FLINK_OK: accepted, the state becomes CANCELLING, then CANCELED;
  * also if it is already CANCELED. *ret_ended: it had already ended in another way (409), nothing

@@ -68,6 +68,8 @@ static void launch(struct world *w)
 	const struct launch *launch = journal_launch(&w->agent->life.journal);
 	struct item *item;
 
+	if (launch->held && handover_goes(w))
+		return;
 	oracle_launch(w);
 	w->figures->launches++;
 	item = plan(w, between(w, 0, 20), ITEM_LAUNCH, SCOPE_CONTAINER);
@@ -153,6 +155,9 @@ static void execute(struct world *w, const struct effect *effect)
 	case EFFECT_CHECK_JOURNAL: /* draws no number: if it finds nothing, the history stays the same */
 		plan(w, CHECK_TAKES_MS, ITEM_JOURNAL_CHECK, SCOPE_AGENT);
 		return;
+	case EFFECT_STAND_DOWN:
+		plan(w, 0, ITEM_STAND_DOWN, SCOPE_AGENT);
+		return;
 	case EFFECT_NOTE:
 	case EFFECT_TELL:
 		return;
@@ -178,7 +183,7 @@ void agent_step(struct world *w, const struct event *event)
 	enum phase before = agent->life.phase;
 	struct json *seen;
 
-	if (!agent->alive || w->done)
+	if (!agent->alive || agent->stands || w->done)
 		return;
 	if (event->type != EVENT_TICK)
 		say(w, "event %s", event_type_name(event->type));
@@ -213,30 +218,53 @@ void agent_start(struct world *w)
 	struct agent *agent = w->agent;
 	struct init *init = w->init;
 	struct journal journal;
-	struct rng rng;
-	struct event event = {.type = EVENT_HELLO};
-	const struct truth_launch *running =
-		w->flink->alive ? &w->truth.launches[w->flink->launch] : NULL;
 
 	if (!init->alive || init->leaving || agent->alive)
 		return;
+	if (has(w, FEATURE_HANDOVER)) {
+		w->epochs[SCOPE_AGENT]++;
+		stand_begin(w);
+		return;
+	}
 	/* the lock in the state directory: one agent at a time */
 	if ((world_other(w)->agent.alive && !w->apart) || !store_read(w, &journal)) {
 		plan(w, between(w, 1, 10) * SECOND_MS, ITEM_AGENT_START, SCOPE_CONTAINER);
 		return;
 	}
 	w->epochs[SCOPE_AGENT]++;
+	agent_own(w, &journal, CLAIM_NONE, SIDE_BLUE);
+}
+
+void agent_own(struct world *w, struct journal *journal, enum claim claim, enum side side)
+{
+	struct agent *agent = w->agent;
+	struct init *init = w->init;
+	struct rng rng;
+	struct event event = {.type = EVENT_HELLO};
+	bool held = w->flink->alive && flink_is_held(w->flink);
+	const struct truth_launch *running =
+		w->flink->alive && !held ? &w->truth.launches[w->flink->launch] : NULL;
+
 	facts_release(&agent->facts);
 	*agent = (struct agent){.alive = true, .tick_at_ms = -1, .fenced_ms = -1};
 	directory_begin(w);
-	agent->file_sequence = journal.sequence;
-	snprintf(agent->writer, sizeof(agent->writer), "pod-%d/agent-%" PRIu64, w->pod,
-		 w->epochs[SCOPE_AGENT]);
-	journal_take_over(&journal, agent->writer);
+	agent->file_sequence = journal->sequence;
+	if (claim)
+		snprintf(agent->writer, sizeof(agent->writer), "%s/a%" PRIu64, w->config->place,
+			 w->epochs[SCOPE_AGENT]);
+	else
+		snprintf(agent->writer, sizeof(agent->writer), "pod-%d/agent-%" PRIu64, w->pod,
+			 w->epochs[SCOPE_AGENT]);
+	w->config->handover.me.side = side;
+	if (claim)
+		w->config->ha_cluster_id = side == SIDE_GREEN ? "sim-green" : "sim";
+	journal_take_over(journal, agent->writer);
 	rng_seed(&rng, rng_next(&w->rng));
-	lifecycle_init(&agent->life, w->config, &journal, &rng);
+	lifecycle_init(&agent->life, w->config, journal, &rng);
 	notice_begin(agent);
 	trace_start(w);
+	event.hello.claim = claim;
+	event.hello.held = held ? w->flink->held_id : NULL;
 	event.hello.running = running ? running->job_id : NULL;
 	event.hello.last = *init->last ? init->last : NULL;
 	event.hello.last_wait_status = init->last_wait_status;
@@ -247,6 +275,10 @@ void agent_start(struct world *w)
 	}
 	event.hello.stopping = init->stopping;
 	event.hello.grace_left_ms = init->grace_end_ms - w->now_ms;
+	if (claim && init->stopping)
+		event.hello.upgrade = strcmp(pod_wanted_generation(w), w->config->generation)
+					      ? UPGRADE_YES
+					      : UPGRADE_NO;
 	say(w, "agent %" PRIu64 " starts, journal %" PRId64 ", running %s", w->epochs[SCOPE_AGENT],
 	    agent->file_sequence, running ? running->job_id : "nothing");
 	agent_step(w, &event);
@@ -264,11 +296,15 @@ void agent_crash(struct world *w, const char *why)
 		return;
 	say(w, "agent dies: %s", why);
 	w->figures->agent_crashes++;
-	w->init->fenced |= agent->life.fenced;
-	store_land(w);
-	trace_end(w);
-	lifecycle_release(&agent->life);
-	desired_inputs_release(&agent->inputs);
+	if (agent->stands) {
+		stand_end(w);
+	} else {
+		w->init->fenced |= agent->life.fenced;
+		store_land(w);
+		trace_end(w);
+		lifecycle_release(&agent->life);
+		desired_inputs_release(&agent->inputs);
+	}
 	agent->alive = false;
 	spare_over(w, "its agent is dead");
 	w->epochs[SCOPE_AGENT]++;
@@ -499,13 +535,22 @@ void agent_item(struct world *w, const struct item *item)
 		operation_answer(w, item);
 		break;
 	case ITEM_STARTED:
-		process_event(w, item, EVENT_STARTED);
+		if (w->agent->stands)
+			stand_item(w, item);
+		else
+			process_event(w, item, EVENT_STARTED);
 		break;
 	case ITEM_LAUNCH_FAILED:
-		process_event(w, item, EVENT_LAUNCH_FAILED);
+		if (w->agent->stands)
+			stand_item(w, item);
+		else
+			process_event(w, item, EVENT_LAUNCH_FAILED);
 		break;
 	case ITEM_EXITED:
-		process_event(w, item, EVENT_EXITED);
+		if (w->agent->stands)
+			stand_item(w, item);
+		else
+			process_event(w, item, EVENT_EXITED);
 		break;
 	default:
 		break;

@@ -13,10 +13,11 @@
 
 static const char *const names[FEATURE_COUNT] = {
 	[FEATURE_ROLLBACK] = "rollback", [FEATURE_MOVED] = "moved", [FEATURE_LINES] = "lines",
-	[FEATURE_RIVALS] = "rivals",     [FEATURE_SPARE] = "spare",
+	[FEATURE_RIVALS] = "rivals",     [FEATURE_SPARE] = "spare", [FEATURE_HANDOVER] = "handover",
 };
 
-#define ALL ((1U << FEATURE_COUNT) - 1)
+/* hand-overs are a world of their own */
+#define ALL ((1U << FEATURE_HANDOVER) - 1)
 
 bool features_parse(const char *text, unsigned *ret_features)
 {
@@ -93,6 +94,12 @@ void features_draw(struct world *w, unsigned features)
 			w->features |= 1U << i;
 	/* draws nothing: without it the histories stay as they were */
 	w->features |= features & (1U << FEATURE_SPARE);
+	if (features & (1U << FEATURE_HANDOVER)) {
+		w->features = 1U << FEATURE_HANDOVER;
+		w->own_dir = -1;
+		deployment_draw(w);
+		return;
+	}
 	/* a job that continues in another directory leaves older checkpoints in the previous one: with a backup
 	 * of the newer directory these would be the newest, and out of sight */
 	if (has(w, FEATURE_MOVED))
@@ -115,9 +122,9 @@ static void plan_feature(struct world *w, int64_t mean_ms, enum item_kind kind)
 
 void features_begin(struct world *w)
 {
-	static const char *const places[PODS] = {"pod-0", "pod-1"};
+	static const char *const places[] = {"pod-0", "pod-1"};
 
-	for (int i = 0; i < PODS && has(w, FEATURE_RIVALS) && w->apart; i++)
+	for (int i = 0; i < 2 && has(w, FEATURE_RIVALS) && w->apart; i++)
 		w->pods[i].config.place = places[i];
 	if (w->cut_ms)
 		plan_feature(w, w->cut_ms, ITEM_CUT);
@@ -244,7 +251,7 @@ bool is_cut_off(const struct world *w)
 
 static void cut_off(struct world *w)
 {
-	struct pod *pod = &w->pods[luck_below(w, PODS)];
+	struct pod *pod = &w->pods[luck_below(w, 2)];
 	int64_t takes_ms = luck_between(w, 1, luck(w, 500) ? 20 : 300) * SECOND_MS;
 
 	pod->cut_until_ms = w->now_ms + takes_ms;

@@ -50,19 +50,23 @@ void flink_start(struct world *w, int launch)
 		plan(w, between(w, 100, 20000), ITEM_FLINK_EXIT, SCOPE_FLINK)->a =
 			EXITED(odds(w, 500) ? 1 : 163);
 	plan(w, between(w, 300, 8000), ITEM_REST_UP, SCOPE_FLINK);
+	if (has(w, FEATURE_HANDOVER))
+		leader_start(w);
 }
 
 /* Whether drey noticed that the job restored something else; if it could not, the job's snapshots cannot be
  * distinguished from right ones. */
 static void mismatch_unnoticed(struct world *w)
 {
-	struct truth_launch *truth = &w->truth.launches[w->flink->launch];
-	const struct journal *journal =
-		w->agent->alive ? &w->agent->life.journal : &w->store.image->journal;
+	struct truth_launch *truth =
+		flink_is_held(w->flink) ? NULL : &w->truth.launches[w->flink->launch];
+	const struct journal *journal = w->agent->alive && !w->agent->stands
+						? &w->agent->life.journal
+						: &w->store.image->journal;
 	const struct launch *launch = journal_launch_const(journal);
 	bool made = false;
 
-	if (!truth->wrong || (launch && launch->mismatched))
+	if (!truth || !truth->wrong || (launch && launch->mismatched))
 		return;
 	for (int i = 0; i < w->storage.count; i++)
 		made = made || (w->storage.snaps[i].launch == w->flink->launch &&
@@ -85,8 +89,11 @@ void flink_end(struct world *w, int wait_status, bool tell)
 	flink->alive = flink->rest_up = flink->job_present = false;
 	w->epochs[SCOPE_FLINK]++;
 	w->epochs[SCOPE_JOB]++;
+	if (has(w, FEATURE_HANDOVER))
+		leader_ended(w, wait_status != SIGKILL);
 	if (tell)
 		init_flink_ended(w, wait_status);
+	*flink->held_id = '\0';
 }
 
 static bool journal_is_told_of_end(const struct world *w)
@@ -114,6 +121,9 @@ void flink_judge_kill(struct world *w, const struct effect *effect)
 		return;
 	if (flink->cleanup != CLEANUP_DONE || w->now_ms < flink->clean_ms)
 		fail(w, "Flink is killed while it cleans up after its job: %s", life->reason);
+	/* with that write it was given away, and what is there now is another pod's */
+	if (life->handover.given)
+		return;
 	if (w->store.exists && !journal_is_told_of_end(w))
 		fail(w, "Flink is killed before the journal has the end of its job: %s",
 		     life->reason);
@@ -187,6 +197,8 @@ void flink_job_over(struct world *w, enum job_state state)
 	flink->cleanup = flink->launch % 5 == 4 ? CLEANUP_UNKNOWN : CLEANUP_DONE;
 	flink->clean_ms = w->now_ms + flink->launch % 4 * 1500;
 	ha_job_over(w, flink->launch);
+	if (has(w, FEATURE_HANDOVER))
+		leader_job_over(w);
 	leave_record(w, state);
 	say(w, "job is %s", job_state_name(state));
 	if (state != JOB_FINISHED)
@@ -202,6 +214,15 @@ void flink_job_over(struct world *w, enum job_state state)
 static void submit(struct world *w)
 {
 	struct flink *flink = w->flink;
+
+	if (has(w, FEATURE_HANDOVER) && !leader_is(w)) {
+		plan(w, SECOND_MS, ITEM_SUBMIT, SCOPE_FLINK);
+		return;
+	}
+	if (flink_is_held(flink)) {
+		flink->main_held = true;
+		return;
+	}
 
 	if (w->truth.launches[flink->launch].ha.result) {
 		say(w, "Flink knows that this job has come to its end, and runs nothing");
@@ -396,7 +417,7 @@ static void checkpoint_done(struct world *w, int snap)
 	struct item *item;
 
 	if (flink->state != JOB_RUNNING || flink->stop_op >= 0 ||
-	    chance(w, w->chaos.checkpoint_fails)) {
+	    (has(w, FEATURE_HANDOVER) && is_cut_off(w)) || chance(w, w->chaos.checkpoint_fails)) {
 		w->storage.snaps[snap].deleted = true;
 		return;
 	}
@@ -492,8 +513,8 @@ void flink_view(struct world *w, const char *job_id, struct view_slot *slot)
 	if (!flink->alive || !flink->rest_up || chance(w, w->chaos.poll_lost))
 		return;
 	view->reachable = true;
-	view->job_present =
-		flink->job_present && !strcmp(w->truth.launches[flink->launch].job_id, job_id);
+	view->job_present = flink->job_present && !flink_is_held(flink) &&
+			    !strcmp(w->truth.launches[flink->launch].job_id, job_id);
 	if (!view->job_present)
 		return;
 	view->state = flink->state;
@@ -551,6 +572,10 @@ void flink_item(struct world *w, const struct item *item)
 		break;
 	case ITEM_JOB_FINISH:
 		if (w->calm || flink->state != JOB_RUNNING)
+			break;
+		/* the savepoint of a stop is the end: nothing comes after it */
+		if (has(w, FEATURE_HANDOVER) && flink->stop_op >= 0 &&
+		    flink->ops[flink->stop_op].snap >= 0)
 			break;
 		w->figures->finished++;
 		w->truth.loss =

@@ -25,11 +25,11 @@ static void container_start(struct world *w)
 {
 	struct init *init = w->init;
 
-	if (init->alive)
+	if (init->alive || (has(w, FEATURE_HANDOVER) && !w->pods[w->pod].exists))
 		return;
 	*init = (struct init){.alive = true};
 	w->epochs[SCOPE_CONTAINER]++;
-	if (w->upgrades)
+	if (w->upgrades && !has(w, FEATURE_HANDOVER))
 		w->config->generation = w->config->policy.generation = w->next_generation;
 	say(w, "container starts%s%s", w->upgrades ? ", generation " : "",
 	    w->upgrades ? w->next_generation : "");
@@ -54,7 +54,9 @@ void container_die(struct world *w, const char *why)
 	if (w->flink->alive)
 		flink_end(w, SIGKILL, false);
 	agent_crash(w, "its container has ended");
-	if (!w->init->replaced)
+	if (has(w, FEATURE_HANDOVER) && w->pods[w->pod].ending)
+		pod_gone(w);
+	else if (!w->init->replaced)
 		plan(w, between(w, 200, 30 * SECOND_MS), ITEM_CONTAINER_START, SCOPE_WORLD);
 }
 
@@ -78,7 +80,8 @@ void init_exit(struct world *w, int status)
 void init_flink_ended(struct world *w, int wait_status)
 {
 	struct init *init = w->init;
-	const char *job_id = w->truth.launches[w->flink->launch].job_id;
+	const char *job_id = flink_is_held(w->flink) ? w->flink->held_id
+						     : w->truth.launches[w->flink->launch].job_id;
 	struct item *item;
 
 	memcpy(init->last, job_id, JOB_ID_BYTES);
@@ -122,15 +125,12 @@ static void launch(struct world *w, const struct item *item)
 	memcpy(answer->id, item->id, JOB_ID_BYTES);
 }
 
-static void stop_request(struct world *w)
+void init_stop(struct world *w, int64_t grace_ms, enum upgrade upgrade)
 {
 	struct init *init = w->init;
-	int64_t grace_ms = between(w, 5, 90) * SECOND_MS;
-	struct event event = {.type = EVENT_STOPPING, .stopping = {.grace_left_ms = grace_ms}};
+	struct event event = {.type = EVENT_STOPPING,
+			      .stopping = {.grace_left_ms = grace_ms, .upgrade = upgrade}};
 
-	if (w->calm || init->stopping)
-		return;
-	event.stopping.upgrade = draw_upgrade(w);
 	say(w, "SIGTERM, %d s of grace, upgrade %d", (int)(grace_ms / SECOND_MS),
 	    (int)event.stopping.upgrade);
 	init->stopping = true;
@@ -138,7 +138,18 @@ static void stop_request(struct world *w)
 	init->grace_end_ms = w->now_ms + grace_ms;
 	plan(w, grace_ms / 4, ITEM_ACK_DEADLINE, SCOPE_CONTAINER);
 	plan(w, grace_ms, ITEM_GRACE_OVER, SCOPE_CONTAINER);
-	agent_step(w, &event);
+	if (w->agent->alive && w->agent->stands)
+		stand_step(w, &(struct standby_event){.type = STANDBY_STOPPING});
+	else
+		agent_step(w, &event);
+}
+
+static void stop_request(struct world *w)
+{
+	int64_t grace_ms = between(w, 5, 90) * SECOND_MS;
+
+	if (!w->calm && !w->init->stopping)
+		init_stop(w, grace_ms, draw_upgrade(w));
 }
 
 /* A rolling update, or a node that counts as lost although it still works: for some time there are two pods. */

@@ -47,7 +47,7 @@ static int base_as_known(const struct truth_launch *truth)
 /* Identifies the agent that is alive in this pod; each later one has another number. */
 static uint64_t this_agent(const struct world *w)
 {
-	return 2 * w->epochs[SCOPE_AGENT] + (uint64_t)w->pod;
+	return PODS * w->epochs[SCOPE_AGENT] + (uint64_t)w->pod;
 }
 
 /* The job's code wrote it to a directory that no configuration names and of which drey knows no snapshot. */
@@ -268,7 +268,7 @@ static void launch_is_on_record(struct world *w, const struct launch *launch)
 		fail(w, "a launch of generation %s, which has failed for good", launch->generation);
 	else if (leaves_id(w, launch->job_id) && !is_continued(w, launch))
 		fail(w, "job id %s is used again", launch->job_id);
-	else if (w->flink->alive)
+	else if (w->flink->alive && !flink_is_held(w->flink))
 		fail(w, "a launch while a Flink lives");
 }
 
@@ -755,7 +755,12 @@ void oracle_signal(struct world *w, const struct effect *effect)
 	if (w->config->lease_ms &&
 	    (w->now_ms < w->pods[w->pod].cut_until_ms + MINUTE_MS || !w->store.exists))
 		return; /* it could not check the journal in time, or not write it again */
-	if (life->terminating || !launch || !launch->verified_unix_ms || w->truth.mismatch)
+	/* a paused agent cannot check it either, and another pod may take it then */
+	if (has(w, FEATURE_HANDOVER) && life->cause == CAUSE_JOURNAL_UNREADABLE)
+		return;
+	if (life->terminating || !launch || !launch->verified_unix_ms || w->truth.mismatch ||
+	    journal->handover.state == HANDOVER_STOPPING ||
+	    journal->handover.state == HANDOVER_TAKEN)
 		return;
 	if (!life->fenced && journal->intent.state == DESIRED_RUNNING &&
 	    journal->outcome.kind == OUTCOME_NONE && journal->operation.kind == OPERATION_NONE &&
@@ -788,6 +793,8 @@ static void restore_is_judged_right(struct world *w)
 {
 	const struct launch *launch = journal_launch_const(&w->agent->life.journal);
 
+	if (flink_is_held(w->flink))
+		return;
 	if (launch && launch->mismatched && w->flink->alive &&
 	    !strcmp(launch->job_id, w->truth.launches[w->flink->launch].job_id) &&
 	    !w->truth.launches[w->flink->launch].wrong)
@@ -867,7 +874,7 @@ void oracle_one_job(struct world *w)
 {
 	const struct flink *a = &w->pods[0].flink, *b = &w->pods[1].flink;
 
-	for (int i = 0; i < PODS; i++) {
+	for (int i = 0; i < 2; i++) {
 		struct pod *pod = &w->pods[i];
 
 		if (pod->agent.alive && pod->agent.life.fenced && !w->truth.rival &&

@@ -28,6 +28,10 @@ static void print_figures(const struct figures *f)
 	       " pods replaced\n",
 	       f->agent_crashes, f->container_deaths, f->damaged, f->mismatches, f->finished,
 	       f->continued, f->journals_changed, f->replaced);
+	if (f->handovers)
+		printf("# %" PRIu64 " hand-overs, %" PRIu64 " returned, %" PRIu64
+		       " forced, %" PRIu64 " upgrades\n",
+		       f->handovers, f->returned, f->forced, f->upgrades);
 	if (f->spares)
 		printf("# %" PRIu64 " spares, %" PRIu64 " launches in one\n", f->spares,
 		       f->spare_launches);
@@ -54,7 +58,7 @@ static int usage(void)
 		"usage: sim [--first N] [--seeds N] [--seconds N] [--keep-going]\n"
 		"                                                    many histories, figures\n"
 		"       sim --seed N [--verbose]                     one, told in full\n"
-		"       --world none|all|NAME,...                    with these features: rollback, moved, lines, rivals, spare\n");
+		"       --world none|all|NAME,...                    with these features: rollback, moved, lines, rivals, spare; or handover\n");
 	return 2;
 }
 

@@ -20,6 +20,9 @@
  *   oracle.c   what must never happen, and what must happen in the end
  *   notice.c   every notice is sent, and only once
  *   spare.c    the warm spare
+ *   deployment.c  the pods of a Deployment, and its controller
+ *   handover.c    what pods share, and what must be true of them: the candidate's ConfigMap, the leader locks
+ *   standby.c     an agent that is not the owner: executes its effects
  *
  * A history has two parts. Until `calm` everything may fail. Then nothing fails any more, a person
  * states the desired state once more, and it must be reached.
@@ -32,6 +35,7 @@
 #include <stdint.h>
 
 #include "core/desired_inputs.h"
+#include "core/handover/standby.h"
 #include "core/lifecycle/lifecycle.h"
 #include "core/rng.h"
 #include "core/spare.h"
@@ -117,6 +121,27 @@ enum item_kind {
 	ITEM_SPARE_READY,
 	ITEM_SPARE_GONE,
 	ITEM_JAR,
+	/* hand-overs: the controller, people and accidents */
+	ITEM_DEPLOY,
+	ITEM_UPGRADE,
+	ITEM_EVICT,
+	ITEM_PARTITION,
+	ITEM_PAUSE,
+	/* a Flink with a leader lock */
+	ITEM_RENEW,
+	ITEM_LOCK_BACK, /* drey releases that of a dead one */
+	ITEM_GO,        /* main() is let go */
+	/* an agent that is not the owner, and one that hears of it */
+	ITEM_STAND_TICK,
+	ITEM_STAND_READ,
+	ITEM_STAND_NEWS,
+	ITEM_STAND_LOCK,
+	ITEM_STAND_WANTED,
+	ITEM_STAND_CHECKED,
+	ITEM_STAND_RECORD,
+	ITEM_STAND_WARM,
+	ITEM_STAND_DOWN,
+	ITEM_CANDIDATE,
 };
 
 /* Features of the world; see feature.c. */
@@ -126,6 +151,8 @@ enum feature {
 	FEATURE_LINES, /* generations of two Flink lines */
 	FEATURE_RIVALS, /* two pods that share only the journal, judged like one; see feature.c */
 	FEATURE_SPARE,  /* the warm spare; see spare.c. Only when it is named, or with "all" */
+	/* a Deployment whose pods hand over; see deployment.c. Only when it is named, and alone */
+	FEATURE_HANDOVER,
 	FEATURE_COUNT,
 };
 
@@ -260,7 +287,7 @@ struct truth {
 	bool carried_out[MAX_SERIAL]; /* restore requests, by the number of their token */
 };
 
-#define PODS 2
+#define PODS 4 /* two, unless there is a Deployment: its old ones may take their time to end */
 #define DIRS 3 /* for checkpoints, and as many for savepoints */
 
 #define IMAGE_BYTES ((size_t)1 << 20)
@@ -319,6 +346,11 @@ struct flink {
 	/* CLEANUP_DONE from clean_ms on, PENDING before that; else what it always is */
 	enum cleanup cleanup;
 	int64_t clean_ms;
+	/* hand-overs */
+	char held_id[JOB_ID_BYTES]; /* it waits in main() for this launch; "" = it does not */
+	bool main_held;
+	enum side side;
+	int64_t renewed_ms, joined_ms; /* its lock; when its TaskManagers are there */
 	struct op ops[FLINK_MAX_OPS];
 	int op_count;
 	const char *failure;
@@ -363,6 +395,12 @@ struct directory {
 
 struct agent {
 	bool alive;
+	/* it is not the owner: `standby` lives, and `life` does not */
+	bool stands;
+	struct standby standby;
+	struct journal last_read; /* of the event that is decided on */
+	uint64_t stand_token;
+	int64_t stand_tick_ms;
 	bool observe_waits; /* for the first reading of the control directory */
 	struct desired_inputs inputs;
 	bool seen_unsaved;
@@ -399,6 +437,37 @@ struct pod {
 	struct agent agent;
 	struct init init;
 	struct flink flink;
+	/* of a Deployment */
+	bool exists, ending, ready;
+	int template; /* index in world.templates */
+	int64_t ready_since_ms, paused_until_ms;
+	char name[16], uid[16], place[34];
+	struct standby_config stand_config;
+};
+
+#define TEMPLATES 64
+
+/* A version of the Pod template, and its ReplicaSet. */
+struct template
+{
+	char generation[8], text[32];
+	int desired; /* pods; 0 or 1 */
+};
+
+/* candidate.json and so on */
+struct map_record {
+	bool present;
+	char uid[16], name[16], template[32];
+	enum side side;
+	enum candidate_state state;
+	int64_t beat, ask, answer;
+	int64_t written_ms;
+};
+
+struct leader {
+	int pod;        /* -1 = nobody leads */
+	uint64_t epoch; /* of its Flink */
+	int64_t until_ms;
 };
 
 struct user {
@@ -412,7 +481,8 @@ struct user {
 struct figures {
 	uint64_t steps, launches, running, savepoints, stops, cancels, agent_crashes,
 		container_deaths, holds, failures, finished, suspended, fenced, requests, damaged,
-		mismatches, continued, journals_changed, replaced, spares, spare_launches;
+		mismatches, continued, journals_changed, replaced, spares, spare_launches,
+		handovers, returned, forced, upgrades;
 	uint64_t hash; /* hash of everything that has happened */
 };
 
@@ -464,9 +534,17 @@ struct world {
 	struct rng luck;
 	int64_t rollback_ms, cut_ms; /* mean time between two */
 	bool copied;
-	int jars;          /* which ones there are: a number that grows */
-	int dirs[2];       /* by snapshot_kind; configured for a container that starts now */
-	int own_dir;       /* set by the job's code for its checkpoints; -1 = not set */
+	int jars;    /* which ones there are: a number that grows */
+	int dirs[2]; /* by snapshot_kind; configured for a container that starts now */
+	int own_dir; /* set by the job's code for its checkpoints; -1 = not set */
+	struct template templates[TEMPLATES];
+	int template_count, wanted; /* by the Deployment */
+	int pod_serial;
+	int64_t min_ready_ms;
+	bool holds_none;                                      /* candidates start no Flink */
+	int64_t upgrade_ms, evict_ms, partition_ms, pause_ms; /* mean time between two */
+	struct map_record records[PLACES];
+	struct leader leaders[SIDES];
 	char failure[600]; /* "" = none */
 };
 
@@ -490,6 +568,7 @@ int64_t unix_now(const struct world *w);
 /* Plan an item. Borrowed until the next call, to set a, b and id. */
 struct item *plan(struct world *w, int64_t in_ms, enum item_kind kind, enum scope scope);
 void plan_again(struct world *w, int64_t mean_ms, enum item_kind kind); /* 0: never */
+int64_t mean_of(struct world *w, int off_per_mille, int64_t least_min, int64_t most_min);
 
 void narrate(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Without --seed the arguments are not evaluated. */
@@ -557,6 +636,7 @@ void store_check(struct world *w);  /* has another one written it? */
 void store_land(struct world *w);   /* the write in flight takes effect, or not */
 void store_finish(struct world *w); /* ... and is acknowledged */
 bool store_read(struct world *w, struct journal *ret_journal);
+bool store_glance(struct world *w, struct journal *ret_journal);
 void store_other_writer(struct world *w);
 void store_back_up(struct world *w);
 void store_put_back(struct world *w);
@@ -598,6 +678,44 @@ void spare_answered(struct world *w, bool in_spare);
 void spare_over(struct world *w, const char *why); /* drey-init: it is dead */
 /* drey-init is asked for a launch. False: the spare did not take it, and it comes again. */
 bool spare_takes(struct world *w, const struct item *item);
+
+/* ---- deployment.c; this and the next two only in histories with FEATURE_HANDOVER ---- */
+void deployment_draw(struct world *w); /* the configuration of such a history */
+void deployment_begin(struct world *w);
+void deployment_calm(struct world *w);
+void deployment_item(struct world *w, const struct item *item);
+void pod_gone(struct world *w); /* the container of a deleted pod has ended */
+bool deployment_reached(
+	const struct world *w); /* nothing is under way, and the right pod has the job */
+const char *pod_wanted_generation(const struct world *w);
+
+/* ---- handover.c ---- */
+void handover_store(struct world *w,
+		    const struct journal *written); /* oracle: may this pod write it? */
+void handover_news(struct world *w);                /* the journal was written */
+void handover_describe(struct world *w);
+void handover_one_job(struct world *w); /* oracle: never two jobs */
+void handover_item(struct world *w, const struct item *item);
+void handover_tell(struct world *w); /* a new owner hears of the others */
+void leader_start(struct world *w);  /* a Flink of this pod starts */
+bool leader_is(struct world *w);     /* ... and leads, or does now */
+void leader_ended(struct world *w, bool clean);
+void leader_job_over(struct world *w);
+bool flink_is_held(const struct flink *flink);
+void flink_start_held(struct world *w, const char *job_id, enum side side);
+bool handover_goes(struct world *w); /* EFFECT_LAUNCH of a launch whose Flink waits; true: done */
+
+/* ---- standby.c ---- */
+void stand_begin(struct world *w); /* the agent starts, or stands down */
+void stand_end(struct world *w);   /* it dies, or owns */
+void stand_step(struct world *w, const struct standby_event *event);
+void stand_item(struct world *w, const struct item *item);
+
+/* ---- agent.c, continued ---- */
+/* The journal is this agent's: taken over. */
+void agent_own(struct world *w, struct journal *journal, enum claim claim, enum side side);
+/* ---- init.c, continued ---- */
+void init_stop(struct world *w, int64_t grace_ms, enum upgrade upgrade);
 
 /* ---- oracle.c */
 void oracle_launch(struct world *w);

@@ -70,6 +70,22 @@ static void copy_lists(struct journal *to, const struct journal *from)
 		to->log[i] = (struct log_entry){from->log[i].unix_ms, xstrdup(from->log[i].text)};
 }
 
+static void copy_party(struct party *to, const struct party *from)
+{
+	*to = (struct party){0};
+	party_set(to, from);
+}
+
+static void copy_handover(struct journal *to, const struct journal *from)
+{
+	copy_party(&to->owner, &from->owner);
+	copy_party(&to->handover.from, &from->handover.from);
+	copy_party(&to->handover.to, &from->handover.to);
+	to->handover.id = dup_or_null(from->handover.id);
+	to->handover.savepoint = dup_or_null(from->handover.savepoint);
+	to->handover.why = dup_or_null(from->handover.why);
+}
+
 void journal_copy(struct journal *to, const struct journal *from)
 {
 	*to = *from;
@@ -93,6 +109,7 @@ void journal_copy(struct journal *to, const struct journal *from)
 	to->outcome.reason = dup_or_null(from->outcome.reason);
 	to->outcome.savepoint = dup_or_null(from->outcome.savepoint);
 	to->last_error = dup_or_null(from->last_error);
+	copy_handover(to, from);
 	to->origin = NULL;
 	copy_lists(to, from);
 }
@@ -187,7 +204,19 @@ static void image_put(struct image *image, const struct journal *from)
 				&to->last_operation.error,
 				&to->outcome.reason,
 				&to->outcome.savepoint,
-				&to->last_error};
+				&to->last_error,
+				&to->owner.pod,
+				&to->owner.uid,
+				&to->owner.template,
+				&to->handover.id,
+				&to->handover.savepoint,
+				&to->handover.why,
+				&to->handover.from.pod,
+				&to->handover.from.uid,
+				&to->handover.from.template,
+				&to->handover.to.pod,
+				&to->handover.to.uid,
+				&to->handover.to.template};
 
 	image->used_bytes = 0;
 	*to = *from;
@@ -214,10 +243,14 @@ static void land(struct world *w)
 		agent->write_fate = FATE_CONFLICT;
 		return;
 	}
+	if (has(w, FEATURE_HANDOVER))
+		handover_store(w, &written->journal);
 	store->written[w->pod] = store->image;
 	store->image = written;
 	store->exists = true;
 	oracle_recorded(w);
+	if (has(w, FEATURE_HANDOVER))
+		handover_news(w);
 	if (agent->write_fate == FATE_WRITTEN) {
 		agent->write_fate = FATE_LANDED;
 		agent->file_sequence = agent->written_sequence;
@@ -368,6 +401,20 @@ bool store_read(struct world *w, struct journal *ret_journal)
 	if (w->store.exists)
 		return through_text(w, &w->store.image->journal, ret_journal);
 	journal_init(ret_journal, "sim");
+	return true;
+}
+
+/* For one that reads it again and again: the same document, without its way through text. */
+bool store_glance(struct world *w, struct journal *ret_journal)
+{
+	if (chance(w, w->chaos.journal_fails) || is_cut_off(w))
+		return false;
+	if (!w->store.exists)
+		journal_init(ret_journal, "sim");
+	else if (w->store.as_text)
+		return through_text(w, &w->store.image->journal, ret_journal);
+	else
+		journal_copy(ret_journal, &w->store.image->journal);
 	return true;
 }
 

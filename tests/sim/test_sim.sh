@@ -7,7 +7,7 @@ SEEDS=${SIM_SEEDS:-20000}
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
-echo 1..4
+echo 1..5
 half() { # FIRST: half of them from there on
 	"$BUILD/tests/sim/sim" --first "$1" --seeds $((SEEDS / 2)) >"$out/$1" 2>&1
 }
@@ -42,4 +42,11 @@ if "$BUILD/tests/sim/sim" --world all --seeds $((SEEDS / 10)) >"$out/spare" 2>&1
 else
 	echo "not ok 4 - $((SEEDS / 10)) histories with a spare JVM keep the promise"
 	grep '^seed' "$out/spare" | tail -n 1 | sed 's/^/# /'
+fi
+
+if "$BUILD/tests/sim/sim" --world handover --seeds $((SEEDS / 10)) >"$out/handover" 2>&1; then
+	echo "ok 5 - $((SEEDS / 10)) histories with several pods keep the promise"
+else
+	echo "not ok 5 - $((SEEDS / 10)) histories with several pods keep the promise"
+	grep -m 1 '^seed ' "$out/handover" | sed 's/^/# /'
 fi

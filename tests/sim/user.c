@@ -35,6 +35,11 @@ void user_begin(struct world *w)
 	plan(w, w->calm_ms, ITEM_CALM, SCOPE_WORLD);
 }
 
+static bool owns(const struct agent *agent)
+{
+	return agent->alive && !agent->stands;
+}
+
 /* ---- what a person requests ---- */
 
 struct wish {
@@ -91,7 +96,7 @@ static void act(struct world *w)
 	char untimely[sizeof(w->user.untimely)];
 
 	memcpy(untimely, w->user.untimely, sizeof(untimely));
-	if (!directory && (!w->agent->alive || w->agent->life.fenced || w->agent->life.terminating))
+	if (!directory && (!owns(w->agent) || w->agent->life.fenced || w->agent->life.terminating))
 		return; /* the command reports this, and the person comes back later */
 	wish_begin(w, &wish);
 	intent = &wish.event.control.intent;
@@ -141,8 +146,8 @@ static bool deciding(const struct world *w)
 		const struct agent *agent = &w->pods[i].agent;
 		const struct lifecycle *life = &agent->life;
 
-		if (agent->alive && (agent->observing || life->launch_step == LAUNCH_WRITING ||
-				     life->keeper || life->disposing))
+		if (owns(agent) && (agent->observing || life->launch_step == LAUNCH_WRITING ||
+				    life->keeper || life->disposing))
 			return true;
 	}
 	return false;
@@ -172,6 +177,12 @@ static void accident(struct world *w, bool vanish)
 /* People and accidents affect the pod where something happens. */
 static void enter_active(struct world *w)
 {
+	for (int i = 0; i < PODS; i++)
+		if (has(w, FEATURE_HANDOVER) && owns(&w->pods[i].agent) &&
+		    !w->pods[i].agent.life.fenced) {
+			world_enter(w, i);
+			return;
+		}
 	for (int i = 0; i < PODS; i++)
 		if (w->pods[i].agent.alive) {
 			world_enter(w, i);
@@ -214,12 +225,14 @@ static void help(struct world *w)
 {
 	struct wish wish;
 
-	if (oracle_reached(w)) {
+	if (oracle_reached(w) && (!has(w, FEATURE_HANDOVER) || deployment_reached(w))) {
 		w->done = true;
 		return;
 	}
 	plan(w, HELP_EVERY_MS, ITEM_HELP, SCOPE_WORLD);
-	if (w->agent->alive && w->agent->life.fenced) {
+	if (w->agent->alive && w->agent->stands)
+		return;
+	if (w->agent->alive && w->agent->life.fenced && !has(w, FEATURE_HANDOVER)) {
 		container_die(w, "a person restarts it: the other drey is gone");
 		return;
 	}
@@ -256,10 +269,12 @@ static void calm(struct world *w)
 
 	say(w, "---- calm ----");
 	w->calm = true;
+	if (has(w, FEATURE_HANDOVER))
+		deployment_calm(w);
 	for (int i = 0; i < PODS; i++) {
 		w->pods[i].flink.cancel_ignored = false;
 		world_enter(w, i);
-		if (w->init->replaced)
+		if (w->init->replaced && !has(w, FEATURE_HANDOVER))
 			container_die(w, "it was replaced");
 	}
 	enter_active(w);
@@ -336,7 +351,7 @@ void user_item(struct world *w, const struct item *item)
 		break;
 	case ITEM_FLINK_KILL:
 		if (odds(w, 300))
-			world_enter(w, !w->pod);
+			world_enter(w, has(w, FEATURE_HANDOVER) ? (int)below(w, PODS) : !w->pod);
 		if (w->flink->alive)
 			flink_end(w, odds(w, 800) ? SIGKILL : deaths[below(w, 5)], true);
 		plan_again(w, chaos->flink_kill_ms, ITEM_FLINK_KILL);

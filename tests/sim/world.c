@@ -19,7 +19,7 @@ void world_enter(struct world *w, int pod)
 
 const struct pod *world_other(const struct world *w)
 {
-	return &w->pods[!w->pod];
+	return &w->pods[w->pod ? 0 : 1]; /* of two */
 }
 
 /* ---- chance ---- */
@@ -201,8 +201,14 @@ static void dispatch(struct world *w, const struct item *item)
 		user_item(w, item);
 	else if (item->kind <= ITEM_CUT)
 		feature_item(w, item);
-	else
+	else if (item->kind <= ITEM_JAR)
 		spare_item(w, item);
+	else if (item->kind <= ITEM_PAUSE)
+		deployment_item(w, item);
+	else if (item->kind <= ITEM_GO)
+		handover_item(w, item);
+	else
+		stand_item(w, item);
 }
 
 /* Half of the faults are off in any one history, the others more or less frequent. */
@@ -214,6 +220,11 @@ static int rate(struct world *w, int most_per_mille)
 static int64_t mean(struct world *w, int off_per_mille, int64_t least_ms, int64_t most_ms)
 {
 	return odds(w, off_per_mille) ? 0 : between(w, least_ms, most_ms);
+}
+
+int64_t mean_of(struct world *w, int off_per_mille, int64_t least_min, int64_t most_min)
+{
+	return mean(w, off_per_mille, least_min * MINUTE_MS, most_min * MINUTE_MS);
 }
 
 static void draw_chaos(struct world *w)
@@ -336,8 +347,11 @@ static void draw_config(struct world *w)
 static void release(struct world *w)
 {
 	for (int i = 0; i < PODS; i++) {
-		if (w->pods[i].agent.alive)
+		if (w->pods[i].agent.alive && !w->pods[i].agent.stands)
 			lifecycle_release(&w->pods[i].agent.life);
+		world_enter(w, i);
+		if (w->agent->stands)
+			stand_end(w);
 		life_trace_release(&w->pods[i].agent.trace);
 		desired_inputs_release(&w->pods[i].agent.inputs);
 		facts_release(&w->pods[i].agent.facts);
@@ -357,6 +371,19 @@ static void remember(struct figures *figures, const struct item *item)
 		figures->hash = (figures->hash ^ all[i]) * UINT64_C(0x100000001b3);
 }
 
+/* A process that is stopped finds what has happened when it goes on. */
+static void resume_later(struct world *w, const struct item *item)
+{
+	struct item *later =
+		plan(w, w->pods[item->pod].paused_until_ms - w->now_ms, item->kind, item->scope);
+	int64_t at_ms = later->at_ms;
+	uint64_t order = later->order;
+
+	*later = *item;
+	later->at_ms = at_ms;
+	later->order = order;
+}
+
 bool world_run(uint64_t seed, unsigned features, bool verbose, bool as_text, struct memory *memory,
 	       struct figures *figures, char ret_failure[600])
 {
@@ -367,12 +394,14 @@ bool world_run(uint64_t seed, unsigned features, bool verbose, bool as_text, str
 	draw_config(&w);
 	draw_chaos(&w);
 	features_draw(&w, features);
-	w.pods[1].config = w.pods[0].config;
+	for (int i = 1; i < PODS; i++)
+		w.pods[i].config = w.pods[0].config;
 	for (size_t i = 0; i < memory->queue_cap; i++)
 		memory->unused_items[w.unused_count++] = (int)i;
 	w.store = (struct jstore){.as_text = as_text,
 				  .image = &memory->images[0],
-				  .written = {&memory->images[2], &memory->images[3]},
+				  .written = {&memory->images[2], &memory->images[3],
+					      &memory->images[4], &memory->images[5]},
 				  .backup = &memory->images[1]};
 	w.storage.initial = -1;
 	for (int i = 0; i < PODS; i++)
@@ -385,7 +414,10 @@ bool world_run(uint64_t seed, unsigned features, bool verbose, bool as_text, str
 	user_begin(&w);
 	features_begin(&w);
 	spare_begin(&w);
-	plan(&w, 0, ITEM_CONTAINER_START, SCOPE_WORLD);
+	if (has(&w, FEATURE_HANDOVER))
+		deployment_begin(&w);
+	else
+		plan(&w, 0, ITEM_CONTAINER_START, SCOPE_WORLD);
 	while (!w.done && w.queue_len) {
 		struct item item = pop(&w);
 
@@ -395,11 +427,20 @@ bool world_run(uint64_t seed, unsigned features, bool verbose, bool as_text, str
 		if (item.epoch != w.epochs[item.scope])
 			continue;
 		if (w.now_ms > w.end_ms) {
+			if (has(&w, FEATURE_HANDOVER))
+				handover_describe(&w);
 			oracle_end(&w);
 			break;
 		}
+		if (item.scope == SCOPE_AGENT && w.now_ms < w.pods[item.pod].paused_until_ms) {
+			resume_later(&w, &item);
+			continue;
+		}
 		dispatch(&w, &item);
-		oracle_one_job(&w);
+		if (has(&w, FEATURE_HANDOVER))
+			handover_one_job(&w);
+		else
+			oracle_one_job(&w);
 	}
 	memcpy(ret_failure, w.failure, sizeof(w.failure));
 	release(&w);

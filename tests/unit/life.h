@@ -130,7 +130,8 @@ static inline void watch_order(struct life *l, const struct effect *e)
 		CHECK_INT(l->durable.outcome, ==, journal->outcome.kind);
 	if (l->life.fenced)
 		CHECK(e->type == EFFECT_NOTE || e->type == EFFECT_STOP_ACK ||
-		      e->type == EFFECT_EXIT || e->type == EFFECT_SIGNAL || e->type == EFFECT_TELL);
+		      e->type == EFFECT_EXIT || e->type == EFFECT_SIGNAL ||
+		      e->type == EFFECT_TELL || e->type == EFFECT_STAND_DOWN);
 }
 
 static inline void remember_write(struct life *l)

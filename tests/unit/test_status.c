@@ -113,6 +113,9 @@ TEST(each_phase_has_its_conditions)
 		{PHASE_FINISHED, "True", "False", "False"},
 		{PHASE_FAILED, "False", "False", "True"},
 		{PHASE_TERMINATING, "False", "True", "False"},
+		{PHASE_STANDBY, "False", "False", "False"},
+		{PHASE_PREPARED, "False", "False", "False"},
+		{PHASE_HANDED_OVER, "False", "False", "False"},
 	};
 	struct lifecycle life;
 

@@ -20,6 +20,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "core/handover/handover.h"
 #include "core/handover/side.h"
 
 #define CANDIDATE_SCHEMA    1
@@ -85,5 +86,17 @@ int candidate_encode(const struct candidate_record *record, struct buf *ret_text
 /* On success the caller releases *ret_record. ERR_FORMAT names the member by its path. */
 int candidate_decode(const char *text, size_t len_bytes, const char *application,
 		     struct candidate_record *ret_record, struct err *err);
+
+/* Another pod, as its record was read last. */
+struct candidate_seen {
+	bool known; /* it was read since this agent began */
+	bool present;
+	struct party party; /* owned */
+	enum candidate_state state;
+	int64_t beat, ask, answer;
+	enum wanted wanted;
+	int64_t seen_ms; /* when it was last seen to have changed */
+	bool beats;      /* it has changed since it was found */
+};
 
 #endif

@@ -18,6 +18,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "core/handover/handover.h"
 #include "core/snapshot.h"
 
 #define JOURNAL_SCHEMA         1 /* a newer one is refused, never rewritten */
@@ -84,6 +85,7 @@ struct launch {
 	 * The job's own code may write checkpoints elsewhere: last_checkpoint_path shows that. */
 	char *checkpoint_dir, *savepoint_dir;
 	char *ha_cluster_id; /* of Flink's HA maps; NULL = it had no HA, or not known (0.1.0) */
+	bool held;           /* Flink was started before, and waited in main() */
 	bool allow_non_restored;
 	char *request_token; /* the one-shot request that it carries out; NULL = none */
 	char *writer;        /* the journal's writer that decided it; NULL = not known */
@@ -204,6 +206,9 @@ struct journal {
 	char *writer;     /* the last writer: boot id or pod UID, for fencing */
 	char **writers;   /* the earlier writers, oldest first */
 	size_t writer_count;
+	/* with hand-overs: the pod that may write it, uid NULL = nobody; its side is that of the job */
+	struct party owner;
+	struct handover handover;
 	char *phase; /* for readers; decisions never depend on it */
 	/* some launch completed a checkpoint: no automatic empty start any more */
 	bool ever_proven;

@@ -155,6 +155,9 @@ int journal_decode(const char *text, size_t len_bytes, struct journal *ret_journ
 		journal_release(&journal);
 		return err_wrap(err, "journal");
 	}
+	/* known members that are left out when they are empty are not to come back from here */
+	json_remove(journal.origin, "owner");
+	json_remove(journal.origin, "handover");
 	*ret_journal = journal;
 	return 0;
 }

@@ -138,6 +138,7 @@ static const struct field launch_fields[] = {
 	LAUNCH("checkpointDirectory", TEXT, checkpoint_dir),
 	LAUNCH("savepointDirectory", TEXT, savepoint_dir),
 	LAUNCH("haClusterId", TEXT, ha_cluster_id),
+	LAUNCH("held", BOOL, held, .sparse = true),
 	LAUNCH("allowNonRestored", BOOL, allow_non_restored),
 	LAUNCH("requestToken", TEXT, request_token),
 	LAUNCH("writer", TEXT, writer),
@@ -277,11 +278,30 @@ static int read_failures(const struct json *from, void *to, struct err *err)
 	return 0;
 }
 
+/* Without hand-overs these are left out, as drey 0.1.0 wrote it. */
+static void write_owner(struct json *to, const void *from)
+{
+	const struct journal *journal = from;
+
+	if (journal->owner.uid || journal->owner.template || journal->owner.side)
+		record_add(to, "owner", &party_table, &journal->owner, NULL);
+}
+
+static void write_handover(struct json *to, const void *from)
+{
+	const struct journal *journal = from;
+
+	if (journal->handover.id)
+		record_add(to, "handover", &handover_table, &journal->handover, NULL);
+}
+
 static const struct field journal_fields[] = {
 	JOURNAL("application", TEXT, application, .needed = true),
 	JOURNAL("sequence", NUMBER, sequence, .needed = true),
 	JOURNAL("writer", TEXT, writer),
 	JOURNAL("disposing", TEXT, disposing),
+	JOURNAL("owner", RECORD, owner, .record = &party_table, .write = write_owner),
+	JOURNAL("handover", RECORD, handover, .record = &handover_table, .write = write_handover),
 	JOURNAL("phase", TEXT, phase),
 	JOURNAL("everProven", BOOL, ever_proven, .needed = true),
 	JOURNAL("intent", RECORD, intent, .record = &intent_table),

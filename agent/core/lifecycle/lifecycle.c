@@ -84,6 +84,7 @@ static void on_control(struct lifecycle *life, const struct event *event)
 		outcome_release(&life->journal.outcome);
 		life->journal.failure_count = 0;
 		journal_forgive_generation(&life->journal, life->config->generation);
+		handover_forgive(life);
 	}
 	/* a launch whose record is still being written waits until this is recorded, too */
 	for (size_t i = 0; i < life->deferred.count; i++)
@@ -241,6 +242,10 @@ static void on_tick(struct lifecycle *life)
 	/* MUT: the cleanup is awaited forever */
 	if (due(life, &life->clean_ms))
 		cleanup_gives_up(life);
+	if (due(life, &life->handover.deadline_ms))
+		handover_deadline(life);
+	due(life, &life->handover.ask_again_ms);
+	due(life, &life->handover.held_kill_ms);
 	/* MUT: SIGKILL never comes */
 	if (due(life, &life->kill_ms) && (life->launch_step == LAUNCH_LIVE || life->foreign)) {
 		kill_flink(life);
@@ -256,13 +261,26 @@ static void on_tick(struct lifecycle *life)
 int64_t lifecycle_deadline_ms(const struct lifecycle *life)
 {
 	enum { SAVEPOINT = 0 };
-	const int64_t all[] = {
-		life->savepoint_ms,  life->poll_ms,           life->retry_ms,
-		life->ready_ms,      life->kill_ms,           life->journal_retry_ms,
-		life->stop_retry_ms, life->operation_poll_ms, life->operation_deadline_ms,
-		life->exit_ms,       life->check_ms,          life->lease_end_ms,
-		life->disposal_ms,   life->note_ms,           life->tasks_ms,
-		life->look_ms,       life->clean_ms};
+	const int64_t all[] = {life->savepoint_ms,
+			       life->poll_ms,
+			       life->retry_ms,
+			       life->ready_ms,
+			       life->kill_ms,
+			       life->journal_retry_ms,
+			       life->stop_retry_ms,
+			       life->operation_poll_ms,
+			       life->operation_deadline_ms,
+			       life->exit_ms,
+			       life->check_ms,
+			       life->lease_end_ms,
+			       life->disposal_ms,
+			       life->note_ms,
+			       life->tasks_ms,
+			       life->look_ms,
+			       life->clean_ms,
+			       life->handover.deadline_ms,
+			       life->handover.ask_again_ms,
+			       life->handover.held_kill_ms};
 	int64_t next = -1;
 
 	if (life->contradiction)
@@ -286,6 +304,7 @@ static void dispatch(struct lifecycle *life, const struct event *event)
 {
 	switch (event->type) {
 	case EVENT_HELLO:
+		handover_begin(life, event);
 		adopt(life, event);
 		if (event->hello.stopping)
 			on_stopping(life, event->hello.grace_left_ms, event->hello.upgrade);
@@ -335,6 +354,9 @@ static void dispatch(struct lifecycle *life, const struct event *event)
 	case EVENT_STOPPING:
 		on_stopping(life, event->stopping.grace_left_ms, event->stopping.upgrade);
 		break;
+	case EVENT_CANDIDATE:
+		on_candidate(life, event);
+		break;
 	case EVENT_COUNT:
 		break;
 	}
@@ -343,7 +365,8 @@ static void dispatch(struct lifecycle *life, const struct event *event)
 static void decide(struct lifecycle *life, const struct event *event, const struct standing *before)
 {
 	dispatch(life, event);
-	pursue(life);
+	if (!handover_stepped(life))
+		pursue(life);
 	watch_do_not_restart(life);
 	tell_changes(life, event, before);
 	flush_journal(life);
@@ -406,11 +429,26 @@ void lifecycle_init_unread(struct lifecycle *life, const struct lifecycle_config
 		 "the journal cannot be read, nothing is started until it can: %.440s", why);
 }
 
+void lifecycle_init_standing(struct lifecycle *life, const struct lifecycle_config *config,
+			     const char *application, enum phase phase, enum cause cause,
+			     const char *why)
+{
+	struct journal journal;
+	struct rng rng = {0};
+
+	journal_init(&journal, application);
+	lifecycle_init(life, config, &journal, &rng);
+	life->phase = phase;
+	life->cause = cause;
+	snprintf(life->reason, sizeof(life->reason), "%s", why);
+}
+
 void lifecycle_release(struct lifecycle *life)
 {
 	if (!life)
 		return;
 	journal_release(&life->journal);
+	handover_release_seen(life);
 	effects_clear(&life->deferred);
 	free(life->end_reason);
 	free(life->keeper);

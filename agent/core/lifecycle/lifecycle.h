@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/handover/candidate.h"
+#include "core/handover/handover.h"
 #include "core/journal/journal.h"
 #include "core/lifecycle/notice.h"
 #include "core/lifecycle/phase.h"
@@ -53,7 +55,23 @@ enum upgrade {
 	UPGRADE_YES, /* another generation follows, or none: scaled to 0, deleted */
 };
 
+/* Hand-overs (handover.h). Strings are borrowed. */
+struct handover_config {
+	enum handover_mode mode;
+	struct party me;    /* its side is the one that this machine starts Flink on */
+	int64_t prepare_ms; /* an offer that is not prepared after this time is refused */
+	int64_t stop_ms, take_ms;
+	int64_t run_ms;       /* from taken to running, or it is returned */
+	int64_t probation_ms; /* what fails within this time of running is returned, too */
+	/* like takeover_ms below, before a start on another side than that launch's: for this
+	 * nobody but drey keeps its Flink out */
+	int64_t takeover_ms;
+	int64_t tries; /* to the same version */
+	bool return_on_failure;
+};
+
 struct lifecycle_config {
+	struct handover_config handover;
 	/* savepoints */
 	struct schedule savepoints; /* the periodic ones */
 	struct retention retention;
@@ -207,6 +225,7 @@ enum event_type {
 	EVENT_INSPECTED, /* the savepoint that an operation reported was inspected */
 	EVENT_CONTROL,   /* the desired state has changed */
 	EVENT_STOPPING,  /* the container is being stopped */
+	EVENT_CANDIDATE, /* the record of another pod was read */
 	EVENT_COUNT,
 };
 
@@ -231,7 +250,8 @@ enum effect_type {
 	/* tell drey-init: SIGKILL for Flink at until_ms, and no launch after that, unless another
 	 * EFFECT_LEASE extends it; comes before the LAUNCH that it allows */
 	EFFECT_LEASE,
-	EFFECT_TELL, /* pass the notice to hooks, Kubernetes Events and metrics */
+	EFFECT_STAND_DOWN, /* the journal is another pod's, and no Flink runs: be a standby */
+	EFFECT_TELL,       /* pass the notice to hooks, Kubernetes Events and metrics */
 };
 
 /* Strings and pointers are borrowed for the step. */
@@ -247,6 +267,10 @@ struct event {
 			bool stopping;
 			int64_t grace_left_ms;
 			enum upgrade upgrade; /* with stopping */
+			enum claim claim;     /* with hand-overs: why the journal is ours */
+			/* launch id of a Flink that was started before and waits in main(); it is
+			 * not `running` then. NULL = none */
+			const char *held;
 		} hello;
 		struct {
 			struct facts *facts; /* candidates; verdicts already written */
@@ -307,6 +331,14 @@ struct event {
 			int64_t grace_left_ms;
 			enum upgrade upgrade;
 		} stopping;
+		struct {
+			enum candidate_place place;
+			bool present;       /* false: there is none, and the rest is not set */
+			struct party party; /* borrowed */
+			enum candidate_state state;
+			int64_t beat, ask, answer;
+			enum wanted wanted; /* by the Deployment, now */
+		} candidate;
 	};
 };
 
@@ -426,6 +458,29 @@ struct lifecycle {
 	 * last written, and when to write it if nothing else is written; 0 = it is recorded. */
 	int64_t noted_checkpoint_id, noted_ms, note_ms;
 
+	/* hand-overs */
+	struct {
+		enum claim claim;
+		/* the journal is given away: by the write that is under way or about to be; and
+		 * that was acknowledged: it is never written again */
+		bool giving, given;
+		int64_t given_sequence;
+		bool stood_down;
+		bool ran; /* the job has run since this agent began */
+		struct candidate_seen seen[PLACES];
+		int64_t begun_ms;         /* when this agent began */
+		int64_t asked, asked_ms;  /* the last question on record, and since when */
+		int64_t ask_sent_ms;      /* when the last one was written */
+		int64_t failing_since_ms; /* since when no savepoint can be taken; 0 = it can */
+		int64_t failed_ms;        /* when that was so last */
+		bool stop_failed;         /* and why is not known yet */
+		int64_t probation_end_ms;
+		char held_id[JOB_ID_BYTES]; /* of a Flink that waits in main(); "" = none */
+		bool held_ends;             /* it was killed */
+		/* deadlines, 0 = not armed */
+		int64_t deadline_ms, ask_again_ms, held_kill_ms;
+	} handover;
+
 	/* two dreys */
 	bool has_written;      /* the journal was ours, since this agent began */
 	bool takeover_pending; /* the wait for another place's launch begins with our first write */
@@ -486,6 +541,11 @@ struct lifecycle {
 void lifecycle_init_unread(struct lifecycle *life, const struct lifecycle_config *config,
 			   const char *application, const char *why);
 
+/* The same in place of one that another pod has. */
+void lifecycle_init_standing(struct lifecycle *life, const struct lifecycle_config *config,
+			     const char *application, enum phase phase, enum cause cause,
+			     const char *why);
+
 /* Takes the journal over (the caller's struct is emptied). `config` is borrowed for the whole life.
  * Nothing happens until EVENT_HELLO. */
 void lifecycle_init(struct lifecycle *life, const struct lifecycle_config *config,
@@ -508,6 +568,12 @@ bool lifecycle_is_newcomer(const struct lifecycle *life);
 /* True while the machine waits for this effect, or for its answer. It may give up an observation, a
  * launch or an operation (id: its trigger id) before the driver could execute it. */
 bool lifecycle_awaits(const struct lifecycle *life, enum effect_type effect, const char *id);
+
+/* Must this pod be kept ready, whatever the job does? Kubernetes would end it otherwise, or keep the
+ * other one (handover.h). */
+bool lifecycle_keeps_ready(const struct lifecycle *life);
+/* It has taken the job, which does not run yet: not ready, however it looks. */
+bool lifecycle_is_unready(const struct lifecycle *life);
 
 /* Fenced, or in contradiction with itself: it starts nothing and takes no
  * requests; life.reason says why. */

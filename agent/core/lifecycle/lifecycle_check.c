@@ -10,12 +10,12 @@
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_internal.h"
 
-struct claim {
+struct promise {
 	bool broken;
 	const char *what;
 };
 
-static const char *first_broken(const struct claim *claims, size_t count)
+static const char *first_broken(const struct promise *claims, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (claims[i].broken)
@@ -46,7 +46,7 @@ static bool waits_for_no_write(const struct lifecycle *life)
 
 static const char *check_journal_write(const struct lifecycle *life)
 {
-	const struct claim claims[] = {
+	const struct promise claims[] = {
 		{life->acknowledged > life->requested,
 		 "a journal write is acknowledged that was never requested"},
 		{life->requested != life->journal.sequence,
@@ -73,7 +73,7 @@ static const char *check_process(const struct lifecycle *life)
 	bool decided = some && !live; /* not started yet, as far as is known */
 	bool waits = find_deferred(life, EFFECT_LAUNCH) != NULL;
 	bool end_comes = life->kill_ms || life->clean_ms || find_deferred(life, EFFECT_SIGNAL);
-	const struct claim claims[] = {
+	const struct promise claims[] = {
 		{some && !launch, "the launch in progress is not in the journal"},
 		{decided && launch && launch->ended_unix_ms,
 		 "the launch in progress has ended according to the journal"},
@@ -118,7 +118,7 @@ static const char *check_operation(const struct lifecycle *life)
 	enum operation_step step = life->step;
 	bool asks = step != STEP_NONE && step != STEP_SETTLING;
 	const struct effect *trigger = find_deferred(life, EFFECT_TRIGGER);
-	const struct claim claims[] = {
+	const struct promise claims[] = {
 		{step != STEP_NONE && operation->kind == OPERATION_NONE,
 		 "the operation in flight is not in the journal"},
 		{asks && !*operation->trigger_id, "the operation in flight has no trigger id"},
@@ -148,7 +148,7 @@ static const char *check_phase(const struct lifecycle *life)
 {
 	bool live = life->launch_step == LAUNCH_LIVE;
 	bool stands = life->fenced || life->foreign || life->terminating;
-	const struct claim claims[] = {
+	const struct promise claims[] = {
 		{life->phase == PHASE_RUNNING && !live, "the job is running, but no Flink is"},
 		{is_parked(life->phase) && life->launch_step != LAUNCH_NONE,
 		 "the phase is parked, but a launch is in progress"},
@@ -173,7 +173,7 @@ static const char *check_fence(const struct lifecycle *life)
 {
 	/* the exit waits for a while, then continues without the write */
 	size_t waiting = life->deferred.count - (find_deferred(life, EFFECT_EXIT) != NULL);
-	const struct claim claims[] = {
+	const struct promise claims[] = {
 		{life->fenced && waiting,
 		 "another drey owns the journal, but an effect waits for a write to it"},
 		{life->fenced && life->requested != life->acknowledged,
@@ -192,12 +192,13 @@ static const char *check_fence(const struct lifecycle *life)
 static const char *check_deadlines(const struct lifecycle *life)
 {
 	bool live = life->launch_step == LAUNCH_LIVE;
-	const struct claim claims[] = {
+	const struct promise claims[] = {
 		{!live && (life->poll_ms || life->polling),
 		 "the job is polled, but no Flink is running"},
 		{!live && (life->ready_ms || life->tasks_ms),
 		 "the tasks have a deadline, but no Flink is running"},
-		{!live && (life->savepoint_ms || life->check_ms),
+		{!live && (life->savepoint_ms ||
+			   (life->check_ms && life->config->handover.mode == HANDOVER_OFF)),
 		 "a savepoint or a check of the journal is planned, but no Flink is running"},
 		{life->kill_ms && !live && !life->foreign,
 		 "Flink must be killed, but none is running"},

@@ -173,7 +173,7 @@ void enter_because(struct lifecycle *life, enum phase phase, enum cause cause, c
 void flush_journal(struct lifecycle *life)
 {
 	if (!life->want_write || life->fenced || life->requested != life->acknowledged ||
-	    life->journal_retry_ms)
+	    life->journal_retry_ms || !handover_may_write(life))
 		return;
 	life->want_write = false;
 	life->requested = ++life->journal.sequence;
@@ -198,9 +198,10 @@ void on_journal_written(struct lifecycle *life, const struct event *event)
 	life->journal_failures = 0;
 	journal_is_ours(life, life->write_sent_ms); /* it proves that no other drey has written */
 	if (life->takeover_pending)
-		life->takeover_ms = life->now_ms + life->config->takeover_ms;
+		life->takeover_ms = life->now_ms + handover_takeover_ms(life);
 	life->takeover_pending = false;
 	life->check_ms = 0;
+	handover_written(life);
 	release_deferred(life);
 }
 

@@ -157,6 +157,8 @@ void on_exited(struct lifecycle *life, const struct event *event)
 		resolve_start(life, "the unknown Flink has exited");
 		return;
 	}
+	if (handover_held_exited(life, event))
+		return;
 	if (!is_current_launch(life, event->process.launch_id, event->process.number) ||
 	    life->launch_step == LAUNCH_NONE)
 		return;
@@ -174,6 +176,11 @@ void on_exited(struct lifecycle *life, const struct event *event)
 		leave(life);
 	} else if (life->fenced) {
 		note(life, NOTE_WARNING, "the Flink of a drey that lost the journal has exited");
+	} else if (life->handover.giving) {
+		handover_rests(life);
+	} else if (life->journal.outcome.kind == OUTCOME_RESTORE_MISMATCH &&
+		   handover_returns(life, life->journal.outcome.reason)) {
+		; /* the pod before takes what it was stopped with */
 	} else if (event->process.shortcut && !stopped && end_wanted == life->end_counts &&
 		   !exited_with_0(event->process.wait_status)) {
 		/* the scripts may do it better; with 0 it could repeat a finished job */
@@ -194,6 +201,14 @@ static void adopt_running(struct lifecycle *life, struct launch *launch)
 {
 	enum operation_kind kind = life->journal.operation.kind;
 
+	/* whether its main() was let go is not known; that may be done twice */
+	if (launch->held && !launch->started_unix_ms) {
+		life->launch_step = LAUNCH_STARTING;
+		enter(life, PHASE_LAUNCHING, "launch %" PRId64 " (job %s) is let go",
+		      launch->number, launch->job_id);
+		emit(life, EFFECT_LAUNCH);
+		return;
+	}
 	life->launch_step = LAUNCH_LIVE;
 	if (!launch->started_unix_ms)
 		launch->started_unix_ms = life->now_unix_ms;
@@ -232,7 +247,11 @@ static void adopt_ended(struct lifecycle *life, struct launch *launch, const str
 	never_good = launch->started_unix_ms && !launch->proven_unix_ms;
 	record_end(life, seen ? event->hello.last_wait_status : -1);
 	operation_flink_gone(life);
-	if (stopping)
+	/* the previous agent ended Flink because of that: it is no failed attempt, which could take
+	 * its place */
+	if (life->journal.outcome.kind != OUTCOME_NONE)
+		resolve_start(life, "Flink has exited after the end of its job");
+	else if (stopping)
 		resolve_start(life, "Flink exited during a stop, while no agent was running");
 	else if (seen)
 		flink_died(life, event->hello.last_wait_status,
@@ -263,8 +282,10 @@ static bool runs_here(struct lifecycle *life, const struct event *event)
 /* Why this container has lost the journal, although nothing in it shows that; NULL = it has not. */
 static const char *lost_before(struct lifecycle *life, const struct event *event)
 {
-	if (event->hello.fenced)
+	if (event->hello.fenced && event->hello.claim == CLAIM_NONE)
 		return "the previous agent of this container saw it";
+	if (event->hello.claim != CLAIM_NONE) /* the journal names us */
+		return NULL;
 	/* from its first write on, the other drey waits long enough for this one to notice */
 	if (event->hello.running && runs_here(life, event) && was_written_elsewhere(life))
 		return "it has written since the previous agent of this container did";

@@ -21,7 +21,7 @@
 
 void fence(struct lifecycle *life, const char *why)
 {
-	if (life->fenced)
+	if (life->fenced || life->handover.given)
 		return;
 	life->fenced = true;
 	effects_clear(&life->deferred);
@@ -75,7 +75,7 @@ void takeover_begin(struct lifecycle *life)
 	bool open = launch && !launch->never_started &&
 		    (!launch->ended_unix_ms || launch->wait_status < 0);
 
-	if (!life->config->takeover_ms || !open || !is_elsewhere(life, launch))
+	if (!handover_takeover_ms(life) || !open || !is_elsewhere(life, launch))
 		return;
 	life->takeover_pending = true;
 	life->want_write = true;
@@ -103,7 +103,7 @@ bool takeover_waits(struct lifecycle *life)
 	enter(life, PHASE_RESOLVING,
 	      "launch %" PRId64
 	      " of %s may still be running, since its end was not observed: waiting %lld s until it notices that the journal was taken over",
-	      launch->number, launch->writer, (long long)(life->config->takeover_ms / 1000));
+	      launch->number, launch->writer, (long long)(handover_takeover_ms(life) / 1000));
 	return true;
 }
 
@@ -153,9 +153,13 @@ void on_journal_seen(struct lifecycle *life, const struct event *event)
 void watch_journal(struct lifecycle *life)
 {
 	const struct lifecycle_config *config = life->config;
-	bool live = life->launch_step >= LAUNCH_STARTING && !life->fenced;
+	bool live = life->launch_step >= LAUNCH_STARTING && !life->fenced && !life->handover.given;
 
-	if (!live || life->launch_step != LAUNCH_LIVE || !config->journal_check_ms)
+	bool idle = handover_must_check(life);
+
+	if ((!live || life->launch_step != LAUNCH_LIVE) && !idle)
+		life->check_ms = 0;
+	else if (!config->journal_check_ms)
 		life->check_ms = 0;
 	else if (!life->check_ms)
 		life->check_ms = life->now_ms + config->journal_check_ms;

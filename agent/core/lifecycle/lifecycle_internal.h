@@ -18,6 +18,7 @@
  *   lifecycle_operation.c  savepoint, stop, cancel
  *   lifecycle_settle.c     an operation interrupted by Flink's end
  *   lifecycle_retention.c  disposing of old savepoints
+ *   lifecycle_handover.c   hand-overs: the journal is given, claimed, returned
  */
 #ifndef DREY_CORE_LIFECYCLE_INTERNAL_H
 #define DREY_CORE_LIFECYCLE_INTERNAL_H
@@ -324,6 +325,55 @@ bool operation_view(struct lifecycle *life, const struct view *view);
 
 void operation_tick(struct lifecycle *life);
 void schedule_savepoint(struct lifecycle *life);
+
+/* ---- lifecycle_handover.c ---- */
+
+/* At the first event, before it is taken: with what right is the journal ours? */
+void handover_begin(struct lifecycle *life, const struct event *event);
+void on_candidate(struct lifecycle *life, const struct event *event);
+
+/* After each event: what follows for a hand-over. True: the journal is given away, or another's, and
+ * nothing else is to be pursued. */
+bool handover_stepped(struct lifecycle *life);
+void handover_deadline(struct lifecycle *life);
+
+/* The journal is about to be written: may it be? It was written. */
+bool handover_may_write(struct lifecycle *life);
+void handover_written(struct lifecycle *life);
+
+/* The job has ended as a stop wanted it, and the result is recorded. True: the journal goes to the
+ * candidate with that record. */
+bool handover_stopped(struct lifecycle *life);
+void handover_stop_failed(struct lifecycle *life, const char *why);
+
+/* A launch has failed, and its Flink is dead. True: the job goes back to the pod before. */
+bool handover_returns(struct lifecycle *life, const char *why);
+void handover_runs(struct lifecycle *life); /* the job runs, from the decided state */
+
+/* The container is being stopped, and no Flink runs: who gets the journal? */
+bool handover_leaves(struct lifecycle *life);
+/* It is being stopped, and the job runs: true: the stop is that of a hand-over. */
+bool handover_stops_for_upgrade(struct lifecycle *life, int64_t budget_ms);
+void handover_rests(struct lifecycle *life); /* the phase of one that has given */
+
+/* Another pod may take the journal although nothing runs here. */
+bool handover_must_check(const struct lifecycle *life);
+void handover_forgive(struct lifecycle *life); /* a person asks for a start */
+int64_t handover_takeover_ms(const struct lifecycle *life);
+
+/* The id of the Flink that waits in main(), if this start can be its. */
+bool handover_held_id(const struct lifecycle *life, const struct decision *decision,
+		      const struct facts *facts, char job_id[JOB_ID_BYTES]);
+/* No Flink waits in main() any more; false: it is being killed. */
+bool handover_frees_flink(struct lifecycle *life);
+/* It has exited: true: that was all. */
+bool handover_held_exited(struct lifecycle *life, const struct event *event);
+void handover_release_seen(struct lifecycle *life);
+
+/* ---- lifecycle_launch.c, continued ---- */
+
+/* An unused id. NULL, or why there is none; the caller frees. */
+char *draw_job_id(struct lifecycle *life, const struct facts *facts, char job_id[JOB_ID_BYTES]);
 
 /* ---- lifecycle_retention.c ---- */
 

@@ -40,8 +40,7 @@ static bool take_void_id(struct lifecycle *life, const struct facts *facts,
 }
 
 /* An unused id. NULL, or why there is none; the caller frees. */
-static char *draw_job_id(struct lifecycle *life, const struct facts *facts,
-			 char job_id[JOB_ID_BYTES])
+char *draw_job_id(struct lifecycle *life, const struct facts *facts, char job_id[JOB_ID_BYTES])
 {
 	const struct lifecycle_config *config = life->config;
 	struct journal *journal = &life->journal;
@@ -71,7 +70,8 @@ static char *draw_job_id(struct lifecycle *life, const struct facts *facts,
 		config->id_count);
 }
 
-static void fill_new_ids(struct lifecycle *life, struct launch *launch, const char *job_id)
+static void fill_new_ids(struct lifecycle *life, struct launch *launch, const char *job_id,
+			 bool held)
 {
 	const struct lifecycle_config *config = life->config;
 
@@ -80,7 +80,10 @@ static void fill_new_ids(struct lifecycle *life, struct launch *launch, const ch
 		launch->job_result_path = xasprintf("%s/%s", config->result_store_dir, job_id);
 	if (!config->application_ids)
 		return;
-	rng_hex_id(&life->rng, launch->application_id);
+	if (held) /* Flink was started with it */
+		memcpy(launch->application_id, life->journal.handover.application_id, JOB_ID_BYTES);
+	else
+		rng_hex_id(&life->rng, launch->application_id);
 	if (config->result_store_dir)
 		launch->application_result_path = xasprintf(
 			"%s/application-%s", config->result_store_dir, launch->application_id);
@@ -109,9 +112,9 @@ static bool is_renewal(const struct lifecycle *life, const struct decision *deci
 }
 
 static struct launch *add_launch(struct lifecycle *life, const struct decision *decision,
-				 const char *job_id, const struct candidate *from)
+				 const char *job_id, const struct candidate *from, bool held)
 {
-	struct launch *launch = is_renewal(life, decision, from)
+	struct launch *launch = !held && is_renewal(life, decision, from)
 					? journal_renew_launch(&life->journal)
 					: journal_add_launch(&life->journal);
 
@@ -119,7 +122,8 @@ static struct launch *add_launch(struct lifecycle *life, const struct decision *
 	if (decision->kind == DECISION_CONTINUE)
 		fill_same_ids(launch, launch - 1);
 	else
-		fill_new_ids(life, launch, job_id);
+		fill_new_ids(life, launch, job_id, held);
+	launch->held = held;
 	launch->generation = xstrdup(life->config->generation);
 	launch->flink_version = xstrdup(life->config->flink_version);
 	launch->checkpoint_dir = xstrdup(life->config->listed_checkpoint_dir);
@@ -210,6 +214,14 @@ static void remember_ha_jobs(struct journal *journal, const struct facts *facts)
 	}
 }
 
+static void hold_launch(struct lifecycle *life, enum cause cause, int rule, const char *why)
+{
+	struct decision held = {.kind = DECISION_HOLD, .cause = cause, .rule = rule};
+
+	snprintf(held.reason, sizeof(held.reason), "%s", why);
+	hold(life, &held);
+}
+
 void begin_launch(struct lifecycle *life, const struct decision *decision,
 		  const struct facts *facts)
 {
@@ -221,20 +233,25 @@ void begin_launch(struct lifecycle *life, const struct decision *decision,
 	enum cause cause = CAUSE_JOB_IDS_USED_UP;
 	char *why = NULL;
 	struct launch *launch;
+	bool held;
 
+	held = handover_held_id(life, decision, facts, job_id);
+	if (!held && !handover_frees_flink(life)) {
+		hold_launch(
+			life, CAUSE_FLINK_STILL_RUNS, 0,
+			"the Flink that waits in main() is not to be used, and is being killed");
+		return;
+	}
 	if (decision->kind == DECISION_CONTINUE && last)
 		memcpy(job_id, last->job_id, JOB_ID_BYTES);
-	else if (!is_repetition(life, decision, from) || !take_void_id(life, facts, job_id))
+	else if (!held &&
+		 (!is_repetition(life, decision, from) || !take_void_id(life, facts, job_id)))
 		why = draw_job_id(life, facts, job_id);
 	if (!why && !flink_obeys(facts, decision, job_id, from ? from->snapshot.path : NULL, &why))
 		cause = CAUSE_FLINK_WOULD_DISOBEY;
 	if (why) {
-		struct decision held = {
-			.kind = DECISION_HOLD, .cause = cause, .rule = decision->rule};
-
-		snprintf(held.reason, sizeof(held.reason), "%s", why);
+		hold_launch(life, cause, decision->rule, why);
 		free(why);
-		hold(life, &held);
 		return;
 	}
 	/* this decision has considered all earlier launches */
@@ -244,7 +261,7 @@ void begin_launch(struct lifecycle *life, const struct decision *decision,
 	/* any outcome had expired, or there would be no start */
 	outcome_release(&life->journal.outcome);
 	remember_ha_jobs(&life->journal, facts);
-	launch = add_launch(life, decision, job_id, from);
+	launch = add_launch(life, decision, job_id, from, held);
 	if (from)
 		remember_verified(life, from);
 	if (decision->token)
@@ -318,6 +335,7 @@ void on_started(struct lifecycle *life, const struct event *event)
 	launch->started_unix_ms = life->now_unix_ms;
 	life->want_write = true;
 	life->holds = 0;
+	*life->handover.held_id = '\0';
 	life->launch_step = LAUNCH_LIVE;
 	memset(&life->seen, 0, sizeof(life->seen));
 	if (life->fenced) { /* while Flink was starting */
@@ -355,6 +373,8 @@ void launch_failure(struct lifecycle *life, const char *why)
 	journal_set_error(journal, why, life->now_unix_ms);
 	note(life, NOTE_WARNING, "failed attempt: %s", why);
 	tell(life, NOTICE_ATTEMPT_FAILED)->text = xstrdup(why);
+	if (handover_returns(life, why))
+		return;
 	journal_add_failure(journal, life->now_unix_ms);
 	failures = journal_failures_since(journal, life->now_unix_ms - config->attempts_window_ms);
 	if (failures >= config->max_attempts) {

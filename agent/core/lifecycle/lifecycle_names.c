@@ -40,20 +40,21 @@ bool job_state_is_final(enum job_state state)
 const char *event_type_name(enum event_type type)
 {
 	static const char *const names[] = {
-		"hello",          "tick",         "observed", "journal-written",
-		"journal-failed", "journal-seen", "started",  "launch-failed",
-		"refused",        "exited",       "view",     "operation",
-		"disposed",       "inspected",    "control",  "stopping"};
+		"hello",        "tick",      "observed",      "journal-written", "journal-failed",
+		"journal-seen", "started",   "launch-failed", "refused",         "exited",
+		"view",         "operation", "disposed",      "inspected",       "control",
+		"stopping",     "candidate"};
 
 	return pick(names, ARRAY_LEN(names), (int)type);
 }
 
 const char *effect_type_name(enum effect_type type)
 {
-	static const char *const names[] = {"observe",       "write-journal",  "launch",  "poll",
-					    "trigger",       "poll-operation", "inspect", "dispose",
-					    "signal",        "stop-ack",       "exit",    "note",
-					    "check-journal", "lease",          "tell"};
+	static const char *const names[] = {
+		"observe",       "write-journal",  "launch",     "poll",
+		"trigger",       "poll-operation", "inspect",    "dispose",
+		"signal",        "stop-ack",       "exit",       "note",
+		"check-journal", "lease",          "stand-down", "tell"};
 
 	return pick(names, ARRAY_LEN(names), (int)type);
 }

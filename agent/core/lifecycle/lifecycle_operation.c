@@ -164,6 +164,8 @@ static void run_on(struct lifecycle *life, bool ok, const char *why)
 		return;
 	}
 	schedule_after(life, ok ? 0 : config->savepoints.interval_ms / 10 + pause_ms);
+	if (!ok && stop)
+		handover_stop_failed(life, why);
 	/* the job may have ended meanwhile: that is an outcome, and the stop is not repeated */
 	if (!ok)
 		life->poll_ms = life->now_ms + config->poll_fast_ms;
@@ -251,6 +253,7 @@ static void stopped(struct lifecycle *life, const char *how)
 	record_end_of_job(life);
 	life->step = STEP_ENDING;
 	life->operation_poll_ms = life->operation_deadline_ms = 0;
+	(void)handover_stopped(life);
 	end_flink(life, true, false, "%s", how);
 }
 

@@ -198,7 +198,7 @@ void on_observed(struct lifecycle *life, const struct event *event)
 	bool again = life->observe_again;
 
 	life->observing = life->observe_again = false;
-	if (life->terminating || life->fenced ||
+	if (life->terminating || life->fenced || life->handover.giving ||
 	    (life->phase != PHASE_RESOLVING && life->phase != PHASE_HOLDING &&
 	     life->step != STEP_SETTLING))
 		return;

@@ -288,6 +288,7 @@ static void job_runs(struct lifecycle *life, const struct launch *launch, const 
 	enter(life, PHASE_RUNNING, "job %s is running%s%s", launch->job_id,
 	      launch->restore_path ? ", restored from " : "",
 	      launch->restore_path ? launch->restore_path : "");
+	handover_runs(life);
 	schedule_savepoint(life);
 }
 

@@ -6,9 +6,10 @@
 
 const char *phase_name(enum phase phase)
 {
-	static const char *const names[] = {"Resolving", "Holding",    "Launching", "Running",
-					    "Stopping",  "Suspended",  "Cancelled", "Finished",
-					    "Failed",    "Terminating"};
+	static const char *const names[] = {"Resolving", "Holding",     "Launching", "Running",
+					    "Stopping",  "Suspended",   "Cancelled", "Finished",
+					    "Failed",    "Terminating", "Standby",   "Prepared",
+					    "HandedOver"};
 
 	return (size_t)phase < ARRAY_LEN(names) ? names[phase] : "unknown";
 }

@@ -18,6 +18,10 @@ enum phase {
 	PHASE_FINISHED,    /* parked: the job has finished */
 	PHASE_FAILED,      /* parked: attempts used up, or an unexplained end */
 	PHASE_TERMINATING, /* the container is being stopped */
+	/* of a pod that does not own the application (standby.h); the life cycle is never in these */
+	PHASE_STANDBY,     /* it waits, or prepares */
+	PHASE_PREPARED,    /* it could take the job now */
+	PHASE_HANDED_OVER, /* it had the job, and may get it back */
 	PHASE_COUNT,
 };
 

@@ -48,6 +48,12 @@ const char *cause_name(enum cause cause)
 		[CAUSE_JOB_FAILING] = "JobFailing",
 		[CAUSE_JOB_NOT_RUNNING] = "JobNotRunning",
 		[CAUSE_SECOND_JOB] = "SecondJob",
+		[CAUSE_STANDING_BY] = "StandingBy",
+		[CAUSE_PREPARING] = "Preparing",
+		[CAUSE_PREPARE_FAILED] = "PrepareFailed",
+		[CAUSE_HANDOVER_REFUSED] = "HandoverRefused",
+		[CAUSE_HANDOVER_RETURNED] = "HandoverReturned",
+		[CAUSE_OWNER_SILENT] = "OwnerSilent",
 		[CAUSE_INTERNAL_ERROR] = "InternalError",
 	};
 

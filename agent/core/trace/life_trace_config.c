@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/handover/handover.h"
 #include "core/record.h"
 #include "core/trace/life_trace.h"
 
@@ -59,6 +60,16 @@ static const struct field config_fields[] = {
 	CONFIG("onSigterm", WORD, on_sigterm, .words = sigterm_words),
 	CONFIG("upgrade", WORD, upgrade, .words = upgrade_words),
 	CONFIG("exitWhenFinished", BOOL, exit_when_finished),
+	CONFIG("handoverMode", SMALL, handover.mode, .sparse = true),
+	CONFIG("handoverMe", RECORD, handover.me, .record = &party_table),
+	CONFIG("handoverPrepareMs", KNOWN, handover.prepare_ms, .sparse = true),
+	CONFIG("handoverStopMs", KNOWN, handover.stop_ms, .sparse = true),
+	CONFIG("handoverTakeMs", KNOWN, handover.take_ms, .sparse = true),
+	CONFIG("handoverRunMs", KNOWN, handover.run_ms, .sparse = true),
+	CONFIG("handoverProbationMs", KNOWN, handover.probation_ms, .sparse = true),
+	CONFIG("handoverTakeoverMs", KNOWN, handover.takeover_ms, .sparse = true),
+	CONFIG("handoverTries", KNOWN, handover.tries, .sparse = true),
+	CONFIG("handoverReturns", BOOL, handover.return_on_failure, .sparse = true),
 };
 static const struct record config_table = RECORD(struct lifecycle_config, config_fields);
 

@@ -23,6 +23,8 @@ static const struct field hello_fields[] = {
 	EVENT("stopping", BOOL, hello.stopping, .sparse = true),
 	EVENT("graceLeftMs", NUMBER, hello.grace_left_ms),
 	EVENT("upgrade", WORD, hello.upgrade, .words = upgrades),
+	EVENT("claim", SMALL, hello.claim, .sparse = true),
+	EVENT("held", TEXT, hello.held, .sparse = true),
 };
 
 static const struct field observed_fields[] = {
@@ -132,6 +134,17 @@ static const struct field stopping_fields[] = {
 	EVENT("upgrade", WORD, stopping.upgrade, .words = upgrades),
 };
 
+static const struct field candidate_fields[] = {
+	EVENT("place", SMALL, candidate.place, .sparse = true),
+	EVENT("present", BOOL, candidate.present, .sparse = true),
+	EVENT("party", RECORD, candidate.party, .record = &party_table),
+	EVENT("state", SMALL, candidate.state, .sparse = true),
+	EVENT("beat", KNOWN, candidate.beat, .sparse = true),
+	EVENT("ask", KNOWN, candidate.ask, .sparse = true),
+	EVENT("answer", KNOWN, candidate.answer, .sparse = true),
+	EVENT("wanted", SMALL, candidate.wanted, .sparse = true),
+};
+
 static const struct record tables[EVENT_COUNT] = {
 	[EVENT_HELLO] = RECORD(struct event, hello_fields),
 	[EVENT_OBSERVED] = RECORD(struct event, observed_fields),
@@ -148,6 +161,7 @@ static const struct record tables[EVENT_COUNT] = {
 	[EVENT_INSPECTED] = RECORD(struct event, inspected_fields),
 	[EVENT_CONTROL] = RECORD(struct event, control_fields),
 	[EVENT_STOPPING] = RECORD(struct event, stopping_fields),
+	[EVENT_CANDIDATE] = RECORD(struct event, candidate_fields),
 	[EVENT_TICK] = {.size_bytes = sizeof(struct event)},
 };
 

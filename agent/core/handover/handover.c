@@ -1,0 +1,128 @@
+#include "core/handover/handover.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+const char *const handover_mode_words[] = {"none", "surge", NULL};
+const char *const handover_kind_words[] = {"surge", "same", NULL};
+const char *const handover_state_words[] = {"none", "offered",  "stopping", "granted", "taken",
+					    "done", "returned", "refused",  NULL};
+
+static const char *const roles[] = {"unknown", "owner", "candidate", "reserve", "standby", "heir"};
+static const char *const claims[] = {"none", "own", "succeed", "take", "back", "force"};
+
+/* ---- in the journal ---- */
+
+#define PARTY(name, kind, ...)    FIELD(name, kind, struct party, __VA_ARGS__)
+#define HANDOVER(name, kind, ...) FIELD(name, kind, struct handover, __VA_ARGS__)
+
+static const struct field party_fields[] = {
+	PARTY("pod", TEXT, pod),
+	PARTY("uid", TEXT, uid, .key = true),
+	PARTY("template", TEXT, template, .key = true),
+	/* nobody may own an application that is at green */
+	PARTY("side", WORD, side, .words = side_words, .key = true),
+};
+const struct record party_table = RECORD(struct party, party_fields);
+
+static const struct field handover_fields[] = {
+	HANDOVER("id", TEXT, id, .key = true),
+	HANDOVER("mode", WORD, kind, .words = handover_kind_words),
+	HANDOVER("state", WORD, state, .words = handover_state_words),
+	HANDOVER("from", RECORD, from, .record = &party_table),
+	HANDOVER("to", RECORD, to, .record = &party_table),
+	HANDOVER("jobId", ID, job_id),
+	HANDOVER("applicationId", ID, application_id),
+	HANDOVER("asked", KNOWN, asked),
+	HANDOVER("savepoint", TEXT, savepoint),
+	HANDOVER("slots", KNOWN, slots),
+	HANDOVER("tries", KNOWN, tries),
+	HANDOVER("forced", BOOL, forced),
+	HANDOVER("startedUnixMs", KNOWN, started_unix_ms),
+	HANDOVER("stateUnixMs", KNOWN, state_unix_ms),
+	HANDOVER("deadlineUnixMs", KNOWN, deadline_unix_ms),
+	HANDOVER("why", TEXT, why, .max_bytes = 512),
+};
+const struct record handover_table = RECORD(struct handover, handover_fields);
+
+void party_set(struct party *to, const struct party *from)
+{
+	xstrset(&to->pod, from->pod);
+	xstrset(&to->uid, from->uid);
+	xstrset(&to->template, from->template);
+	to->side = from->side;
+}
+
+void party_release(struct party *party)
+{
+	record_release(&party_table, party);
+}
+
+void handover_release(struct handover *handover)
+{
+	record_release(&handover_table, handover);
+}
+
+bool party_is(const struct party *party, const char *uid)
+{
+	return party->uid && uid && !strcmp(party->uid, uid);
+}
+
+const char *handover_state_name(enum handover_state state)
+{
+	return state <= HANDOVER_REFUSED ? handover_state_words[state] : "unknown";
+}
+
+const char *role_name(enum role role)
+{
+	return role < ROLES ? roles[role] : "unknown";
+}
+
+const char *claim_name(enum claim claim)
+{
+	return claim <= CLAIM_FORCE ? claims[claim] : "unknown";
+}
+
+bool handover_is_under_way(const struct handover *handover)
+{
+	return handover->state == HANDOVER_OFFERED || handover->state == HANDOVER_STOPPING ||
+	       handover->state == HANDOVER_GRANTED || handover->state == HANDOVER_TAKEN;
+}
+
+/* ---- templates ---- */
+
+char *template_text(const char *generation, const char *checksum, const char *hash)
+{
+	return xasprintf("%s/%s/%s", generation ? generation : "", checksum ? checksum : "",
+			 hash ? hash : "");
+}
+
+/* Length of the first `parts` parts. A generation may contain any character but a slash. */
+static size_t prefix(const char *template, int parts)
+{
+	const char *at = template;
+
+	while (parts--) {
+		at += strcspn(at, "/");
+		at += parts && *at;
+	}
+	return (size_t)(at - template);
+}
+
+static bool same_prefix(const char *a, const char *b, int parts)
+{
+	size_t len = a ? prefix(a, parts) : 0;
+
+	return a && b && *a && *a != '/' && prefix(b, parts) == len && !memcmp(a, b, len);
+}
+
+bool template_same_generation(const char *a, const char *b)
+{
+	return same_prefix(a, b, 1);
+}
+
+bool template_same_content(const char *a, const char *b)
+{
+	return same_prefix(a, b, 2);
+}

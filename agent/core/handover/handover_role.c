@@ -1,0 +1,330 @@
+/*
+ * Who a pod is, according to the journal: the first rule that is true decides. docs/handover.md has
+ * the same table, and a test compares the two.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/handover/handover_role.h"
+#include "core/journal/journal.h"
+
+/* What the rules ask about. */
+struct question {
+	const struct role_facts *facts;
+	const struct role_limits *limits;
+	const struct handover *handover; /* NULL: the journal could not be read */
+	const struct party *owner;       /* NULL: nobody, or a drey that knows no owner */
+	bool written_here;               /* the journal was last written by this pod */
+};
+
+/* ---- what the journal says ---- */
+
+static bool is_place(const char *writer, const char *pod, const char *uid)
+{
+	size_t pod_len = pod ? strlen(pod) : 0, uid_len = uid ? strlen(uid) : 0;
+
+	return writer && pod_len && uid_len && !strncmp(writer, pod, pod_len) &&
+	       writer[pod_len] == '/' && !strncmp(writer + pod_len + 1, uid, uid_len) &&
+	       writer[pod_len + 1 + uid_len] == '/';
+}
+
+static bool is_written_by(const struct journal *journal, const struct party *party)
+{
+	return is_place(journal->writer, party->pod, party->uid);
+}
+
+/* A drey that knows no owner leaves the member as it was, so the writer does not fit to it. Who gives
+ * the journal away names another owner than itself. */
+static bool owner_speaks(const struct journal *journal)
+{
+	const struct handover *handover = &journal->handover;
+
+	return journal->owner.uid &&
+	       (is_written_by(journal, &journal->owner) ||
+		(handover->state == HANDOVER_GRANTED && is_written_by(journal, &handover->from)) ||
+		(handover->state == HANDOVER_RETURNED && is_written_by(journal, &handover->to)));
+}
+
+static struct question question_of(const struct role_facts *facts, const struct role_limits *limits)
+{
+	const struct journal *journal = facts->journal;
+	size_t place_len = facts->place ? strlen(facts->place) : 0;
+	struct question q = {.facts = facts, .limits = limits};
+
+	if (!journal)
+		return q;
+	q.handover = &journal->handover;
+	q.owner = owner_speaks(journal) ? &journal->owner : NULL;
+	q.written_here = journal->writer && place_len &&
+			 !strncmp(journal->writer, facts->place, place_len) &&
+			 journal->writer[place_len] == '/';
+	return q;
+}
+
+static bool is_mine(const struct question *q)
+{
+	return q->owner && party_is(q->owner, q->facts->me->uid);
+}
+
+static bool was_mine(const struct question *q)
+{
+	return party_is(&q->handover->from, q->facts->me->uid) && !is_mine(q);
+}
+
+/* ... to the one that has it now, and the job does not run there yet. */
+static bool gave(const struct question *q, enum handover_state state)
+{
+	return was_mine(q) && q->handover->state == state &&
+	       party_is(&q->handover->to, q->owner->uid);
+}
+
+static bool is_silent(const struct question *q)
+{
+	return q->facts->lock == LOCK_FREE && q->facts->silent_ms >= q->limits->silent_ms;
+}
+
+static bool is_same_generation(const struct question *q)
+{
+	return template_same_generation(q->owner->template, q->facts->me->template);
+}
+
+/* ---- the rules ---- */
+
+static bool unreadable(const struct question *q)
+{
+	return !q->facts->journal;
+}
+
+static bool granted_to_me(const struct question *q)
+{
+	return is_mine(q) && q->handover->state == HANDOVER_GRANTED &&
+	       party_is(&q->handover->to, q->facts->me->uid);
+}
+
+static bool returned_to_me(const struct question *q)
+{
+	return is_mine(q) && q->handover->state == HANDOVER_RETURNED;
+}
+
+/* The first write of this drey after another one: also in a pod that has run before. */
+static bool nobody_and_free(const struct question *q)
+{
+	return !q->owner && (q->written_here || q->facts->lock == LOCK_FREE);
+}
+
+/* Not in doubt: that pod ends when this one is ready. */
+static bool another_drey_lives(const struct question *q)
+{
+	return !q->owner && !q->facts->absent && q->facts->lock == LOCK_HELD;
+}
+
+static bool nobody(const struct question *q)
+{
+	return !q->owner;
+}
+
+static bool not_taken_in_time(const struct question *q)
+{
+	return gave(q, HANDOVER_GRANTED) && q->facts->granted_ms >= q->limits->take_ms;
+}
+
+/* Not by time alone: its Flink has lost its lock, and nobody with the same template goes on. */
+static bool taken_and_gone(const struct question *q)
+{
+	return gave(q, HANDOVER_TAKEN) && is_silent(q) && q->facts->quiet_ms >= q->limits->run_ms;
+}
+
+static bool waits_for_the_end(const struct question *q)
+{
+	return gave(q, HANDOVER_GRANTED) || gave(q, HANDOVER_TAKEN);
+}
+
+/* What it would start is what the owner has run. */
+static bool may_succeed(const struct question *q)
+{
+	return xstris(q->owner->template, q->facts->me->template) ||
+	       (was_mine(q) && is_same_generation(q));
+}
+
+static bool same_and_gone(const struct question *q)
+{
+	return may_succeed(q) && is_silent(q);
+}
+
+static bool same_template(const struct question *q)
+{
+	return xstris(q->owner->template, q->facts->me->template);
+}
+
+/* It gave the job to a pod of its own generation: taking it again would never end. */
+static bool same_was_mine(const struct question *q)
+{
+	return was_mine(q) && is_same_generation(q);
+}
+
+static bool done_was_mine(const struct question *q)
+{
+	return was_mine(q) && q->handover->state == HANDOVER_DONE && q->facts->wanted != WANTED_YES;
+}
+
+static bool not_wanted(const struct question *q)
+{
+	return q->facts->wanted != WANTED_YES;
+}
+
+static bool same_generation(const struct question *q)
+{
+	return is_same_generation(q);
+}
+
+/* A pod with the owner's template goes first, if there is one: what it would start is known to run. */
+static bool wanted_and_gone(const struct question *q)
+{
+	return is_silent(q) && q->facts->silent_ms >= 2 * q->limits->silent_ms;
+}
+
+static bool otherwise(const struct question *q)
+{
+	(void)q;
+	return true;
+}
+
+#define READY_WHY "a drey that knows no hand-over still has the job: Kubernetes ends its pod first"
+
+static const struct role_rule rules[] = {
+	{unreadable, ROLE_UNREADABLE, CLAIM_NONE, "the journal cannot be read",
+	 "the journal cannot be read"},
+	{granted_to_me, ROLE_OWNER, CLAIM_TAKE, "the job was granted to this pod",
+	 "the job was handed over to this pod"},
+	{returned_to_me, ROLE_OWNER, CLAIM_BACK, "the job was returned to this pod",
+	 "the job was returned to this pod"},
+	{is_mine, ROLE_OWNER, CLAIM_OWN, "this pod is the owner", "this pod is the owner"},
+	{nobody_and_free, ROLE_OWNER, CLAIM_OWN,
+	 "there is no owner, and no Flink leads, or this pod has written last",
+	 "there is no other owner"},
+	{another_drey_lives, ROLE_HEIR, CLAIM_NONE,
+	 "there is a journal without an owner, and a Flink leads", READY_WHY},
+	{nobody, ROLE_STANDBY, CLAIM_NONE, "there is no owner, and a Flink may lead",
+	 "the journal names no owner, but a Flink of this application may lead"},
+	{not_taken_in_time, ROLE_OWNER, CLAIM_BACK,
+	 "this pod has granted the job, and it was not taken within takeDeadline",
+	 "the job was not taken in time"},
+	{taken_and_gone, ROLE_OWNER, CLAIM_BACK,
+	 "this pod has granted the job, and who took it is silent, leads no more, and has written nothing for runDeadline",
+	 "the pod that has taken the job is gone"},
+	{waits_for_the_end, ROLE_RESERVE, CLAIM_NONE,
+	 "this pod has granted the job, and it does not run yet",
+	 "this pod has handed the job over, and waits until it runs"},
+	{same_and_gone, ROLE_OWNER, CLAIM_SUCCEED,
+	 "the owner has the same template, or has the job from this pod of its generation; it leads no more, and is silent",
+	 "the owner, a pod of the same generation, is gone"},
+	{same_template, ROLE_STANDBY, CLAIM_NONE, "the owner has the same template",
+	 "another pod of the same template has the job"},
+	{same_was_mine, ROLE_RESERVE, CLAIM_NONE,
+	 "this pod has handed over to the owner, which has the same generation",
+	 "this pod has handed the job over"},
+	{done_was_mine, ROLE_RESERVE, CLAIM_NONE,
+	 "this pod has handed over to the owner, and the Deployment does not want its template",
+	 "this pod has handed the job over"},
+	{not_wanted, ROLE_STANDBY, CLAIM_NONE,
+	 "the Deployment wants another template, or that is not known",
+	 "the Deployment does not want this pod's template now, or cannot be read"},
+	{wanted_and_gone, ROLE_OWNER, CLAIM_FORCE,
+	 "the owner leads no more, and is silent twice as long",
+	 "the owner is gone: it does not answer, and its Flink leads no more"},
+	{same_generation, ROLE_CANDIDATE, CLAIM_NONE, "the owner has the same generation",
+	 "the owner is another pod of this generation"},
+	{otherwise, ROLE_CANDIDATE, CLAIM_NONE, "otherwise",
+	 "the owner is a pod of another generation"},
+};
+
+const struct role_rule *handover_role_rules(size_t *ret_count)
+{
+	*ret_count = ARRAY_LEN(rules);
+	return rules;
+}
+
+/* ---- the verdict ---- */
+
+enum side handover_side(const struct journal *journal)
+{
+	return journal->owner.side;
+}
+
+/* Nobody owns it, and what ran last had this generation, or nothing ran. A drey that knows no owner has
+ * left its generation in the launch. */
+static bool is_of_last_generation(const struct role_facts *facts)
+{
+	const struct journal *journal = facts->journal;
+	const struct launch *launch = journal ? journal_launch_const(journal) : NULL;
+
+	if (!journal || (!journal->owner.template && !launch))
+		return true;
+	if (journal->owner.template)
+		return template_same_generation(journal->owner.template, facts->me->template);
+	return !launch->generation ||
+	       template_same_generation(launch->generation, facts->me->template);
+}
+
+/* Another generation has the other side, always; a side belongs to one generation at a time. */
+static enum side side_for(const struct question *q)
+{
+	const struct handover *handover = q->handover;
+	enum side side = q->facts->journal ? handover_side(q->facts->journal) : SIDE_BLUE;
+
+	if (!q->owner)
+		return is_of_last_generation(q->facts) ? side : side_other(side);
+	if (is_mine(q))
+		return q->owner->side;
+	if (waits_for_the_end(q))
+		return handover->from.side;
+	return is_same_generation(q) ? side : side_other(side);
+}
+
+static int64_t sooner(int64_t a, int64_t b)
+{
+	return a > 0 && (b <= 0 || a < b) ? a : b;
+}
+
+/* When a time that a rule compares with has come. */
+static int64_t look_after(const struct question *q)
+{
+	const struct role_facts *facts = q->facts;
+	int64_t next = 0;
+
+	if (!q->handover || !q->owner || is_mine(q))
+		return 0;
+	if (facts->silent_ms >= 0)
+		next = sooner(q->limits->silent_ms - facts->silent_ms, next);
+	if (facts->silent_ms >= 0)
+		next = sooner(2 * q->limits->silent_ms - facts->silent_ms, next);
+	if (gave(q, HANDOVER_GRANTED))
+		next = sooner(q->limits->take_ms - facts->granted_ms, next);
+	if (gave(q, HANDOVER_TAKEN))
+		next = sooner(q->limits->run_ms - facts->quiet_ms, next);
+	return next;
+}
+
+void handover_role(const struct role_facts *facts, const struct role_limits *limits,
+		   struct role_verdict *ret_verdict)
+{
+	struct question q = question_of(facts, limits);
+	const struct role_rule *rule = rules;
+
+	while (!rule->holds(&q))
+		rule++;
+	*ret_verdict = (struct role_verdict){.role = rule->role,
+					     .claim = rule->claim,
+					     .why = rule->why,
+					     .look_ms = look_after(&q)};
+	if (!q.handover)
+		return;
+	ret_verdict->side = side_for(&q);
+	ret_verdict->kind =
+		q.owner && !is_mine(&q) && is_same_generation(&q) ? HANDOVER_SAME : HANDOVER_OTHER;
+	/* while its Flink leads, it is not in question; and who may not follow it does not ask */
+	ret_verdict->asks = q.owner && !is_mine(&q) && facts->lock == LOCK_FREE &&
+			    (rule->role == ROLE_CANDIDATE || rule->role == ROLE_OWNER ||
+			     (rule->role == ROLE_RESERVE && q.handover->state == HANDOVER_TAKEN) ||
+			     may_succeed(&q));
+}

@@ -1,0 +1,77 @@
+/* What the parts of the standby machine say, record and order. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/handover/standby_internal.h"
+
+#define SILENT_SAID_MS 5000 /* an owner that lives answers in less */
+
+struct standby_effect *standby_emit(struct standby *standby, enum standby_effect_type type)
+{
+	struct standby_effect *effect;
+
+	/* the longest step needs half of the room; running out is a bug, not a state */
+	if (standby->out->count == STANDBY_MAX_EFFECTS)
+		abort();
+	effect = &standby->out->list[standby->out->count++];
+	*effect = (struct standby_effect){.type = type};
+	return effect;
+}
+
+void standby_note(struct standby *standby, bool warning, const char *text)
+{
+	struct standby_effect *effect = standby_emit(standby, STANDBY_DO_NOTE);
+
+	effect->warning = warning;
+	snprintf(effect->text, sizeof(effect->text), "%s", text);
+}
+
+void standby_say(struct standby *standby, enum cause cause, const char *why)
+{
+	bool silent = standby->asks && standby->silent_since_ms &&
+		      standby->now_ms >= standby->silent_since_ms + SILENT_SAID_MS;
+	bool same;
+
+	if (silent && (cause == CAUSE_STANDING_BY || cause == CAUSE_PREPARING)) {
+		cause = CAUSE_OWNER_SILENT;
+		why = "the owner does not answer, and its Flink leads no more; it is followed if that lasts";
+	}
+	same = !strcmp(standby->reason, why) && standby->cause == cause;
+	if (same)
+		return;
+	standby->cause = cause;
+	snprintf(standby->reason, sizeof(standby->reason), "%s", why);
+	standby_note(standby, cause == CAUSE_PREPARE_FAILED || cause == CAUSE_OWNER_SILENT, why);
+}
+
+void standby_state(struct standby *standby, enum candidate_state state, const char *why)
+{
+	struct candidate_record *record = &standby->record;
+
+	if (record->state == state && xstrsame(record->why, why) &&
+	    record->side == standby->verdict.side &&
+	    xstrsame(record->handover, standby->handover.id))
+		return;
+	record->state = state;
+	record->side = standby->verdict.side;
+	xstrset(&record->why, why);
+	xstrset(&record->handover, standby->handover.id);
+	standby->record_dirty = true;
+}
+
+void standby_kill(struct standby *standby)
+{
+	struct standby_effect *effect;
+
+	if (standby->flink == STANDBY_FLINK_NONE)
+		return;
+	if (standby->flink == STANDBY_FLINK_ENDING && standby->now_ms < standby->kill_again_ms)
+		return;
+	standby->flink = STANDBY_FLINK_ENDING;
+	standby->kill_again_ms = standby->now_ms + standby->config->kill_after_ms;
+	standby->start_end_ms = standby->warm_ms = 0;
+	effect = standby_emit(standby, STANDBY_DO_KILL);
+	memcpy(effect->id, standby->job_id, JOB_ID_BYTES);
+}

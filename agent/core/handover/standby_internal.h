@@ -1,0 +1,35 @@
+/*
+ * standby_internal - what the parts of the standby machine share. Private to them.
+ *
+ *   standby.c          the events, who this pod is, its record, its end
+ *   standby_prepare.c  what a candidate does so that it can take the job at once
+ *   standby_effects.c  what they say, record and order
+ */
+#ifndef DREY_CORE_HANDOVER_STANDBY_INTERNAL_H
+#define DREY_CORE_HANDOVER_STANDBY_INTERNAL_H
+
+#include "core/handover/standby.h"
+
+#define STANDBY_BEAT_MS 5000
+
+/* Append to the effects of this step; borrowed until the next call. */
+struct standby_effect *standby_emit(struct standby *standby, enum standby_effect_type type);
+void standby_note(struct standby *standby, bool warning, const char *text);
+
+/* Why this pod is what it is; logged when it changes. */
+void standby_say(struct standby *standby, enum cause cause, const char *why);
+
+/* What its record says; written when it changes. */
+void standby_state(struct standby *standby, enum candidate_state state, const char *why);
+
+/* End Flink, if one runs: nothing that it has done counts. Called again, it repeats what did not help. */
+void standby_kill(struct standby *standby);
+
+/* Is the job offered, or granted, to this pod? And does its Flink run for that? */
+bool standby_is_offered(const struct standby *standby);
+bool standby_is_for_offer(const struct standby *standby);
+
+void standby_prepare(struct standby *standby);
+void standby_prepare_event(struct standby *standby, const struct standby_event *event);
+
+#endif

@@ -1,0 +1,414 @@
+/*
+ * The owner's part of a hand-over (handover.h): it offers the job to the candidate, stops it, gives
+ * the journal away; or it is the one that has taken the job, and gives it back when it cannot run it.
+ *
+ * With the write that gives the journal away this machine has nothing to decide any more. It ends
+ * its Flink, and EFFECT_STAND_DOWN makes the agent a standby.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/lifecycle/lifecycle_handover_internal.h"
+#include "core/resolve/flink_choice.h"
+
+/* ---- taken ---- */
+
+static void pursue_taken(struct lifecycle *life)
+{
+	enum outcome_kind outcome = life->journal.outcome.kind;
+	bool ended = outcome == OUTCOME_FINISHED || outcome == OUTCOME_CANCELLED ||
+		     outcome == OUTCOME_UNKNOWN;
+	bool parked = life->phase == PHASE_SUSPENDED || life->phase == PHASE_CANCELLED ||
+		      life->journal.intent.do_not_restart || ended;
+
+	if (!party_is(&life->journal.handover.to, handover_me(life)->uid))
+		return;
+	if (life->phase == PHASE_FINISHED) {
+		handover_set_state(life, HANDOVER_DONE, "the job has finished");
+		return;
+	}
+	/* what runs nothing keeps nobody waiting: another version may be the cure */
+	if (handover_is_idle(life) && handover_stands_still(life) &&
+	    !handover_may_give_back(life)) {
+		handover_consider_offer(life);
+		if (life->journal.handover.state != HANDOVER_TAKEN)
+			return;
+	}
+	/* a person decides when it goes on */
+	if (parked)
+		life->handover.deadline_ms = 0;
+	else if (!life->handover.deadline_ms && life->phase != PHASE_FAILED)
+		handover_arm(life);
+}
+
+void handover_runs(struct lifecycle *life)
+{
+	struct handover *handover = &life->journal.handover;
+
+	if (handover_is_on(life))
+		life->handover.ran = true;
+	if (!handover_is_on(life) || handover->state != HANDOVER_TAKEN ||
+	    !party_is(&handover->to, handover_me(life)->uid))
+		return;
+	life->handover.probation_end_ms = life->now_ms + life->config->handover.probation_ms;
+	handover_set_state(life, HANDOVER_DONE, "the job runs at %s", handover_me(life)->pod);
+}
+
+#define ENDED_AGAIN_MS 500 /* look whether Flink has ended */
+
+static void not_running_in_time(struct lifecycle *life)
+{
+	if (life->launch_step == LAUNCH_NONE && handover_may_give_back(life) &&
+	    !handover_frees_flink(life)) {
+		life->handover.deadline_ms = life->now_ms + ENDED_AGAIN_MS;
+		return;
+	}
+	if (life->launch_step == LAUNCH_LIVE && !life->end_wanted && handover_may_give_back(life))
+		end_flink(life, false, true,
+			  "the job does not run within handover.runDeadline after it was taken");
+	else if (handover_is_idle(life))
+		handover_returns(life, "the job could not be started within handover.runDeadline");
+	if (!life->handover.giving)
+		life->handover.deadline_ms = life->now_ms + life->config->handover.run_ms;
+}
+
+void handover_deadline(struct lifecycle *life)
+{
+	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
+
+	switch (life->journal.handover.state) {
+	case HANDOVER_OFFERED:
+		/* what it waits for then is not the candidate */
+		if (handover_candidate_lives(life) && seen->state == CANDIDATE_PREPARED)
+			handover_arm(life);
+		else
+			handover_set_state(
+				life, HANDOVER_REFUSED,
+				"the candidate was not prepared within handover.prepareDeadline; resume, or another version, allows it again");
+		break;
+	case HANDOVER_STOPPING: /* it cannot be taken back: its result is awaited */
+		note(life, NOTE_WARNING, "the stop takes longer than handover.stopDeadline");
+		break;
+	case HANDOVER_TAKEN:
+		not_running_in_time(life);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- Flink that is held ---- */
+
+static bool is_held_for_this(const struct lifecycle *life)
+{
+	return *life->handover.held_id &&
+	       !strcmp(life->handover.held_id, life->journal.handover.job_id);
+}
+
+bool handover_held_id(const struct lifecycle *life, const struct decision *decision,
+		      const struct facts *facts, char job_id[JOB_ID_BYTES])
+{
+	if (!is_held_for_this(life) || decision->kind == DECISION_CONTINUE ||
+	    life->handover.held_ends ||
+	    flink_id_is_used(&life->journal, facts, life->handover.held_id))
+		return false;
+	memcpy(job_id, life->handover.held_id, JOB_ID_BYTES);
+	return true;
+}
+
+bool handover_frees_flink(struct lifecycle *life)
+{
+	struct effect *effect;
+
+	if (!*life->handover.held_id)
+		return true;
+	if (life->handover.held_ends && life->now_ms < life->handover.held_kill_ms)
+		return false;
+	life->handover.held_ends = true;
+	life->handover.held_kill_ms = life->now_ms + life->config->kill_after_ms;
+	effect = emit(life, EFFECT_SIGNAL);
+	memcpy(effect->id, life->handover.held_id, JOB_ID_BYTES);
+	effect->signo = SIGKILL;
+	effect->group = true;
+	return false;
+}
+
+bool handover_held_exited(struct lifecycle *life, const struct event *event)
+{
+	if (!*life->handover.held_id || !event->process.launch_id ||
+	    strcmp(life->handover.held_id, event->process.launch_id) != 0)
+		return false;
+	*life->handover.held_id = '\0';
+	life->handover.held_ends = false;
+	life->handover.held_kill_ms = 0;
+	/* it has been given its file: that is the end of the launch */
+	if (life->launch_step == LAUNCH_STARTING)
+		return false;
+	if (life->launch_step == LAUNCH_WRITING) {
+		launch_withdraw(life);
+		resolve_start(life, "the Flink that waited in main() has ended");
+	} else if (life->terminating) {
+		leave(life);
+	} else if (life->retry_ms) {
+		life->retry_ms = life->now_ms;
+	}
+	return true;
+}
+
+/* ---- begin, every step, and the end ---- */
+
+static void begin_forced(struct lifecycle *life)
+{
+	struct handover *handover = &life->journal.handover;
+	struct party before = {0};
+	char random[JOB_ID_BYTES];
+
+	party_set(&before, &life->journal.owner);
+	handover_release(handover);
+	rng_hex_id(&life->rng, random);
+	handover->id = xasprintf("h-%.8s", random);
+	handover->kind = template_same_generation(before.template, handover_me(life)->template)
+				 ? HANDOVER_SAME
+				 : HANDOVER_OTHER;
+	handover->from = before;
+	party_set(&handover->to, handover_me(life));
+	handover->forced = true;
+	handover->started_unix_ms = life->now_unix_ms;
+	handover_set_state(life, HANDOVER_TAKEN, "%s did not answer, and its Flink leads no more",
+			   before.pod ? before.pod : "the owner");
+}
+
+/* The pod that was before in its place is gone. */
+static void succeed(struct lifecycle *life)
+{
+	struct handover *handover = &life->journal.handover;
+
+	if (handover->state == HANDOVER_GRANTED || handover->state == HANDOVER_TAKEN) {
+		party_set(&handover->to, handover_me(life));
+		handover_set_state(life, HANDOVER_TAKEN,
+				   "another pod of the same template goes on");
+	} else if (handover_is_under_way(handover)) {
+		handover_set_state(life, HANDOVER_NONE, "the owner's pod is gone");
+	}
+}
+
+static void take_back(struct lifecycle *life)
+{
+	struct handover *handover = &life->journal.handover;
+
+	if (handover->state == HANDOVER_GRANTED)
+		handover_comes_back(life, "it was not taken within handover.takeDeadline");
+	else if (handover->state == HANDOVER_TAKEN)
+		handover_comes_back(life, "the pod that had taken it is gone");
+}
+
+static void claim(struct lifecycle *life, enum claim claim)
+{
+	struct handover *handover = &life->journal.handover;
+
+	switch (claim) {
+	case CLAIM_TAKE:
+		handover_set_state(life, HANDOVER_TAKEN, "%s takes the job",
+				   handover_me(life)->pod);
+		break;
+	case CLAIM_BACK:
+		take_back(life);
+		break;
+	case CLAIM_SUCCEED:
+		succeed(life);
+		break;
+	case CLAIM_FORCE:
+		begin_forced(life);
+		break;
+	default:
+		/* one of others, or of a time before: it is not going on */
+		if (handover_is_under_way(handover) &&
+		    !party_is(&handover->from, handover_me(life)->uid) &&
+		    !party_is(&handover->to, handover_me(life)->uid))
+			handover_set_state(life, HANDOVER_NONE, "the owner's pod is gone");
+		break;
+	}
+}
+
+void handover_begin(struct lifecycle *life, const struct event *event)
+{
+	struct party *owner = &life->journal.owner;
+	bool same;
+
+	if (!handover_is_on(life)) { /* only the side stays */
+		handover_release(&life->journal.handover);
+		xstrset(&owner->uid, NULL);
+		xstrset(&owner->pod, NULL);
+		xstrset(&owner->template, NULL);
+		return;
+	}
+	life->handover.begun_ms = life->now_ms;
+	same = party_is(owner, handover_me(life)->uid) &&
+	       xstris(owner->template, handover_me(life)->template);
+	life->handover.claim = event->hello.claim;
+	snprintf(life->handover.held_id, JOB_ID_BYTES, "%s",
+		 event->hello.held ? event->hello.held : "");
+	claim(life, event->hello.claim);
+	if (handover_is_under_way(&life->journal.handover))
+		handover_arm(life);
+	party_set(owner, handover_me(life));
+	if (!same)
+		life->want_write = true;
+}
+
+bool handover_must_check(const struct lifecycle *life)
+{
+	return handover_is_on(life) && life->launch_step == LAUNCH_NONE && !life->fenced &&
+	       !life->handover.giving && !life->terminating && !life->foreign;
+}
+
+void handover_forgive(struct lifecycle *life)
+{
+	struct handover *handover = &life->journal.handover;
+
+	if (!handover_is_on(life) || handover->state != HANDOVER_REFUSED || life->handover.giving)
+		return;
+	handover->tries = 0;
+	handover_set_state(life, HANDOVER_NONE, "a person allows it again");
+}
+
+/* The journal belongs to another one, and nothing runs here. */
+static void stand_down(struct lifecycle *life)
+{
+	bool given = life->handover.given || life->fenced;
+
+	/* a launch that was only being recorded is not asked for any more */
+	if (!given || life->launch_step > LAUNCH_WRITING || life->foreign ||
+	    life->handover.stood_down)
+		return;
+	if (life->terminating) {
+		withdraw(life, EFFECT_EXIT);
+		if (!life->left)
+			emit(life, EFFECT_EXIT)->status = end_status(life);
+		life->left = true;
+		life->exit_ms = 0;
+		return;
+	}
+	if (!handover_frees_flink(life))
+		return;
+	life->handover.stood_down = true;
+	emit(life, EFFECT_STAND_DOWN);
+}
+
+bool handover_stepped(struct lifecycle *life)
+{
+	if (!handover_is_on(life))
+		return false;
+	if (life->fenced || life->handover.giving) {
+		stand_down(life);
+		return true;
+	}
+	/* what was started for a launch that is not wanted any more */
+	if (life->launch_step == LAUNCH_NONE && handover_stands_still(life) &&
+	    life->phase != PHASE_HOLDING)
+		handover_frees_flink(life);
+	switch (life->journal.handover.state) {
+	case HANDOVER_OFFERED:
+		if (!life->terminating)
+			handover_pursue_offered(life);
+		break;
+	case HANDOVER_STOPPING:
+		if (!life->terminating)
+			handover_pursue_stopping(life);
+		break;
+	case HANDOVER_TAKEN:
+		pursue_taken(life);
+		break;
+	case HANDOVER_GRANTED:
+		break;
+	default:
+		handover_consider_offer(life);
+		break;
+	}
+	return life->handover.giving;
+}
+
+void handover_written(struct lifecycle *life)
+{
+	const struct handover *handover = &life->journal.handover;
+
+	if (life->handover.giving && life->acknowledged >= life->handover.given_sequence &&
+	    life->handover.given_sequence)
+		life->handover.given = true;
+	if (handover->asked == life->handover.asked)
+		return;
+	life->handover.asked = handover->asked;
+	life->handover.asked_ms = life->now_ms;
+}
+
+bool handover_may_write(struct lifecycle *life)
+{
+	/* MUT: the journal is written after it was given away */
+	if (life->handover.given)
+		return false;
+	if (life->handover.giving)
+		life->handover.given_sequence = life->journal.sequence + 1;
+	return true;
+}
+
+bool handover_stops_for_upgrade(struct lifecycle *life, int64_t budget_ms)
+{
+	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
+
+	if (!handover_is_on(life) || life->journal.handover.state != HANDOVER_OFFERED ||
+	    !handover_candidate_lives(life) || seen->state != CANDIDATE_PREPARED || budget_ms <= 0)
+		return false;
+	handover_set_state(life, HANDOVER_STOPPING, "the pod ends, and the candidate is prepared");
+	return true;
+}
+
+int64_t handover_takeover_ms(const struct lifecycle *life)
+{
+	const struct lifecycle_config *config = life->config;
+	const struct launch *launch = journal_launch_const(&life->journal);
+
+	/* its job has ended, and that is what was granted */
+	if (handover_is_on(life) && life->handover.claim == CLAIM_TAKE)
+		return 0;
+	/* Flink's election keeps only a Flink of the same cluster id out */
+	if (handover_is_on(life) && launch &&
+	    !xstrsame(launch->ha_cluster_id, config->ha_cluster_id) &&
+	    config->handover.takeover_ms > config->takeover_ms)
+		return config->handover.takeover_ms;
+	return config->takeover_ms;
+}
+
+bool lifecycle_keeps_ready(const struct lifecycle *life)
+{
+	const struct handover *handover = &life->journal.handover;
+
+	if (!handover_is_on(life) || life->fenced || life->terminating)
+		return false;
+	switch (handover->state) {
+	case HANDOVER_OFFERED:
+	case HANDOVER_STOPPING:
+	case HANDOVER_GRANTED:
+		return party_is(&handover->from, handover_me(life)->uid);
+	case HANDOVER_RETURNED: /* until it runs again */
+		return !life->handover.ran && party_is(&handover->from, handover_me(life)->uid);
+	default:
+		return false;
+	}
+}
+
+bool lifecycle_is_unready(const struct lifecycle *life)
+{
+	const struct handover *handover = &life->journal.handover;
+
+	return handover_is_on(life) &&
+	       (handover->state == HANDOVER_TAKEN || life->handover.giving) &&
+	       party_is(&handover->to, handover_me(life)->uid);
+}
+
+void handover_release_seen(struct lifecycle *life)
+{
+	for (int i = 0; i < PLACES; i++)
+		party_release(&life->handover.seen[i].party);
+}

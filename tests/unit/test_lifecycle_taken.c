@@ -1,0 +1,446 @@
+/* The job was handed over to this pod: it takes it, and runs it, or gives it back. */
+#include "handover_life.h"
+
+/* "new" has the journal that "old" has granted; the offer has reserved these ids. */
+static void take_begin_with(struct life *l, const char *held)
+{
+	struct handover *handover;
+
+	granted_begin(l);
+	handover = handover_of(l);
+	snprintf(handover->job_id, JOB_ID_BYTES, "%s", HELD_ID);
+	snprintf(handover->application_id, JOB_ID_BYTES, "%s", APP_ID);
+	put_on_record(l);
+	agent_of(l, &new_pod, "g2");
+	l->config.application_ids = true;
+	claims(l, CLAIM_TAKE, held);
+}
+
+static void take_begin(struct life *l)
+{
+	take_begin_with(l, HELD_ID);
+	reserve_beats(l);
+	forget(l);
+}
+
+static void cold_begin(struct life *l)
+{
+	take_begin_with(l, NULL);
+	reserve_beats(l);
+	forget(l);
+}
+
+static void starts(struct life *l)
+{
+	observed(l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
+}
+
+static struct view restored(enum job_state state, int64_t id)
+{
+	struct view view = job_in(state);
+
+	view.restored = true;
+	view.restored_id = id;
+	view.restored_path = SAVEPOINT_1;
+	return view;
+}
+
+static void taken_begin(struct life *l)
+{
+	take_begin(l);
+	starts(l);
+	started(l);
+	forget(l);
+}
+
+static void check_returned(struct life *l)
+{
+	CHECK_HANDOVER(l, HANDOVER_RETURNED);
+	check_on_record(l, HANDOVER_RETURNED, "old");
+	CHECK_INT(l->life.journal.owner.side, ==, SIDE_BLUE);
+	CHECK_INT(l->life.journal.outcome.kind, ==, OUTCOME_NONE);
+	CHECK_INT(l->life.journal.failure_count, ==, 0);
+	CHECK_INT(took(l, EFFECT_STAND_DOWN), ==, 1);
+	CHECK_INT(handover_of(l)->tries, ==, 1);
+	forget(l);
+	pass(l, 600000);
+	CHECK_NOTHING(l, EFFECT_WRITE_JOURNAL);
+	CHECK_NOTHING(l, EFFECT_LAUNCH);
+}
+
+/* ---- taken ---- */
+
+LIFE_TEST_FROM(granted_begin, taking_is_one_write_and_nothing_starts_before_it)
+{
+	agent_of(l, &new_pod, "g2");
+	l->hold_writes = true;
+	claims(l, CLAIM_TAKE, NULL);
+	CHECK_INT(took(l, EFFECT_WRITE_JOURNAL), ==, 1);
+	starts(l);
+	pass(l, 10000);
+	CHECK_NOTHING(l, EFFECT_LAUNCH);
+	written(l);
+	check_on_record(l, HANDOVER_TAKEN, "new");
+	if (!took(l, EFFECT_LAUNCH))
+		written(l);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
+}
+
+LIFE_TEST_FROM(granted_begin, who_loses_the_write_of_its_take_starts_nothing)
+{
+	agent_of(l, &new_pod, "g2");
+	l->hold_writes = true;
+	claims(l, CLAIM_TAKE, NULL);
+	starts(l);
+	write_failed(l, true);
+	CHECK(l->life.fenced);
+	CHECK_NOTHING(l, EFFECT_LAUNCH);
+	CHECK_INT(took(l, EFFECT_STAND_DOWN), ==, 1);
+}
+
+LIFE_TEST_FROM(take_begin, a_flink_that_is_held_is_let_go_under_its_own_ids)
+{
+	const struct launch *launch;
+
+	l->hold_writes = true;
+	starts(l);
+	CHECK_NOTHING(l, EFFECT_LAUNCH);
+	written(l);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	launch = journal_launch_const(&l->life.journal);
+	CHECK(launch->held);
+	CHECK_STR(launch->job_id, HELD_ID);
+	CHECK_STR(launch->application_id, APP_ID);
+	CHECK_STR(launch->restore_path, SAVEPOINT_1);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
+}
+
+LIFE_TEST_FROM(cold_begin, without_a_held_flink_it_starts_as_always)
+{
+	starts(l);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
+	CHECK(!journal_launch_const(&l->life.journal)->held);
+}
+
+LIFE_TEST_FROM(take_begin, what_continues_is_not_for_the_held_flink)
+{
+	observed(l, DECISION_CONTINUE, CHK(1), 1, NULL);
+	CHECK_NOTHING(l, EFFECT_LAUNCH);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	CHECK_STR(l->last[EFFECT_SIGNAL].id, HELD_ID);
+	CHECK_INT(l->last[EFFECT_SIGNAL].signo, ==, SIGKILL);
+	CHECK(l->last[EFFECT_SIGNAL].group);
+	CHECK_PHASE(l, PHASE_HOLDING);
+}
+
+static void held_exits(struct life *l)
+{
+	struct event e = {.type = EVENT_EXITED,
+			  .process = {.launch_id = HELD_ID, .meaning = "killed"}};
+
+	e.process.wait_status = KILLED(SIGKILL);
+	step(l, &e);
+}
+
+LIFE_TEST_FROM(take_begin, a_held_flink_that_dies_before_the_write_is_replaced)
+{
+	l->hold_writes = true;
+	starts(l);
+	held_exits(l);
+	l->hold_writes = false;
+	written(l);
+	starts(l);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
+	CHECK(!journal_launch_const(&l->life.journal)->held);
+	CHECK_INT(l->life.journal.failure_count, ==, 0);
+	CHECK_HANDOVER(l, HANDOVER_TAKEN);
+}
+
+LIFE_TEST_FROM(take_begin, a_held_flink_that_dies_when_it_was_let_go_is_a_failed_start)
+{
+	starts(l);
+	held_exits(l);
+	check_returned(l);
+}
+
+LIFE_TEST_FROM(take_begin, a_new_agent_lets_it_go_again)
+{
+	struct event e = {.type = EVENT_HELLO, .hello = {.running = HELD_ID, .claim = CLAIM_OWN}};
+
+	starts(l);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
+	restart_agent(l);
+	step(l, &e);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
+	CHECK_STR(job_of(l), HELD_ID);
+	started(l);
+	viewed(l, restored(JOB_RUNNING, 50));
+	CHECK_PHASE(l, PHASE_RUNNING);
+	CHECK_HANDOVER(l, HANDOVER_DONE);
+}
+
+LIFE_TEST_FROM(take_begin, a_new_agent_that_finds_it_held_before_a_launch_uses_it)
+{
+	struct event e = {.type = EVENT_HELLO, .hello = {.held = HELD_ID, .claim = CLAIM_OWN}};
+
+	restart_agent(l);
+	step(l, &e);
+	starts(l);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
+	CHECK(journal_launch_const(&l->life.journal)->held);
+}
+
+/* ---- done ---- */
+
+LIFE_TEST_FROM(taken_begin, it_is_done_when_it_runs_from_the_decided_state)
+{
+	viewed(l, job_in(JOB_RUNNING)); /* the restore is not shown yet */
+	CHECK_HANDOVER(l, HANDOVER_TAKEN);
+	viewed(l, restored(JOB_RUNNING, 50));
+	CHECK_HANDOVER(l, HANDOVER_DONE);
+	check_on_record(l, HANDOVER_DONE, "new");
+	exited(l, KILLED(SIGKILL)); /* from now on it is its own matter */
+	CHECK_HANDOVER(l, HANDOVER_DONE);
+	CHECK_NOTHING(l, EFFECT_STAND_DOWN);
+}
+
+LIFE_TEST_FROM(taken_begin, what_fails_in_its_probation_is_returned)
+{
+	l->config.handover.probation_ms = 60000;
+	viewed(l, restored(JOB_RUNNING, 50));
+	CHECK_HANDOVER(l, HANDOVER_DONE);
+	pass(l, 59000);
+	reserve_beats(l);
+	exited(l, EXITED(1));
+	check_returned(l);
+}
+
+LIFE_TEST_FROM(taken_begin, after_its_probation_nothing_is_returned)
+{
+	l->config.handover.probation_ms = 60000;
+	viewed(l, restored(JOB_RUNNING, 50));
+	pass(l, 60000);
+	reserve_beats(l);
+	exited(l, EXITED(1));
+	CHECK_HANDOVER(l, HANDOVER_DONE);
+	CHECK_NOTHING(l, EFFECT_STAND_DOWN);
+}
+
+LIFE_TEST_FROM(take_begin, what_is_parked_waits_for_a_person_without_a_deadline)
+{
+	desire(l, DESIRED_SUSPENDED);
+	observed(l, DECISION_PARK, NULL, 0, NULL);
+	CHECK_PHASE(l, PHASE_SUSPENDED);
+	for (int i = 0; i < 60; i++) {
+		pass(l, 10000);
+		reserve_beats(l);
+	}
+	CHECK_HANDOVER(l, HANDOVER_TAKEN);
+	held_exits(l); /* what is parked needs no Flink */
+	desire(l, DESIRED_RUNNING);
+	starts(l);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
+}
+
+/* ---- returned ---- */
+
+LIFE_TEST_FROM(cold_begin, a_start_that_fails_is_returned)
+{
+	starts(l);
+	launch_failed(l);
+	check_returned(l);
+}
+
+LIFE_TEST_FROM(taken_begin, a_main_that_throws_is_returned)
+{
+	exited(l, EXITED(1));
+	check_returned(l);
+}
+
+LIFE_TEST_FROM(taken_begin, a_job_that_fails_is_returned_after_its_flink_has_ended)
+{
+	viewed(l, restored(JOB_FAILED, 50));
+	CHECK_HANDOVER(l, HANDOVER_TAKEN);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	exited(l, EXITED(143));
+	check_returned(l);
+}
+
+LIFE_TEST_FROM(taken_begin, a_wrong_restore_is_returned_with_its_reason)
+{
+	viewed(l, restored(JOB_RUNNING, 7));
+	CHECK_HANDOVER(l, HANDOVER_TAKEN);
+	exited(l, EXITED(143));
+	CHECK_HAS(handover_of(l)->why, "decided to start from " SAVEPOINT_1);
+	check_returned(l);
+}
+
+LIFE_TEST_FROM(taken_begin, what_does_not_run_in_time_is_ended_and_returned)
+{
+	for (int i = 0; i < 17; i++) {
+		pass(l, 10000);
+		reserve_beats(l);
+		viewed(l, restored(JOB_INITIALIZING, 50));
+		l->life.ready_ms = 0; /* its own deadline is longer here */
+	}
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	pass(l, 10000);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	exited(l, EXITED(143));
+	CHECK_HAS(handover_of(l)->why, "handover.runDeadline");
+	check_returned(l);
+}
+
+static void holds_until_the_deadline(struct life *l)
+{
+	for (int i = 0; i < 18; i++) {
+		if (l->life.observing)
+			observed(l, DECISION_HOLD, NULL, 0, NULL);
+		pass(l, 10000);
+		reserve_beats(l);
+	}
+}
+
+LIFE_TEST_FROM(cold_begin, what_cannot_be_started_in_time_is_returned)
+{
+	holds_until_the_deadline(l);
+	check_returned(l);
+}
+
+LIFE_TEST_FROM(take_begin, what_cannot_be_started_in_time_is_returned_when_the_held_flink_is_dead)
+{
+	holds_until_the_deadline(l);
+	CHECK_HANDOVER(l, HANDOVER_TAKEN);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	CHECK_STR(l->last[EFFECT_SIGNAL].id, HELD_ID);
+	held_exits(l);
+	pass(l, 1000);
+	check_returned(l);
+}
+
+LIFE_TEST_FROM(take_begin, nothing_is_returned_while_the_held_flink_may_have_been_let_go)
+{
+	starts(l);
+	launch_failed(l); /* the file may be there although its write has failed */
+	CHECK_HANDOVER(l, HANDOVER_TAKEN);
+	pass(l, 10000);
+	starts(l);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
+	CHECK_STR(l->last[EFFECT_SIGNAL].id, HELD_ID);
+	held_exits(l);
+	starts(l);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 2);
+	CHECK(!journal_launch_const(&l->life.journal)->held);
+}
+
+/* ---- not returned ---- */
+
+LIFE_TEST_FROM(taken_begin, without_a_reserve_it_goes_on)
+{
+	pass(l, 31000);
+	exited(l, EXITED(1));
+	CHECK_HANDOVER(l, HANDOVER_TAKEN);
+	CHECK_NOTHING(l, EFFECT_STAND_DOWN);
+	CHECK_INT(l->life.journal.failure_count, ==, 1);
+	pass(l, 10000);
+	starts(l);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
+}
+
+LIFE_TEST_FROM(taken_begin, with_on_failure_hold_it_goes_on)
+{
+	l->config.handover.return_on_failure = false;
+	exited(l, EXITED(1));
+	CHECK_HANDOVER(l, HANDOVER_TAKEN);
+	CHECK_NOTHING(l, EFFECT_STAND_DOWN);
+}
+
+LIFE_TEST_FROM(take_begin, another_version_gets_it_back_to_the_pod_before)
+{
+	stopping_for(l, GRACE_MS, UPGRADE_YES);
+	CHECK_NOTHING(l, EFFECT_EXIT); /* first the held Flink */
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	held_exits(l);
+	CHECK_INT(took(l, EFFECT_EXIT), ==, 1);
+	check_on_record(l, HANDOVER_RETURNED, "old");
+}
+
+LIFE_TEST_FROM(take_begin, an_evicted_pod_leaves_the_job_to_its_successor)
+{
+	stopping_for(l, GRACE_MS, UPGRADE_NO);
+	held_exits(l);
+	CHECK_INT(took(l, EFFECT_EXIT), ==, 1);
+	check_on_record(l, HANDOVER_TAKEN, "new");
+}
+
+/* ---- taken back, succeeded, forced ---- */
+
+LIFE_TEST_FROM(granted_begin, what_was_not_taken_is_taken_back_and_counts)
+{
+	agent_of(l, &old_pod, "g1");
+	claims(l, CLAIM_BACK, NULL);
+	check_on_record(l, HANDOVER_RETURNED, "old");
+	CHECK_INT(handover_of(l)->tries, ==, 1);
+	starts(l);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
+	started(l);
+	beats(l, CANDIDATE_PREPARED);
+	CHECK_HANDOVER(l, HANDOVER_RETURNED);
+	viewed(l, restored(JOB_RUNNING, 50));
+	beats(l, CANDIDATE_PREPARED);
+	CHECK_HANDOVER(l, HANDOVER_OFFERED);
+	CHECK_INT(handover_of(l)->tries, ==, 1);
+}
+
+LIFE_TEST_FROM(granted_begin, a_version_that_came_back_too_often_is_refused)
+{
+	handover_of(l)->tries = 1;
+	put_on_record(l);
+	agent_of(l, &old_pod, "g1");
+	claims(l, CLAIM_BACK, NULL);
+	starts(l);
+	started(l);
+	viewed(l, restored(JOB_RUNNING, 50));
+	beats(l, CANDIDATE_PREPARED);
+	beats(l, CANDIDATE_PREPARED);
+	CHECK_HANDOVER(l, HANDOVER_REFUSED);
+	check_on_record(l, HANDOVER_REFUSED, "old");
+}
+
+LIFE_TEST_FROM(taken_begin, its_successor_goes_on_with_what_was_taken)
+{
+	static const struct party next = PARTY("new2", "g2/c1/h2", SIDE_GREEN);
+
+	agent_of(l, &next, "g2");
+	claims(l, CLAIM_SUCCEED, NULL);
+	check_on_record(l, HANDOVER_TAKEN, "new2");
+	CHECK_STR(handover_of(l)->to.uid, "unew2");
+	starts(l);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
+}
+
+LIFE_TEST_FROM(stopping_begin, the_successor_of_an_owner_ends_what_it_had_begun)
+{
+	static const struct party next = PARTY("old2", "g1/c1/h1", SIDE_BLUE);
+
+	agent_of(l, &next, "g1");
+	claims(l, CLAIM_SUCCEED, NULL);
+	check_on_record(l, HANDOVER_NONE, "old2");
+	CHECK_INT(l->life.step, ==, STEP_SETTLING);
+}
+
+LIFE_TEST_FROM(offered_begin, a_forced_take_is_on_record_and_never_returned)
+{
+	agent_of(l, &new_pod, "g2");
+	claims(l, CLAIM_FORCE, NULL);
+	check_on_record(l, HANDOVER_TAKEN, "new");
+	CHECK(handover_of(l)->forced);
+	CHECK_STR(handover_of(l)->from.uid, "uold");
+	CHECK_INT(handover_of(l)->kind, ==, HANDOVER_OTHER);
+	reserve_beats(l);
+	starts(l);
+	launch_failed(l);
+	CHECK_HANDOVER(l, HANDOVER_TAKEN);
+	CHECK_NOTHING(l, EFFECT_STAND_DOWN);
+}
