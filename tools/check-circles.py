@@ -21,6 +21,8 @@ KNOWN = {
     "core/lifecycle/lifecycle*": "one machine: a launch can end, an end can start an operation, and that a launch",
     "run/driver run/gates run/journal/start run/inputs/sigterm run/outputs/ready_condition":
         "the first read of the journal asks the owner, and goes on in the driver",
+    "run/handover/standing run/journal/start":
+        "the first read of the journal waits while another pod is the owner, and then goes on in the driver",
     "base/http base/http_call": "one request; the second file is what both of its callers share",
 }
 

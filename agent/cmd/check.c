@@ -168,12 +168,33 @@ static void print_spare(const struct check *check)
 	row(check, "spare", text);
 }
 
+/* A third version would end the pod that prepares, or the one that the job has just come to. Back to one
+ * of the two it may always go: that is what a rollback is. NULL: it is allowed. */
+static char *handover_refuses(const struct check *check)
+{
+	const struct handover *handover = &check->journal.handover;
+	const struct config *config = &check->setup.config;
+	int64_t end_unix_ms = handover->state_unix_ms + config->handover.probation_ms;
+	bool probation = handover->state == HANDOVER_DONE && clock_unix_ms() < end_unix_ms;
+	cleanup_free char *mine = template_text(config->generation, NULL, NULL);
+
+	if (check->first || check->journal_error ||
+	    !(handover_is_under_way(handover) || probation) ||
+	    template_same_generation(handover->from.template, mine) ||
+	    template_same_generation(handover->to.template, mine) ||
+	    party_is(&handover->to, check->setup.kube.pod_uid))
+		return NULL;
+	return xasprintf(
+		"a hand-over to another version is under way (%s, %s): wait until it is over, `drey handover` shows how far it is; or go back with `helm rollback`",
+		handover->id, probation ? "on probation" : handover_state_name(handover->state));
+}
+
 static int report(struct check *check)
 {
 	const struct cli *cli = check->cli;
 	struct facts facts;
 	struct decision decision;
-	cleanup_free char *text = NULL;
+	cleanup_free char *text = NULL, *refusal = NULL;
 	int status;
 
 	text = xasprintf("generation %s, Flink %s", or_none(check->setup.config.generation),
@@ -182,6 +203,9 @@ static int report(struct check *check)
 	print_spare(check);
 	read_journal(check);
 	print_now(check);
+	refusal = handover_refuses(check);
+	if (refusal)
+		return cli_fail(cli, CLI_HELD, "%s", refusal);
 	print_upgrade(check);
 	gather(check, &facts);
 	decide_now(&check->setup.storage, &check->journal, &facts, &check->setup.life.policy,
@@ -235,7 +259,7 @@ const struct cli_command cmd_check = {
 	.options = options,
 	.statuses = "0  it fits; or the application is parked, or has never run\n"
 		    "2  wrong usage or configuration\n"
-		    "4  drey would hold; the reason names what is missing\n",
+		    "4  drey would hold, or a hand-over is under way; the reason says what to do\n",
 	.example = "drey check --config drey.yaml && helm upgrade ...\n",
 	.run = check_run,
 };

@@ -17,6 +17,7 @@ extern const struct cli_command cmd_do_not_restart;
 extern const struct cli_command cmd_snapshots;
 extern const struct cli_command cmd_verify;
 extern const struct cli_command cmd_inspect;
+extern const struct cli_command cmd_handover;
 extern const struct cli_command cmd_join;
 extern const struct cli_command cmd_version;
 

@@ -23,7 +23,9 @@
 
 struct directory;
 struct events;
+struct failover_lock;
 struct ha;
+struct handover_part;
 struct hooks;
 struct json;
 struct jvm_line;
@@ -36,6 +38,7 @@ struct relauncher;
 struct resource;
 struct resource_status;
 struct spare_part;
+struct standing;
 struct start;
 struct waiting_call;
 struct used;
@@ -95,14 +98,18 @@ struct driver {
 	struct start *start; /* until the journal is read */
 	char *writer;        /* names this process in the journal */
 	int state_lock_fd;
-	int flink_lock_fd; /* taken before a start is decided, passed on with the launch */
-	enum side side;    /* driver_choose_side() */
+	int flink_lock_fd;         /* taken before a start is decided, passed on with the launch */
+	enum side side;            /* driver_choose_side() */
+	bool holds_main;           /* a candidate's Flink may wait in main() */
+	struct standing *standing; /* until the application is ours; NULL: no hand-overs */
+	struct handover_part *handover;      /* NULL: no hand-overs */
 	struct lifecycle_config life_config; /* setup->life, for the side */
 	struct lifecycle life;
 	struct life_trace trace;      /* of its last steps */
 	struct conditions conditions; /* as judged after the last step */
-	bool alive; /* life is initialised: HELLO has come and the journal is read */
-	bool held;  /* the journal cannot be read: life only reports that */
+	bool alive;  /* life is initialised: HELLO has come and the journal is read */
+	bool held;   /* the journal cannot be read: life only reports that */
+	bool stands; /* held, because another pod owns the application, and reports on it */
 	struct termination_last last; /* before the shutdown began */
 	bool checking;                /* the journal is being checked */
 	bool init_takes_lease;        /* drey-init understands LEASE */
@@ -173,6 +180,18 @@ void driver_start(struct driver *driver, const struct link_msg *hello, driver_li
 /* A message that comes before the machine is alive. */
 void driver_start_keep(struct driver *driver, const struct link_msg *msg);
 void driver_start_close(struct driver *driver);
+/* With hand-overs: the journal, as read last, is ours (it is taken over), with this right. `hello`: what
+ * drey-init says now. */
+struct driver_claim {
+	enum claim claim;
+	enum side side;
+	char held[JOB_ID_BYTES]; /* launch id of the Flink that waits in main(); "" = none */
+};
+void driver_start_own(struct driver *driver, const struct link_msg *hello, struct journal *journal,
+		      const struct driver_claim *claim);
+/* Until then: what people see of this pod. */
+void driver_start_show(struct driver *driver, enum phase phase, enum cause cause,
+		       const char *reason);
 
 /* The status document as users get it; the caller frees it. The machine is alive or held. */
 struct json *driver_status(const struct driver *driver);
@@ -223,6 +242,11 @@ const char *driver_launch_cluster_id(const struct driver *driver, const struct l
 /* ha/ha.c: false: Flink has no high availability of its own. True: the HA maps are being read into the plan; then() is called afterwards, as by a lane. */
 bool driver_ha_observe(struct driver *driver, struct observe_plan *plan, lane_done_fn *then,
 		       void *arg);
+/* The same file, for a Flink that is started before the machine is alive: this launch is about to be
+ * started, with the lock as it is; its process was started, or has ended. */
+void driver_ha_hold(struct driver *driver, const struct launch *launch,
+		    const struct failover_lock *lock);
+void driver_ha_held(struct driver *driver, const char *launch_id, bool started);
 /* The same file: if this launch were killed now, would its leader lock be released? Not if the owner
  * of the lock is not known yet; the successor would wait for the lease to expire. */
 bool driver_ha_may_kill(const struct driver *driver, const char *launch_id);

@@ -29,6 +29,7 @@ const struct part_row parts[] = {
 	{2, &part_used},
 	{2, &part_resource},
 	{2, &part_sigterm},
+	{2, &part_handover},
 	/* what drey tells */
 	{2, &part_resource_status},
 	{2, &part_ready},

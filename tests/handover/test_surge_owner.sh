@@ -19,6 +19,7 @@ drey_of() { # POD COMMAND [ARG...]
 
 # The job that is not well writes again and again until it is stopped.
 t14() {
+	local GAP_LIMIT_MS=90000 # it is watched for 30 s whether the job gets well
 	REPLAY=1
 	template sick
 	template cure

@@ -115,6 +115,12 @@ int init_link_signal(struct init_link *link, const char *launch_id, int signo, b
 	return 0;
 }
 
+void driver_step(struct driver *driver, const struct event *event)
+{
+	(void)driver;
+	(void)event;
+}
+
 int init_link_lease(struct init_link *link, int64_t until_ms, struct err *err)
 {
 	(void)link, (void)until_ms, (void)err;

@@ -193,6 +193,38 @@ static void fill_fencing(struct setup *setup)
 		life->takeover_ms = JOURNAL_CHECK_MS + TAKEOVER_MARGIN_MS;
 }
 
+/* A Flink that cannot reach the API server leads no more, and may lead again later: on its own side,
+ * where no election keeps it out while the job runs on the other one. So it lives no longer than this
+ * without a drey that has seen the journal, and a start on another side waits that long. Flink itself
+ * ends its job after 15 s without the API server. */
+#define SIDE_LEASE_MS 45000
+#define SIDE_CHECK_MS 10000
+
+static void fill_handover(struct setup *setup)
+{
+	const struct setup_kube *kube = &setup->kube;
+	const struct config *config = &setup->config;
+
+	if (!setup->handover.surge)
+		return;
+	setup->life.handover = (struct handover_config){
+		.mode = HANDOVER_SURGE,
+		.me = {.pod = kube->pod_name, .uid = kube->pod_uid, .template = kube->pod_template},
+		.prepare_ms = config->handover.prepare_deadline_ms,
+		.stop_ms = config->handover.stop_deadline_ms,
+		.take_ms = config->handover.take_deadline_ms,
+		.run_ms = config->handover.run_deadline_ms,
+		.probation_ms = config->handover.probation_ms,
+		.takeover_ms = SIDE_LEASE_MS + TAKEOVER_MARGIN_MS,
+		.tries = config->handover.tries,
+		.return_on_failure = config->handover.on_failure == HANDOVER_FAILURE_RETURN,
+	};
+	if (!setup->life.lease_ms) {
+		setup->life.lease_ms = SIDE_LEASE_MS;
+		setup->life.journal_check_ms = SIDE_CHECK_MS;
+	}
+}
+
 static int fill_derived(struct setup *setup, struct err *err)
 {
 	static const struct http_config straight = {.direct = true};
@@ -213,6 +245,7 @@ static int fill_derived(struct setup *setup, struct err *err)
 	}
 	if (setup->kube.on && setup->kube.journal)
 		fill_fencing(setup);
+	fill_handover(setup);
 	setup->life.application_ids = flink_version_has_applications(setup->version);
 	snprintf(setup->rest_url, sizeof(setup->rest_url),
 		 strchr(config->flink.rest_address, ':') ? "http://[%s]:%d" : "http://%s:%d",

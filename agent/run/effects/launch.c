@@ -1,6 +1,9 @@
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "flink/held.h"
 #include "run/driver_internal.h"
 #include "run/effects/launch_build.h"
 #include "run/effects/leavings.h"
@@ -61,6 +64,45 @@ static int start_flink(struct driver *driver, const struct launch *launch, struc
 	return result;
 }
 
+/* ---- one that waits in main() ---- */
+
+struct let_go {
+	struct driver *driver;
+	char job_id[JOB_ID_BYTES];
+};
+
+static void tell_started(void *arg)
+{
+	struct let_go *let_go = arg;
+
+	driver_step(let_go->driver, &(struct event){.type = EVENT_STARTED,
+						    .process = {.launch_id = let_go->job_id}});
+	free(let_go);
+}
+
+/* It may have been let go before, by an agent that died after that: the same file is the same word. */
+static void let_main_go(struct driver *driver, const struct launch *launch)
+{
+	cleanup_free char *file = held_file(driver->setup->config.state_directory, launch->job_id);
+	const struct held_go go = {.go = true,
+				   .path = launch->restore_path,
+				   .allow_non_restored = launch->allow_non_restored};
+	struct let_go *let_go;
+	struct err err = {0};
+
+	if (held_go(file, &go, &err) < 0) {
+		driver_refuse(driver, EFFECT_LAUNCH, CAUSE_NONE, err.msg);
+		return;
+	}
+	log_info(driver->log, "main() is let go", LOG_STR("jobId", launch->job_id),
+		 LOG_STR("from", launch->restore_path ? launch->restore_path : "nothing"));
+	driver->flink_is_ours = true;
+	let_go = xcalloc(1, sizeof(*let_go));
+	let_go->driver = driver;
+	memcpy(let_go->job_id, launch->job_id, JOB_ID_BYTES);
+	loop_post(driver->loop, tell_started, let_go);
+}
+
 static void effect_launch(struct driver *driver)
 {
 	const struct launch *launch = journal_launch(&driver->life.journal);
@@ -78,6 +120,10 @@ static void effect_launch(struct driver *driver)
 		driver_refuse(
 			driver, EFFECT_LAUNCH, CAUSE_JOURNAL_UNREADABLE,
 			"fencing is strict, but this drey-init is too old for it: use the drey-init of the same version as drey");
+		return;
+	}
+	if (launch->held) {
+		let_main_go(driver, launch);
 		return;
 	}
 	if (driver_take_flink_lock(driver, &err) < 0 || start_flink(driver, launch, &jvm, &err) < 0)

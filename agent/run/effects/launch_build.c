@@ -1,6 +1,7 @@
 #include "run/effects/launch_build.h"
 
 #include "base/mem.h"
+#include "flink/held.h"
 #include "run/config/setup_side.h"
 #include "run/effects/leavings.h"
 
@@ -18,6 +19,8 @@ int launch_build(const struct setup *setup, const struct launch *launch,
 	struct launch_jvm jvm;
 	struct flink_launch flink;
 	cleanup_free char *tmp_dirs = leavings_tmp_dirs(setup, launch);
+	cleanup_free char *held =
+		launch->held ? held_file(setup->config.state_directory, launch->job_id) : NULL;
 	int result;
 
 	config_launch(&setup->config, &flink);
@@ -40,6 +43,7 @@ int launch_build(const struct setup *setup, const struct launch *launch,
 	flink.application_id = *launch->application_id ? launch->application_id : NULL;
 	flink.application_result_store = launch->application_result_path;
 	flink.restore_path = launch->restore_path;
+	flink.held_file = held;
 	flink.tmp_dirs = tmp_dirs;
 	flink.allow_non_restored_state = launch->allow_non_restored;
 	result = flink_launch_build(&flink, ret_exec, err);

@@ -152,7 +152,8 @@ static bool read_is_due(const struct driver *driver)
 	return driver->alive && driver->life.phase == PHASE_RUNNING &&
 	       driver->life.launch_step == LAUNCH_LIVE && driver->flink_pid > 0 && launch &&
 	       launch->number != relauncher->read_launch && !relauncher->reading &&
-	       !relauncher->core.direct && is_of_use(driver);
+	       /* the line of one that waited in main() would wait for a file that is there */
+	       !launch->held && !relauncher->core.direct && is_of_use(driver);
 }
 
 static void relaunch_stepped(struct driver *driver)

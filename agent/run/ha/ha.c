@@ -134,6 +134,18 @@ static void ha_alive(struct driver *driver, const struct part_start *start)
 	watch_process(ha, launch->job_id);
 }
 
+void driver_ha_hold(struct driver *driver, const struct launch *launch,
+		    const struct failover_lock *lock)
+{
+	struct ha *ha = driver->ha;
+
+	if (!ha)
+		return;
+	failover_watch_begin(&ha->watch, launch->job_id, driver->setup->ha.home,
+			     driver->setup->ha.rpc_port, lock, clock_unix_ms());
+	xstrset(&ha->watched_id, launch->ha_cluster_id);
+}
+
 bool driver_ha_may_kill(const struct driver *driver, const char *launch_id)
 {
 	const struct ha *ha = driver->ha;
@@ -200,6 +212,14 @@ static void process_ended(struct driver *driver, const char *launch_id)
 	ha->release_end_ms = clock_mono_ms() + HA_RELEASE_TIMEOUT_MS;
 	loop_timer_set(ha->timer, HA_RELEASE_TIMEOUT_MS);
 	lane_submit(ha->kube.lane, release_work, released, job);
+}
+
+void driver_ha_held(struct driver *driver, const char *launch_id, bool started)
+{
+	if (driver->ha && started)
+		process_started(driver, launch_id);
+	else if (driver->ha)
+		process_ended(driver, launch_id);
 }
 
 static void ha_event(struct driver *driver, const struct event *event)
@@ -350,7 +370,8 @@ static enum gate_verdict ha_may(struct driver *driver, enum gate_type type, stru
 
 	if (ha && type == GATE_EXIT)
 		return may_exit(ha, gate);
-	if (!ha || type != GATE_LAUNCH)
+	/* for one that is held this was done before it was started */
+	if (!ha || type != GATE_LAUNCH || journal_launch_const(&life->journal)->held)
 		return GATE_OPEN;
 	if (ha->launch_number != gate->number)
 		prepare(ha, gate->number);

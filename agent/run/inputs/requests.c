@@ -102,7 +102,8 @@ static void on_request(void *arg, struct control_call *call, const struct json *
 		answer_status(driver, call);
 	} else if (request.command == COMMAND_TRACE) {
 		answer_trace(driver, call);
-	} else if (driver->held || lifecycle_is_inert(&driver->life) || driver->life.terminating) {
+	} else if (driver->held || lifecycle_is_inert(&driver->life) || driver->life.terminating ||
+		   driver->life.handover.giving) {
 		driver->metrics.refused[METRICS_SOCKET]++;
 		answer(call, control_answer_error(driver->life.reason));
 	} else if (request.restore.kind != RESTORE_NONE &&

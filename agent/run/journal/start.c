@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "run/config/setup_side.h"
 #include "run/driver_internal.h"
+#include "run/handover/standing.h"
 #include "run/inputs/control_seen.h"
 #include "run/part.h"
 
@@ -33,6 +34,7 @@ struct start {
 	int failures; /* to read the journal, in a row */
 	bool flink_runs, stopping;
 	bool held;
+	struct driver_claim claim; /* zeroed: no hand-overs */
 };
 
 struct start_job {
@@ -40,6 +42,7 @@ struct start_job {
 	bool flink_runs, stopping;
 	enum upgrade upgrade; /* when it stops already */
 	char upgrade_reason[OWNER_REASON_BYTES];
+	bool claimed; /* the journal was read */
 	struct journal journal;
 	struct desired_seen seen;
 	struct err seen_err;
@@ -86,7 +89,9 @@ static void start_work(void *arg)
 
 	if (!job->flink_runs)
 		job->result = setup_check(job->driver->setup, &job->err);
-	if (job->result == 0)
+	if (job->result == 0 && job->claimed)
+		(void)read_seen(job->driver->store, &job->seen, &job->seen_err);
+	else if (job->result == 0)
 		job->result = read_journal(job);
 	if (job->result == 0 && job->stopping)
 		job->upgrade = driver_owner_ask(job->driver->setup, job->upgrade_reason,
@@ -103,7 +108,8 @@ static void forget_placeholder(struct driver *driver)
 }
 
 /* Takes the journal over. */
-static int come_alive(struct driver *driver, struct journal *journal, struct err *err)
+static int come_alive(struct driver *driver, struct journal *journal,
+		      const struct driver_claim *claim, struct err *err)
 {
 	struct rng rng;
 
@@ -114,7 +120,8 @@ static int come_alive(struct driver *driver, struct journal *journal, struct err
 	forget_placeholder(driver);
 	journal_take_over(journal, driver->writer);
 	driver->life_config = driver->setup->life;
-	driver_choose_side(driver, setup_side(driver->setup, journal));
+	driver_choose_side(driver, claim->claim ? claim->side : setup_side(driver->setup, journal));
+	driver->life_config.handover.me.side = driver->side;
 	lifecycle_init(&driver->life, &driver->life_config, journal, &rng);
 	life_trace_begin(&driver->trace, &driver->life);
 	driver->alive = true;
@@ -144,7 +151,9 @@ static void greet(struct driver *driver, const struct message *hello, const stru
 			  .last_wait_status = msg->last_wait_status,
 			  .stopping = msg->flags & LINK_IS_STOPPING,
 			  .grace_left_ms = grace_now_ms(hello),
-			  .upgrade = job->upgrade}};
+			  .upgrade = job->upgrade,
+			  .claim = driver->start->claim.claim,
+			  .held = *driver->start->claim.held ? driver->start->claim.held : NULL}};
 
 	driver->init_takes_lease = msg->flags & LINK_TAKES_LEASE;
 	driver->init_takes_spare = msg->flags & LINK_TAKES_SPARE;
@@ -169,15 +178,15 @@ static void take_over(struct driver *driver, struct start_job *job)
 		.seen = &job->seen,
 	};
 
-	if (come_alive(driver, &job->journal, driver->err) < 0) {
+	if (come_alive(driver, &job->journal, &start->claim, driver->err) < 0) {
 		desired_seen_release(&job->seen);
 		driver_stop(driver, 2);
 		return;
 	}
-	if (start->held)
+	if (start->held && !start->claim.claim)
 		log_info(driver->log, "the journal is readable again");
-	driver->start = NULL;
 	greet(driver, &start->hello, job);
+	driver->start = NULL;
 	if (job->seen_err.kind)
 		log_warn(driver->log, "the last known control inputs cannot be read",
 			 LOG_ERR(&job->seen_err));
@@ -251,6 +260,11 @@ static void start_done(void *arg, bool ran)
 		}
 	} else if (job->result == 0) {
 		take_over(driver, job);
+	} else if (job->claimed) { /* the configuration was refused: the next agent tries again */
+		log_error(driver->log, "this pod cannot take the application", LOG_ERR(&job->err));
+		journal_release(&job->journal);
+		desired_seen_release(&job->seen);
+		driver_stop(driver, 1);
 	} else if (job->unreadable) {
 		hold(driver, &job->err);
 	} else {
@@ -285,14 +299,53 @@ void driver_start(struct driver *driver, const struct link_msg *hello, driver_li
 	start->flink_runs = hello->flags & LINK_RUNNING;
 	start->stopping = hello->flags & LINK_IS_STOPPING;
 	start->retry = loop_timer_new(driver->loop, start_try, driver);
-	start_try(driver);
+	if (driver->setup->handover.surge)
+		standing_begin(driver, hello);
+	else
+		start_try(driver);
+}
+
+void driver_start_own(struct driver *driver, const struct link_msg *hello, struct journal *journal,
+		      const struct driver_claim *claim)
+{
+	struct start_job *job = xcalloc(1, sizeof(*job));
+	struct start *start = driver->start;
+
+	driver->stands = false;
+	start->hello.msg = *hello;
+	start->claim = *claim;
+	start->flink_runs = *claim->held || hello->flags & LINK_RUNNING;
+	start->stopping = hello->flags & LINK_IS_STOPPING;
+	job->driver = driver;
+	job->claimed = true;
+	job->journal = *journal;
+	job->flink_runs = start->flink_runs;
+	job->stopping = start->stopping;
+	memset(journal, 0, sizeof(*journal));
+	lane_submit(driver->journal_lane, start_work, start_done, job);
+}
+
+void driver_start_show(struct driver *driver, enum phase phase, enum cause cause,
+		       const char *reason)
+{
+	bool same = driver->held && driver->life.phase == phase && driver->life.cause == cause &&
+		    !strcmp(driver->life.reason, reason);
+
+	if (driver->alive || same)
+		return;
+	forget_placeholder(driver);
+	lifecycle_init_standing(&driver->life, &driver->setup->life,
+				driver->setup->config.application, phase, cause, reason);
+	driver->held = driver->stands = true;
+	driver_judge(driver);
+	driver_stepped(driver);
 }
 
 void driver_start_keep(struct driver *driver, const struct link_msg *msg)
 {
 	struct start *start = driver->start;
 
-	if (!start)
+	if (!start || standing_link(driver, msg))
 		return;
 	start->later = xreallocarray(start->later, start->later_count + 1, sizeof(*start->later));
 	start->later[start->later_count++] = (struct message){*msg, clock_mono_ms()};

@@ -3,7 +3,9 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "core/handover/standby.h"
 #include "run/driver_internal.h"
+#include "run/handover/standing.h"
 #include "run/outputs/http_join.h"
 #include "run/part.h"
 
@@ -17,6 +19,19 @@ static void answer_live(const struct driver *driver, const char *query, struct h
 	buf_addstr(&reply->body, "ok\n");
 }
 
+/* While the job passes from one pod to another, Kubernetes must keep the right one. */
+static bool is_ready(const struct driver *driver)
+{
+	const struct lifecycle *life = &driver->life;
+	const struct standby *standby = standing_standby(driver);
+
+	if (standby)
+		return standby_is_ready(standby);
+	if (driver->alive && lifecycle_keeps_ready(life))
+		return true;
+	return conditions_ready(&driver->conditions, life) && !lifecycle_is_unready(life);
+}
+
 static void answer_ready(const struct driver *driver, const char *query, struct http_reply *reply)
 {
 	const struct lifecycle *life = &driver->life;
@@ -28,7 +43,7 @@ static void answer_ready(const struct driver *driver, const char *query, struct 
 		buf_addstr(&reply->body, "Starting: the journal is being read\n");
 		return;
 	}
-	if (conditions_ready(&driver->conditions, life))
+	if (is_ready(driver))
 		reply->status = 200;
 	buf_addf(&reply->body, "%s: %s\n", phase_name(life->phase),
 		 conditions_reason(&driver->conditions, life));

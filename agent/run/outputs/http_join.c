@@ -3,21 +3,42 @@
 #include "base/mem.h"
 #include "base/query.h"
 #include "core/handover/join.h"
+#include "core/handover/standby.h"
+#include "run/config/setup_side.h"
 #include "run/driver_internal.h"
+#include "run/handover/standing.h"
 
 #define GENERATION "generation" /* the parameter */
 
 /* Without Flink's high availability its TaskManagers need no cluster id to find their JobManager:
  * the name of the application is as good as any. */
+static enum join_role role_of(const struct driver *driver, enum side *ret_side)
+{
+	const struct standby *standby = standing_standby(driver);
+
+	*ret_side = driver->side;
+	if (driver->alive)
+		return driver->life.fenced ? JOIN_ROLE_STANDBY : JOIN_ROLE_OWNER;
+	if (!standby || !standby->read_once)
+		return JOIN_ROLE_UNKNOWN;
+	/* the reserve's TaskManagers stay as long as it may get the job back */
+	if (standby_side(standby, ret_side))
+		return JOIN_ROLE_CANDIDATE;
+	return standby->handover.state == HANDOVER_DONE ? JOIN_ROLE_HANDED_OVER : JOIN_ROLE_STANDBY;
+}
+
 static void driver_join_facts(const struct driver *driver, struct join_facts *ret_facts)
 {
 	const struct setup *setup = driver->setup;
+	enum side side;
+	enum join_role role = role_of(driver, &side);
 
 	*ret_facts = (struct join_facts){
 		.generation = setup->config.generation,
-		.role = driver->alive ? JOIN_ROLE_OWNER : JOIN_ROLE_UNKNOWN,
-		.side = "blue",
-		.cluster_id = setup->ha.on ? setup->ha.cluster_id : setup->config.application,
+		.role = role,
+		.side = side_name(side),
+		.cluster_id =
+			setup->ha.on ? setup_cluster_id(setup, side) : setup->config.application,
 		.job_runs = driver->alive && driver->life.phase == PHASE_RUNNING,
 	};
 }

@@ -244,7 +244,9 @@ static bool may_ask(const struct ready *ready)
 	if (ready->pace.busy || ready->over || ready->pace.left ||
 	    (ready->pace.leaving && ready->told_denied))
 		return false;
-	return (driver->alive || driver->held) && !driver->closing && !driver->life.fenced;
+	/* what the application is, its owner says */
+	return (driver->alive || driver->held) && !driver->stands && !driver->closing &&
+	       !driver->life.fenced;
 }
 
 static void ready_stepped(struct driver *driver)

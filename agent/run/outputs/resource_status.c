@@ -176,7 +176,8 @@ static void resource_status_stepped(struct driver *driver)
 		return;
 	look_at_object(status);
 	if (!driver->object.uid || driver->object.deleting || status->pace.busy ||
-	    driver->closing || !(driver->alive || driver->held) || driver->life.fenced)
+	    driver->closing || !(driver->alive || driver->held) || driver->stands ||
+	    driver->life.fenced)
 		return;
 	driver_judge(driver);
 	job = xcalloc(1, sizeof(*job));

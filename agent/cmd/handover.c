@@ -1,0 +1,157 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "cmd/client.h"
+#include "cmd/commands.h"
+#include "cmd/text.h"
+#include "core/handover/handover.h"
+
+static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_END};
+
+static void row(FILE *out, const char *name)
+{
+	fprintf(out, "  %-14s ", name);
+}
+
+static void print_text(FILE *out, const char *before, const char *text)
+{
+	if (!text || !*text)
+		return;
+	fputs(before, out);
+	text_print(text, out);
+}
+
+/* "orders-jobmanager-7c9-x2, blue, 5f0c/9a1b/7c9". */
+static void print_party(FILE *out, const char *name, const struct json *party)
+{
+	const char *pod = json_str(party, "pod");
+
+	if (json_kind(party) != JSON_OBJECT)
+		return;
+	row(out, name);
+	text_print(pod ? pod : "nobody", out);
+	print_text(out, ", ", json_str(party, "side"));
+	print_text(out, ", template ", json_str(party, "template"));
+	fputc('\n', out);
+}
+
+static void print_times(FILE *out, const struct json *handover)
+{
+	int64_t now_unix_ms = clock_unix_ms(), since, deadline;
+	char ago[CLOCK_TEXT_BYTES];
+
+	since = json_i64_or(handover, "stateUnixMs", 0);
+	deadline = json_i64_or(handover, "deadlineUnixMs", 0);
+	row(out, "since");
+	fputs(since ? clock_ago(since, now_unix_ms, ago) : "not known", out);
+	if (deadline > now_unix_ms)
+		fprintf(out, ", for at most %" PRId64 " s more",
+			(deadline - now_unix_ms + 999) / 1000);
+	fputc('\n', out);
+}
+
+static void print_candidate(FILE *out, const struct json *candidate)
+{
+	if (json_kind(candidate) != JSON_OBJECT)
+		return;
+	row(out, "this pod");
+	text_print(json_str(candidate, "state"), out);
+	fprintf(out, "%s, %" PRId64 " TaskManagers, %" PRId64 " free slots",
+		json_bool_or(candidate, "mainHeld", false) ? ", its main() is held" : "",
+		json_i64_or(candidate, "taskManagers", 0), json_i64_or(candidate, "slotsFree", 0));
+	print_text(out, ": ", json_str(candidate, "why"));
+	fputc('\n', out);
+}
+
+static void print_handover(FILE *out, const struct json *status)
+{
+	const struct json *handover = json_get(status, "handover");
+	bool some = json_kind(handover) == JSON_OBJECT;
+
+	text_print(json_str(status, "application"), out);
+	fputs(": ", out);
+	if (some) {
+		fputs("hand-over ", out);
+		text_print(json_str(handover, "id"), out);
+		fputs(" is ", out);
+		text_print(json_str(handover, "state"), out);
+		print_text(out, ": ", json_str(handover, "why"));
+	} else {
+		fputs("there was no hand-over", out);
+	}
+	fputc('\n', out);
+	row(out, "role");
+	text_print(json_str(status, "role"), out);
+	fputc('\n', out);
+	print_party(out, "owner", json_get(status, "owner"));
+	if (some) {
+		print_party(out, "from", json_get(handover, "from"));
+		print_party(out, "to", json_get(handover, "to"));
+		print_times(out, handover);
+		if (json_str(handover, "savepoint")) {
+			row(out, "savepoint");
+			text_print(json_str(handover, "savepoint"), out);
+			fputc('\n', out);
+		}
+		if (json_i64_or(handover, "tries", 0)) {
+			row(out, "failed");
+			fprintf(out, "%" PRId64 " times to this version\n",
+				json_i64_or(handover, "tries", 0));
+		}
+	}
+	print_candidate(out, json_get(status, "candidate"));
+}
+
+static int status_of(const struct json *status)
+{
+	const char *state = json_str(json_get(status, "handover"), "state");
+
+	if (!state || !strcmp(state, handover_state_name(HANDOVER_NONE)) ||
+	    !strcmp(state, handover_state_name(HANDOVER_DONE)))
+		return CLI_OK;
+	return !strcmp(state, handover_state_name(HANDOVER_REFUSED)) ||
+			       !strcmp(state, handover_state_name(HANDOVER_RETURNED))
+		       ? CLI_HELD
+		       : CLI_FAILED;
+}
+
+static int handover_run(const struct cli *cli)
+{
+	struct client client;
+	int status = client_open(&client, cli);
+
+	if (status != CLI_OK)
+		return status;
+	status = client_status(&client);
+	if (status == CLI_OK && !json_get(client.status, "role")) {
+		status = cli_fail(cli, CLI_USAGE,
+				  "hand-overs are off: set handover.mode to surge to use them");
+	} else if (status == CLI_OK) {
+		status = status_of(client.status);
+		if (cli_has(cli, "json"))
+			client_print_json(&client, status);
+		else
+			print_handover(cli->out, client.status);
+	}
+	client_close(&client);
+	return status;
+}
+
+const struct cli_command cmd_handover = {
+	.name = "handover",
+	.summary = "show the hand-over to another pod that is under way, or the last one",
+	.description =
+		"Asks the drey that is running here; any pod of the application may be asked. It shows who owns\n"
+		"the application, which pod the job is on its way to, since when, and what is waited for.\n"
+		"--json prints the status document, with the members role, owner, handover and candidate.\n",
+	.options = options,
+	.statuses = "0  none is under way; the last one is done\n"
+		    "1  one is under way\n"
+		    "2  wrong usage or configuration, or hand-overs are off\n"
+		    "4  the last one was returned or refused; the first line says why\n"
+		    "5  no running drey found, or it did not respond\n",
+	.example = "kubectl exec deploy/orders-jobmanager -- drey handover\n",
+	.run = handover_run,
+};

@@ -1,0 +1,210 @@
+/*
+ * The owner's part of a hand-over: it hears of the other pods by their ConfigMap, and lets the next
+ * agent stand by when the journal is another pod's.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "core/report/status_handover.h"
+#include "kube/configmap_watch.h"
+#include "kube/kube_lane.h"
+#include "run/driver_internal.h"
+#include "run/handover/candidate_map.h"
+#include "run/handover/standing.h"
+#include "run/handover/wanted.h"
+#include "run/part.h"
+
+#define LOOK_MS           10000 /* for what the watch has missed */
+#define LOOK_OFTEN_MS     2000  /* while a candidate is there */
+#define WANTED_TIMEOUT_MS 3000
+#define PATIENCE_MS       500
+
+struct handover_part {
+	struct driver *driver;
+	struct kube_lane kube;
+	struct kube_watch *watch;
+	struct loop_timer *timer;
+	struct candidate_reading reading; /* the lane's */
+	bool looking, again;
+};
+
+struct look_job {
+	struct handover_part *part;
+	struct candidate_record records[PLACES];
+	bool present[PLACES];
+	enum wanted wanted; /* the template of the candidate */
+	int result;
+	struct err err, damage;
+};
+
+/* ---- a look ---- */
+
+static void decode_places(struct look_job *job, enum candidate_place place)
+{
+	const char *application = job->part->driver->setup->config.application;
+	const char *text = job->part->reading.texts[place];
+
+	if (!text)
+		return;
+	job->present[place] = candidate_decode(text, strlen(text), application,
+					       &job->records[place], &job->damage) == 0;
+}
+
+static void look_work(void *arg)
+{
+	struct look_job *job = arg;
+	struct handover_part *part = job->part;
+	const struct setup *setup = part->driver->setup;
+	const struct candidate_record *candidate = &job->records[PLACE_CANDIDATE];
+
+	job->result = candidate_map_read(part->kube.kube, setup->handover.candidate, &part->reading,
+					 &job->err);
+	if (job->result < 0)
+		return;
+	for (int place = 0; place < PLACES; place++)
+		decode_places(job, (enum candidate_place)place);
+	if (job->present[PLACE_CANDIDATE] && candidate->state != CANDIDATE_WITHDRAWN &&
+	    !xstris(candidate->uid, setup->life.handover.me.uid))
+		job->wanted = handover_wanted(part->kube.kube, setup, candidate->template,
+					      WANTED_TIMEOUT_MS);
+}
+
+static void tell_seen(struct handover_part *part, const struct look_job *job,
+		      enum candidate_place place)
+{
+	const struct candidate_record *record = &job->records[place];
+	struct event event = {.type = EVENT_CANDIDATE,
+			      .candidate = {.place = place, .present = job->present[place]}};
+
+	if (job->present[place]) {
+		event.candidate.party = (struct party){.pod = record->pod,
+						       .uid = record->uid,
+						       .template = record->template,
+						       .side = record->side};
+		event.candidate.state = record->state;
+		event.candidate.beat = record->beat;
+		event.candidate.ask = record->ask;
+		event.candidate.answer = record->answer;
+		event.candidate.wanted = place == PLACE_CANDIDATE ? job->wanted : WANTED_UNKNOWN;
+	}
+	driver_step(part->driver, &event);
+}
+
+static void look(void *arg);
+
+static void looked(void *arg, bool ran)
+{
+	struct look_job *job = arg;
+	struct handover_part *part = job->part;
+	bool others = false;
+
+	part->looking = false;
+	if (ran && job->damage.kind)
+		log_warn(part->driver->log,
+			 "the record of another pod cannot be read, and is ignored",
+			 LOG_ERR(&job->damage));
+	for (int place = 0; ran && place < PLACES; place++) {
+		others |= job->present[place] && job->records[place].state != CANDIDATE_WITHDRAWN;
+		if (job->result == 0)
+			tell_seen(part, job, (enum candidate_place)place);
+	}
+	for (int place = 0; place < PLACES; place++)
+		candidate_release(&job->records[place]);
+	if (ran && !part->driver->closing)
+		loop_timer_set(part->timer, part->again ? 0 : others ? LOOK_OFTEN_MS : LOOK_MS);
+	free(job);
+}
+
+static void look(void *arg)
+{
+	struct handover_part *part = arg;
+	struct look_job *job;
+
+	part->again = part->looking;
+	if (part->looking || !part->driver->alive)
+		return;
+	job = xcalloc(1, sizeof(*job));
+	job->part = part;
+	part->looking = true;
+	lane_submit(part->kube.lane, look_work, looked, job);
+}
+
+/* ---- the part ---- */
+
+static int handover_open(struct driver *driver, struct err *err)
+{
+	struct handover_part *part;
+
+	(void)err;
+	if (!driver->setup->handover.surge)
+		return 0;
+	driver->handover = part = xcalloc(1, sizeof(*part));
+	part->driver = driver;
+	part->kube = kube_lane_open(driver->workers, driver->setup->kube.client, "drey-candidate");
+	part->timer = loop_timer_new(driver->loop, look, part);
+	return 0;
+}
+
+static void handover_alive(struct driver *driver, const struct part_start *start)
+{
+	const struct setup *setup = driver->setup;
+	struct handover_part *part = driver->handover;
+	struct err err = {0};
+
+	(void)start;
+	if (!part)
+		return;
+	part->watch = configmap_watch_new(driver->watches, setup->kube.config.namespace,
+					  setup->handover.candidate, look, part, &err);
+	if (!part->watch)
+		log_warn(driver->log, "the ConfigMap of the candidate cannot be watched",
+			 LOG_ERR(&err));
+	look(part);
+}
+
+/* drey-init starts the next agent at once: it stands by, and has nothing of this one's to forget. */
+static void handover_execute(struct driver *driver, const struct effect *effect)
+{
+	if (effect->type != EFFECT_STAND_DOWN)
+		return;
+	log_info(driver->log, "another pod owns the application: this one stands by",
+		 LOG_STR("reason", driver->life.reason));
+	driver_stop(driver, 0);
+}
+
+static void handover_status(const struct driver *driver, struct json *document)
+{
+	const struct standby *standby = standing_standby(driver);
+
+	if (!driver->setup->handover.surge)
+		return;
+	status_add_handover(document, driver->alive ? &driver->life.journal : NULL, standby);
+}
+
+static void handover_close(struct driver *driver)
+{
+	struct handover_part *part = driver->handover;
+
+	standing_close(driver);
+	if (!part)
+		return;
+	kube_watch_free(part->watch);
+	loop_timer_free(part->timer);
+	driver->handover = NULL;
+	if (!kube_lane_close(&part->kube, PATIENCE_MS))
+		return;
+	candidate_reading_release(&part->reading);
+	free(part);
+}
+
+const struct part part_handover = {
+	.name = "handover",
+	.open = handover_open,
+	.alive = handover_alive,
+	.execute = handover_execute,
+	.status = handover_status,
+	.close = handover_close,
+};

@@ -1,0 +1,49 @@
+/*
+ * standing_internal - what the parts of standing share. Private to them.
+ *
+ *   standing.c        the steps, the clock, the end
+ *   standing_kube.c   the journal, the leader locks, the Deployment, the record
+ *   standing_flink.c  a Flink that is held, and the check before it
+ */
+#ifndef DREY_RUN_STANDING_INTERNAL_H
+#define DREY_RUN_STANDING_INTERNAL_H
+
+#include "core/handover/standby.h"
+#include "kube/kube_lane.h"
+#include "kube/kube_watch.h"
+#include "run/config/setup_side.h"
+#include "run/handover/candidate_map.h"
+#include "run/handover/lock_read.h"
+#include "run/handover/standing.h"
+#include "run/handover/wanted.h"
+
+struct standing {
+	struct driver *driver;
+	/* what has happened: the standby machine decides on it, and its effects are executed */
+	void (*step)(struct standing *standing, const struct standby_event *event);
+	struct standby_config config;
+	struct standby standby;
+	struct link_msg hello; /* as of now */
+	struct loop_timer *timer;
+	struct kube_lane kube;
+	struct kube_watch *watch;         /* of the journal's map; NULL = none */
+	struct candidate_reading reading; /* the lane's */
+	struct lock_watch locks[SIDES];   /* the lane's */
+	bool watched_again;               /* the journal has changed while it was read */
+	bool recording;                   /* a record is on its way */
+	char beat_uid[128];               /* of the candidate that has our place */
+	int64_t beat, beat_ms;            /* of it, and when it was seen to change; the lane's */
+	struct journal journal;           /* of the event that is decided on */
+	bool over;                        /* the journal is ours: it stands no more */
+};
+
+/* The effects that are carried out elsewhere than in standing.c. */
+void standing_read(struct standing *standing);
+void standing_lock(struct standing *standing, enum side side);
+void standing_wanted(struct standing *standing);
+void standing_record(struct standing *standing);
+void standing_check(struct standing *standing);
+void standing_launch(struct standing *standing);
+void standing_warm(struct standing *standing);
+
+#endif

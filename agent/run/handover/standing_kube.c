@@ -1,0 +1,224 @@
+/*
+ * What a standby reads from the API server and writes there. Each answer becomes an event.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "kube/workload.h"
+#include "run/handover/standing_internal.h"
+
+#define WANTED_TIMEOUT_MS 5000
+#define PLACE_SILENT_MS   30000 /* a record that does not beat for so long leaves its place */
+
+/* ---- the journal ---- */
+
+struct read_job {
+	struct standing *standing;
+	struct journal journal;
+	int result;
+	struct err err;
+};
+
+static void standing_read_work(void *arg)
+{
+	struct read_job *job = arg;
+	const struct setup *setup = job->standing->driver->setup;
+
+	job->result = journal_store_read(job->standing->driver->store, &job->journal, &job->err);
+	if (job->result < 0 && job->err.kind == ERR_ABSENT)
+		journal_init(&job->journal, setup->config.application);
+}
+
+static void standing_read_done(void *arg, bool ran)
+{
+	struct read_job *job = arg;
+	struct standing *standing = job->standing;
+	bool absent = job->result < 0 && job->err.kind == ERR_ABSENT;
+	bool known = job->result == 0 || absent;
+	struct standby_event event = {.type = STANDBY_JOURNAL,
+				      .read = {.absent = absent, .error = job->err.msg}};
+
+	if (ran && !standing->driver->closing && !standing->over) {
+		journal_release(&standing->journal);
+		standing->journal = job->journal;
+		event.read.journal = known ? &standing->journal : NULL;
+		standing->step(standing, &event);
+	} else if (ran && known) {
+		journal_release(&job->journal);
+	}
+	free(job);
+}
+
+void standing_read(struct standing *standing)
+{
+	struct read_job *job = xcalloc(1, sizeof(*job));
+
+	job->standing = standing;
+	lane_submit(standing->driver->journal_lane, standing_read_work, standing_read_done, job);
+}
+
+/* ---- the leader lock of a side ---- */
+
+struct lock_job {
+	struct standing *standing;
+	enum side side;
+	enum side_lock lock;
+	char *why;
+};
+
+static void lock_work(void *arg)
+{
+	struct lock_job *job = arg;
+	struct standing *standing = job->standing;
+
+	job->lock =
+		lock_read(standing->kube.kube, setup_cluster_id(standing->driver->setup, job->side),
+			  &standing->locks[job->side], &job->why);
+}
+
+static void lock_done(void *arg, bool ran)
+{
+	struct lock_job *job = arg;
+
+	if (ran)
+		job->standing->step(job->standing,
+				    &(struct standby_event){.type = STANDBY_LOCK,
+							    .lock = {job->side, job->lock}});
+	free(job->why);
+	free(job);
+}
+
+void standing_lock(struct standing *standing, enum side side)
+{
+	struct lock_job *job = xcalloc(1, sizeof(*job));
+
+	job->standing = standing;
+	job->side = side;
+	lane_submit(standing->kube.lane, lock_work, lock_done, job);
+}
+
+/* ---- what the Deployment wants ---- */
+
+struct wanted_job {
+	struct standing *standing;
+	enum wanted wanted;
+};
+
+static void wanted_work(void *arg)
+{
+	struct wanted_job *job = arg;
+
+	job->wanted = handover_wanted(job->standing->kube.kube, job->standing->driver->setup,
+				      job->standing->config.me.template, WANTED_TIMEOUT_MS);
+}
+
+static void wanted_done(void *arg, bool ran)
+{
+	struct wanted_job *job = arg;
+
+	if (ran)
+		job->standing->step(job->standing, &(struct standby_event){.type = STANDBY_WANTED,
+									   .wanted = job->wanted});
+	free(job);
+}
+
+void standing_wanted(struct standing *standing)
+{
+	struct wanted_job *job = xcalloc(1, sizeof(*job));
+
+	job->standing = standing;
+	lane_submit(standing->kube.lane, wanted_work, wanted_done, job);
+}
+
+/* ---- the record ---- */
+
+struct record_job {
+	struct standing *standing;
+	struct buf text;
+	enum candidate_place place;
+	bool taken;
+	int result;
+	struct err err;
+};
+
+/* Another pod's, and it beats: its place is not taken from it. */
+static bool is_taken(struct standing *standing, const char *text)
+{
+	const struct setup *setup = standing->driver->setup;
+	struct candidate_record other;
+	struct err err = {0};
+	bool same;
+
+	if (!text ||
+	    candidate_decode(text, strlen(text), setup->config.application, &other, &err) < 0)
+		return false; /* nothing, or nothing that a drey would read */
+	if (xstris(other.uid, standing->config.me.uid) || other.state == CANDIDATE_WITHDRAWN) {
+		candidate_release(&other);
+		return false;
+	}
+	same = xstris(other.uid, standing->beat_uid) && other.beat == standing->beat;
+	if (!same) {
+		snprintf(standing->beat_uid, sizeof(standing->beat_uid), "%s", other.uid);
+		standing->beat = other.beat;
+		standing->beat_ms = clock_mono_ms();
+	}
+	candidate_release(&other);
+	return clock_mono_ms() - standing->beat_ms < PLACE_SILENT_MS;
+}
+
+static void record_work(void *arg)
+{
+	struct record_job *job = arg;
+	struct standing *standing = job->standing;
+	struct candidate_reading *reading = &standing->reading;
+	const struct candidate_writer writer = {
+		.kube = standing->kube.kube,
+		.name = standing->driver->setup->handover.candidate,
+		.application = standing->driver->setup->config.application,
+		.uid = standing->config.me.uid,
+		.place = job->place,
+	};
+
+	/* our own last write is known; whether another one beats is not */
+	if (!reading->version || is_taken(standing, reading->texts[job->place]))
+		job->result = candidate_map_read(writer.kube, writer.name, reading, &job->err);
+	if (job->result < 0)
+		return;
+	job->taken = is_taken(standing, reading->texts[job->place]);
+	if (job->taken)
+		return;
+	job->result = candidate_map_write(&writer, buf_str(&job->text), reading, &job->err);
+	job->taken = job->result < 0 && job->err.kind == ERR_BUSY;
+}
+
+static void record_done(void *arg, bool ran)
+{
+	struct record_job *job = arg;
+	struct standing *standing = job->standing;
+	struct standby_event event = {.type = STANDBY_RECORD,
+				      .record = {.ok = job->result == 0 && !job->taken,
+						 .taken = job->taken,
+						 .error = job->err.msg}};
+
+	if (ran) {
+		if (job->result < 0 && job->err.kind != ERR_BUSY)
+			log_warn(standing->driver->log, "cannot write the record of this pod",
+				 LOG_ERR(&job->err));
+		standing->step(standing, &event);
+	}
+	buf_release(&job->text);
+	free(job);
+}
+
+void standing_record(struct standing *standing)
+{
+	struct record_job *job = xcalloc(1, sizeof(*job));
+
+	job->standing = standing;
+	job->place = candidate_place_of(standing->standby.record.state);
+	job->result = candidate_encode(&standing->standby.record, &job->text, &job->err);
+	lane_submit(standing->kube.lane, record_work, record_done, job);
+}
