@@ -47,10 +47,7 @@ static struct launch new_launch(const struct places *places, const struct facts 
 	struct launch launch = {.job_id = PLACEHOLDER_ID, .application_id = PLACEHOLDER_ID};
 
 	launch.ha_cluster_id = xstrdup(setup_cluster_id(setup, side));
-	launch.job_result_path =
-		xasprintf("%s/%s", setup->config.flink.result_store_directory, PLACEHOLDER_ID);
-	launch.application_result_path = xasprintf(
-		"%s/application-%s", setup->config.flink.result_store_directory, PLACEHOLDER_ID);
+	launch_name_results(&launch, setup->config.flink.result_store_directory);
 	if (decision->kind == DECISION_START_FROM)
 		launch.restore_path = facts->candidates[decision->candidate].snapshot.path;
 	launch.allow_non_restored = decision->allow_non_restored;

@@ -46,6 +46,16 @@ const struct launch *journal_open_launch(const struct journal *journal)
 	return NULL;
 }
 
+void launch_name_results(struct launch *launch, const char *dir)
+{
+	if (!dir)
+		return;
+	launch->job_result_path = xasprintf("%s/%s", dir, launch->job_id);
+	if (*launch->application_id)
+		launch->application_result_path =
+			xasprintf("%s/application-%s", dir, launch->application_id);
+}
+
 struct launch *journal_add_launch(struct journal *journal)
 {
 	const struct launch *last = journal_launch_const(journal);

@@ -264,6 +264,9 @@ void journal_add_writer(struct journal *journal, const char *writer); /* an earl
  */
 bool journal_is_backup(const struct journal *found, const struct journal *ours, int64_t newest);
 
+/* Where Flink keeps the result of a new launch: under `dir` (NULL: nowhere), by the ids that it has. */
+void launch_name_results(struct launch *launch, const char *dir);
+
 /* The current launch, or NULL if there has never been one; borrowed. */
 struct launch *journal_launch(struct journal *journal);
 const struct launch *journal_launch_const(const struct journal *journal);

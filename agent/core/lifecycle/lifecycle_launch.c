@@ -76,17 +76,11 @@ static void fill_new_ids(struct lifecycle *life, struct launch *launch, const ch
 	const struct lifecycle_config *config = life->config;
 
 	memcpy(launch->job_id, job_id, JOB_ID_BYTES);
-	if (config->result_store_dir)
-		launch->job_result_path = xasprintf("%s/%s", config->result_store_dir, job_id);
-	if (!config->application_ids)
-		return;
-	if (held) /* Flink was started with it */
+	if (config->application_ids && held) /* Flink was started with it */
 		memcpy(launch->application_id, life->journal.handover.application_id, JOB_ID_BYTES);
-	else
+	else if (config->application_ids)
 		rng_hex_id(&life->rng, launch->application_id);
-	if (config->result_store_dir)
-		launch->application_result_path = xasprintf(
-			"%s/application-%s", config->result_store_dir, launch->application_id);
+	launch_name_results(launch, config->result_store_dir);
 }
 
 /* The previous launch continues: to Flink it is the same one. */

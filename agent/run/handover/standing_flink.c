@@ -131,7 +131,6 @@ static void prepared(void *arg, bool ran)
 void standing_launch(struct standing *standing)
 {
 	const struct setup *setup = standing->driver->setup;
-	const char *dir = setup->life.result_store_dir;
 	const struct handover *handover = &standing->standby.handover;
 	struct launch_job *job = xcalloc(1, sizeof(*job));
 	struct launch *launch = &job->launch;
@@ -141,11 +140,7 @@ void standing_launch(struct standing *standing)
 	memcpy(launch->job_id, standing->standby.job_id, JOB_ID_BYTES);
 	memcpy(launch->application_id, handover->application_id, JOB_ID_BYTES);
 	launch->ha_cluster_id = xstrdup(setup_cluster_id(setup, standing->standby.verdict.side));
-	if (dir)
-		launch->job_result_path = xasprintf("%s/%s", dir, launch->job_id);
-	if (dir && *launch->application_id)
-		launch->application_result_path =
-			xasprintf("%s/application-%s", dir, launch->application_id);
+	launch_name_results(launch, setup->life.result_store_dir);
 	lane_submit(standing->kube.lane, prepare_work, prepared, job);
 }
 
