@@ -26,7 +26,7 @@
 #define KUBE_TEST(name) TEST_WITH(name, struct kube_stub, stub, kube_stub_start, kube_stub_stop)
 
 /* The word, and `says` is in the reason; NULL: there is none. */
-static void is_read(struct kube_stub *stub, struct lock_watch *watch, enum side_lock want,
+static void is_read(struct kube_stub *stub, struct ha_unchanged *watch, enum side_lock want,
 		    const char *says)
 {
 	char *why;
@@ -41,39 +41,39 @@ static void is_read(struct kube_stub *stub, struct lock_watch *watch, enum side_
 
 KUBE_TEST(no_map_is_a_free_lock)
 {
-	struct lock_watch watch = {0};
+	struct ha_unchanged watch = {0};
 
 	KUBE_SAY(stub, {.status = 404,
 			.body = KUBE_STATUS(404, "NotFound", "no", "\"name\":\"" CLUSTER "\"")});
 	is_read(stub, &watch, LOCK_FREE, NULL);
 	CHECK_STR(stub->asked[0], "GET /api/v1/namespaces/team-a/configmaps/" CLUSTER);
-	lock_watch_release(&watch);
+	ha_unchanged_release(&watch);
 }
 
 KUBE_TEST(a_lock_that_was_released_is_free)
 {
-	struct lock_watch watch = {0};
+	struct ha_unchanged watch = {0};
 
 	KUBE_SAY(stub, {.body = MAP(LABELS, FREE), .header = DATE_SOON});
 	is_read(stub, &watch, LOCK_FREE, NULL);
-	lock_watch_release(&watch);
+	ha_unchanged_release(&watch);
 }
 
 KUBE_TEST(a_lock_is_held_until_it_has_run_out_by_the_servers_clock)
 {
-	struct lock_watch watch = {0};
+	struct ha_unchanged watch = {0};
 
 	KUBE_SAY(stub, {.body = MAP(LABELS, HELD_AT("07")), .header = DATE_SOON},
 		 {.body = MAP(LABELS, HELD_AT("07")), .header = DATE_LATER});
 	is_read(stub, &watch, LOCK_HELD, HOLDER " owns it for");
 	is_read(stub, &watch, LOCK_FREE, NULL);
-	lock_watch_release(&watch);
+	ha_unchanged_release(&watch);
 }
 
 /* Whatever the clocks say: nothing was renewed for its whole length while we watched. */
 KUBE_TEST(a_lock_that_was_seen_unrenewed_for_its_length_is_free)
 {
-	struct lock_watch watch = {0};
+	struct ha_unchanged watch = {0};
 
 	KUBE_SAY(stub, {.body = MAP(LABELS, HELD_AT("07")), .header = DATE_SOON});
 	is_read(stub, &watch, LOCK_HELD, "owns it");
@@ -81,26 +81,26 @@ KUBE_TEST(a_lock_that_was_seen_unrenewed_for_its_length_is_free)
 	is_read(stub, &watch, LOCK_HELD, "owns it");
 	watch.since_ms -= 5000;
 	is_read(stub, &watch, LOCK_FREE, NULL);
-	lock_watch_release(&watch);
+	ha_unchanged_release(&watch);
 }
 
 KUBE_TEST(a_renewal_begins_the_time_anew)
 {
-	struct lock_watch watch = {0};
+	struct ha_unchanged watch = {0};
 
 	KUBE_SAY(stub, {.body = MAP(LABELS, HELD_AT("07")), .header = DATE_SOON},
 		 {.body = MAP(LABELS, HELD_AT("09")), .header = DATE_SOON});
 	is_read(stub, &watch, LOCK_HELD, "owns it");
 	watch.since_ms -= 60000;
 	is_read(stub, &watch, LOCK_HELD, "owns it");
-	lock_watch_release(&watch);
+	ha_unchanged_release(&watch);
 }
 
 /* An error is never absence, nor does it make what was seen before untrue. */
 KUBE_TEST(what_cannot_be_read_is_unknown)
 {
-	struct lock_watch watch = {0};
-	struct lock_watch before;
+	struct ha_unchanged watch = {0};
+	struct ha_unchanged before;
 
 	KUBE_SAY(stub, {.body = MAP(LABELS, HELD_AT("07")), .header = DATE_SOON},
 		 {.status = 403, .body = KUBE_STATUS(403, "Forbidden", "you may not", "")},
@@ -111,32 +111,32 @@ KUBE_TEST(what_cannot_be_read_is_unknown)
 	is_read(stub, &watch, LOCK_UNKNOWN, "does not have the labels app=orders-green");
 	is_read(stub, &watch, LOCK_UNKNOWN, "");
 	CHECK_INT(watch.since_ms, ==, before.since_ms);
-	lock_watch_release(&watch);
+	ha_unchanged_release(&watch);
 }
 
 KUBE_TEST(a_lock_that_is_not_understood_is_held)
 {
-	struct lock_watch watch = {0};
+	struct ha_unchanged watch = {0};
 
 	KUBE_SAY(stub, {.body = MAP(LABELS, "nonsense"), .header = DATE_LATER});
 	is_read(stub, &watch, LOCK_HELD, "the leader record is invalid");
-	lock_watch_release(&watch);
+	ha_unchanged_release(&watch);
 }
 
 /* What an answer shows may be as old as its request. */
 TEST(a_slow_answer_does_not_make_a_lock_older)
 {
 	struct failover_lock lock = {.holder = (char *)"h", .renew_time = (char *)"t1"};
-	struct lock_watch watch = {0};
+	struct ha_unchanged watch = {0};
 
-	CHECK_INT(lock_watch_see(&watch, &lock, 1000, 9000), ==, 0);
-	CHECK_INT(lock_watch_see(&watch, &lock, 8000, 8500), ==, 0);
-	CHECK_INT(lock_watch_see(&watch, &lock, 10000, 60000), ==, 1000);
+	CHECK_INT(ha_unchanged_between(&watch, &lock, 1000, 9000), ==, 0);
+	CHECK_INT(ha_unchanged_between(&watch, &lock, 8000, 8500), ==, 0);
+	CHECK_INT(ha_unchanged_between(&watch, &lock, 10000, 60000), ==, 1000);
 	lock.renew_time = (char *)"t2";
-	CHECK_INT(lock_watch_see(&watch, &lock, 61000, 62000), ==, 0);
+	CHECK_INT(ha_unchanged_between(&watch, &lock, 61000, 62000), ==, 0);
 	lock.holder = (char *)"i";
-	CHECK_INT(lock_watch_see(&watch, &lock, 70000, 71000), ==, 0);
-	CHECK_INT(lock_watch_see(&watch, &lock, 90000, 90001), ==, 19000);
-	lock_watch_release(&watch);
+	CHECK_INT(ha_unchanged_between(&watch, &lock, 70000, 71000), ==, 0);
+	CHECK_INT(ha_unchanged_between(&watch, &lock, 90000, 90001), ==, 19000);
+	ha_unchanged_release(&watch);
 	CHECK(!watch.holder && !watch.since_ms);
 }

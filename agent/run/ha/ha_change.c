@@ -68,15 +68,23 @@ void ha_release_lock(struct kube *kube, const char *cluster_id, const struct fai
 
 /* ---- what would be started again ---- */
 
+int64_t ha_unchanged_between(struct ha_unchanged *unchanged, const struct failover_lock *lock,
+			     int64_t begin_ms, int64_t end_ms)
+{
+	if (lock->renew_time && xstrsame(unchanged->holder, lock->holder) &&
+	    xstrsame(unchanged->renew_time, lock->renew_time))
+		return begin_ms > unchanged->since_ms ? begin_ms - unchanged->since_ms : 0;
+	xstrset(&unchanged->holder, lock->holder);
+	xstrset(&unchanged->renew_time, lock->renew_time);
+	unchanged->since_ms = end_ms;
+	return 0;
+}
+
 int64_t ha_unchanged_ms(struct ha_unchanged *unchanged, const struct failover_lock *lock)
 {
-	if (!xstris(unchanged->holder, lock->holder) ||
-	    !xstris(unchanged->renew_time, lock->renew_time)) {
-		xstrset(&unchanged->holder, lock->holder);
-		xstrset(&unchanged->renew_time, lock->renew_time);
-		unchanged->since_ms = clock_mono_ms();
-	}
-	return clock_mono_ms() - unchanged->since_ms;
+	int64_t now_ms = clock_mono_ms();
+
+	return ha_unchanged_between(unchanged, lock, now_ms, now_ms);
 }
 
 void ha_unchanged_release(struct ha_unchanged *unchanged)

@@ -36,6 +36,11 @@ struct ha_unchanged {
 	char *holder, *renew_time;
 	int64_t since_ms; /* monotonic */
 };
+/* In a reading that began at begin_ms and ended at end_ms: at least that long, a slow answer does not
+ * count. */
+int64_t ha_unchanged_between(struct ha_unchanged *unchanged, const struct failover_lock *lock,
+			     int64_t begin_ms, int64_t end_ms);
+/* ... in one that has just ended, however long it took. */
 int64_t ha_unchanged_ms(struct ha_unchanged *unchanged, const struct failover_lock *lock);
 void ha_unchanged_release(struct ha_unchanged *unchanged); /* zeroed is allowed */
 

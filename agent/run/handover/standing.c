@@ -323,6 +323,6 @@ void standing_close(struct driver *driver)
 		return;
 	candidate_reading_release(&standing->reading);
 	for (int i = 0; i < SIDES; i++)
-		lock_watch_release(&standing->locks[i]);
+		ha_unchanged_release(&standing->locks[i]);
 	free(standing);
 }

@@ -28,9 +28,7 @@ struct standing {
 	struct kube_lane kube;
 	struct kube_watch *watch;         /* of the journal's map; NULL = none */
 	struct candidate_reading reading; /* the lane's */
-	struct lock_watch locks[SIDES];   /* the lane's */
-	bool watched_again;               /* the journal has changed while it was read */
-	bool recording;                   /* a record is on its way */
+	struct ha_unchanged locks[SIDES]; /* the lane's */
 	char beat_uid[128];               /* of the candidate that has our place */
 	int64_t beat, beat_ms;            /* of it, and when it was seen to change; the lane's */
 	struct journal journal;           /* of the event that is decided on */
