@@ -31,7 +31,7 @@ static void print_party(FILE *out, const char *name, const struct json *party)
 	if (json_kind(party) != JSON_OBJECT)
 		return;
 	row(out, name);
-	text_print(pod ? pod : "nobody", out);
+	text_print(pod ? pod : "none", out);
 	print_text(out, ", ", json_str(party, "side"));
 	print_text(out, ", template ", json_str(party, "template"));
 	fputc('\n', out);

@@ -90,7 +90,6 @@ static void configure(struct world *w)
 		(struct party){.pod = pod->name, .uid = pod->uid, .template = template->text};
 	pod->stand_config = (struct standby_config){.application = "sim",
 						    .me = config->handover.me,
-						    .place = pod->place,
 						    .generation = template->generation,
 						    .flink_version = config->flink_version,
 						    .limits = {.silent_ms = 15 * SECOND_MS,

@@ -292,16 +292,14 @@ static inline void held(struct pod *p)
 
 static inline void pod_begin_as(struct pod *p, const char *name, const char *template)
 {
-	static char uid[64], place[64];
+	static char uid[64];
 
 	memset(p, 0, sizeof(*p));
 	snprintf(uid, sizeof(uid), "u%s", name);
-	snprintf(place, sizeof(place), "%s/u%s", name, name);
 	p->now_ms = 1000;
 	p->config = (struct standby_config){
 		.application = "orders",
 		.me = {(char *)(uintptr_t)name, uid, (char *)(uintptr_t) template, SIDE_BLUE},
-		.place = place,
 		.generation = "g2",
 		.flink_version = "2.3.0",
 		.limits = {.silent_ms = 15000, .take_ms = 15000, .run_ms = 180000},

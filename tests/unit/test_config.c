@@ -216,7 +216,7 @@ TEST(hand_overs_are_off_unless_asked_for)
 	struct config config;
 
 	CHECK_INT(parse(SMALLEST, &config, NULL), ==, 0);
-	CHECK_INT(config.handover.mode, ==, HANDOVER_WAY_NONE);
+	CHECK_INT(config.handover.mode, ==, HANDOVER_OFF);
 	CHECK(!config.handover.cluster_ids && !config.handover.candidate);
 	CHECK_INT(config.handover.hold, ==, HANDOVER_HOLD_MAIN);
 	CHECK_INT(config.handover.probation_ms, ==, 0);
@@ -246,7 +246,7 @@ TEST(reads_every_key_of_hand_overs)
 				    "  onFailure: hold\n";
 
 	CHECK_INT(parse(text, &config, NULL), ==, 0);
-	CHECK_INT(config.handover.mode, ==, HANDOVER_WAY_SURGE);
+	CHECK_INT(config.handover.mode, ==, HANDOVER_SURGE);
 	CHECK_STR(config.handover.cluster_ids[0], "orders");
 	CHECK_STR(config.handover.cluster_ids[1], "orders-green");
 	CHECK(!config.handover.cluster_ids[2]);

@@ -21,7 +21,7 @@ static void begin(struct world *w)
 	*w = (struct world){0};
 	w->config.application = (char *)"orders";
 	w->config.generation = (char *)"g17";
-	w->config.handover.mode = HANDOVER_WAY_SURGE;
+	w->config.handover.mode = HANDOVER_SURGE;
 	w->config.handover.cluster_ids = w->ids;
 	w->ids[0] = (char *)"orders";
 	w->ids[1] = (char *)"orders-green";
@@ -84,7 +84,7 @@ TEST(without_a_mode_and_ids_there_is_one_side)
 /* The job may have been left on green. */
 WORLD_TEST(ids_count_without_a_mode)
 {
-	w->config.handover.mode = HANDOVER_WAY_NONE;
+	w->config.handover.mode = HANDOVER_OFF;
 	w->config.generation = NULL;
 	w->kube = (struct setup_kube){.on = true};
 	CHECK_INT(load(w), ==, 0);
@@ -150,7 +150,7 @@ WORLD_TEST(two_documents_are_not_in_one_map)
 
 TEST(blue_is_where_the_ha_data_are_already)
 {
-	for (int mode = HANDOVER_WAY_NONE; mode <= HANDOVER_WAY_SURGE; mode++) {
+	for (int mode = HANDOVER_OFF; mode <= HANDOVER_SURGE; mode++) {
 		struct world w;
 
 		begin(&w);
@@ -169,7 +169,7 @@ TEST(blue_is_where_the_ha_data_are_already)
 
 WORLD_TEST(ids_of_an_ha_that_is_off_are_refused)
 {
-	w->config.handover.mode = HANDOVER_WAY_NONE;
+	w->config.handover.mode = HANDOVER_OFF;
 	w->ha = (struct setup_ha){0};
 	refuses(w, "handover.clusterIds is set, but Flink's HA is off; remove it");
 }

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 
 const char *const handover_mode_words[] = {"none", "surge", NULL};
+_Static_assert(HANDOVER_OFF == 0 && HANDOVER_SURGE == 1, "order of handover_mode_words");
 const char *const handover_kind_words[] = {"surge", "same", NULL};
 const char *const handover_state_words[] = {"none", "offered",  "stopping", "granted", "taken",
 					    "done", "returned", "refused",  NULL};
@@ -21,7 +22,7 @@ static const struct field party_fields[] = {
 	PARTY("pod", TEXT, pod),
 	PARTY("uid", TEXT, uid, .key = true),
 	PARTY("template", TEXT, template, .key = true),
-	/* nobody may own an application that is at green */
+	/* an application that is at green may have no owner */
 	PARTY("side", WORD, side, .words = side_words, .key = true),
 };
 const struct record party_table = RECORD(struct party, party_fields);
@@ -125,4 +126,9 @@ bool template_same_generation(const char *a, const char *b)
 bool template_same_content(const char *a, const char *b)
 {
 	return same_prefix(a, b, 2);
+}
+
+enum handover_kind handover_kind_between(const char *from, const char *to)
+{
+	return template_same_generation(from, to) ? HANDOVER_SAME : HANDOVER_OTHER;
 }

@@ -33,7 +33,7 @@ enum handover_mode {
 };
 extern const char *const handover_mode_words[]; /* as in drey.yaml, by value; NULL at the end */
 
-/* One pod. The strings are owned by what it is a member of; uid NULL = nobody: then template is that
+/* One pod. The strings are owned by what it is a member of; uid NULL = none: then template is that
  * of the pod that was the last one. */
 struct party {
 	char *pod, *uid;
@@ -80,10 +80,13 @@ extern const struct record party_table, handover_table;
 void party_set(struct party *to, const struct party *from); /* copies */
 void party_release(struct party *party);
 void handover_release(struct handover *handover);
-bool party_is(const struct party *party, const char *uid); /* never true of nobody */
+bool party_is(const struct party *party, const char *uid); /* never true of none */
 
 extern const char *const handover_kind_words[], *const handover_state_words[];
 const char *handover_state_name(enum handover_state state); /* "offered", ... */
+
+/* To a pod of this template from one of that: to the same generation, or another one? */
+enum handover_kind handover_kind_between(const char *from, const char *to);
 
 /* Begun, and not at its end: the journal, or the job, is on its way. */
 bool handover_is_under_way(const struct handover *handover);
@@ -137,7 +140,6 @@ struct role_facts {
 	const struct journal *journal;
 	bool absent;
 	const struct party *me;
-	const char *place; /* prefix of the names of this pod's writers */
 	enum wanted wanted;
 	/* of the owner's side; without an owner held if that of either side is */
 	enum side_lock lock;
@@ -162,8 +164,5 @@ struct role_verdict {
 
 void handover_role(const struct role_facts *facts, const struct role_limits *limits,
 		   struct role_verdict *ret_verdict);
-
-/* The side of the job, whoever owns it: of the owner, or blue. */
-enum side handover_side(const struct journal *journal);
 
 #endif

@@ -13,24 +13,21 @@ struct question {
 	const struct role_facts *facts;
 	const struct role_limits *limits;
 	const struct handover *handover; /* NULL: the journal could not be read */
-	const struct party *owner;       /* NULL: nobody, or a drey that knows no owner */
+	const struct party *owner;       /* NULL: none, or a drey that knows no owner */
 	bool written_here;               /* the journal was last written by this pod */
 };
 
 /* ---- what the journal says ---- */
 
-static bool is_place(const char *writer, const char *pod, const char *uid)
-{
-	size_t pod_len = pod ? strlen(pod) : 0, uid_len = uid ? strlen(uid) : 0;
-
-	return writer && pod_len && uid_len && !strncmp(writer, pod, pod_len) &&
-	       writer[pod_len] == '/' && !strncmp(writer + pod_len + 1, uid, uid_len) &&
-	       writer[pod_len + 1 + uid_len] == '/';
-}
-
 static bool is_written_by(const struct journal *journal, const struct party *party)
 {
-	return is_place(journal->writer, party->pod, party->uid);
+	const char *writer = journal->writer;
+	size_t pod_len = party->pod ? strlen(party->pod) : 0;
+	size_t uid_len = party->uid ? strlen(party->uid) : 0;
+
+	return writer && pod_len && uid_len && !strncmp(writer, party->pod, pod_len) &&
+	       writer[pod_len] == '/' && !strncmp(writer + pod_len + 1, party->uid, uid_len) &&
+	       writer[pod_len + 1 + uid_len] == '/';
 }
 
 /* A drey that knows no owner leaves the member as it was, so the writer does not fit to it. Who gives
@@ -48,16 +45,13 @@ static bool owner_speaks(const struct journal *journal)
 static struct question question_of(const struct role_facts *facts, const struct role_limits *limits)
 {
 	const struct journal *journal = facts->journal;
-	size_t place_len = facts->place ? strlen(facts->place) : 0;
 	struct question q = {.facts = facts, .limits = limits};
 
 	if (!journal)
 		return q;
 	q.handover = &journal->handover;
 	q.owner = owner_speaks(journal) ? &journal->owner : NULL;
-	q.written_here = journal->writer && place_len &&
-			 !strncmp(journal->writer, facts->place, place_len) &&
-			 journal->writer[place_len] == '/';
+	q.written_here = is_written_by(journal, facts->me);
 	return q;
 }
 
@@ -107,7 +101,7 @@ static bool returned_to_me(const struct question *q)
 }
 
 /* The first write of this drey after another one: also in a pod that has run before. */
-static bool nobody_and_free(const struct question *q)
+static bool has_no_owner_and_is_free(const struct question *q)
 {
 	return !q->owner && (q->written_here || q->facts->lock == LOCK_FREE);
 }
@@ -118,7 +112,7 @@ static bool another_drey_lives(const struct question *q)
 	return !q->owner && !q->facts->absent && q->facts->lock == LOCK_HELD;
 }
 
-static bool nobody(const struct question *q)
+static bool has_no_owner(const struct question *q)
 {
 	return !q->owner;
 }
@@ -139,18 +133,6 @@ static bool waits_for_the_end(const struct question *q)
 	return gave(q, HANDOVER_GRANTED) || gave(q, HANDOVER_TAKEN);
 }
 
-/* What it would start is what the owner has run. */
-static bool may_succeed(const struct question *q)
-{
-	return xstris(q->owner->template, q->facts->me->template) ||
-	       (was_mine(q) && is_same_generation(q));
-}
-
-static bool same_and_gone(const struct question *q)
-{
-	return may_succeed(q) && is_silent(q);
-}
-
 static bool same_template(const struct question *q)
 {
 	return xstris(q->owner->template, q->facts->me->template);
@@ -162,6 +144,17 @@ static bool same_was_mine(const struct question *q)
 	return was_mine(q) && is_same_generation(q);
 }
 
+/* What it would start is what the owner has run. */
+static bool may_succeed(const struct question *q)
+{
+	return same_template(q) || same_was_mine(q);
+}
+
+static bool same_and_gone(const struct question *q)
+{
+	return may_succeed(q) && is_silent(q);
+}
+
 static bool done_was_mine(const struct question *q)
 {
 	return was_mine(q) && q->handover->state == HANDOVER_DONE && q->facts->wanted != WANTED_YES;
@@ -170,11 +163,6 @@ static bool done_was_mine(const struct question *q)
 static bool not_wanted(const struct question *q)
 {
 	return q->facts->wanted != WANTED_YES;
-}
-
-static bool same_generation(const struct question *q)
-{
-	return is_same_generation(q);
 }
 
 /* A pod with the owner's template goes first, if there is one: what it would start is known to run. */
@@ -199,12 +187,12 @@ static const struct role_rule rules[] = {
 	{returned_to_me, ROLE_OWNER, CLAIM_BACK, "the job was returned to this pod",
 	 "the job was returned to this pod"},
 	{is_mine, ROLE_OWNER, CLAIM_OWN, "this pod is the owner", "this pod is the owner"},
-	{nobody_and_free, ROLE_OWNER, CLAIM_OWN,
+	{has_no_owner_and_is_free, ROLE_OWNER, CLAIM_OWN,
 	 "there is no owner, and no Flink leads, or this pod has written last",
 	 "there is no other owner"},
 	{another_drey_lives, ROLE_HEIR, CLAIM_NONE,
 	 "there is a journal without an owner, and a Flink leads", READY_WHY},
-	{nobody, ROLE_STANDBY, CLAIM_NONE, "there is no owner, and a Flink may lead",
+	{has_no_owner, ROLE_STANDBY, CLAIM_NONE, "there is no owner, and a Flink may lead",
 	 "the journal names no owner, but a Flink of this application may lead"},
 	{not_taken_in_time, ROLE_OWNER, CLAIM_BACK,
 	 "this pod has granted the job, and it was not taken within takeDeadline",
@@ -232,7 +220,7 @@ static const struct role_rule rules[] = {
 	{wanted_and_gone, ROLE_OWNER, CLAIM_FORCE,
 	 "the owner leads no more, and is silent twice as long",
 	 "the owner is gone: it does not answer, and its Flink leads no more"},
-	{same_generation, ROLE_CANDIDATE, CLAIM_NONE, "the owner has the same generation",
+	{is_same_generation, ROLE_CANDIDATE, CLAIM_NONE, "the owner has the same generation",
 	 "the owner is another pod of this generation"},
 	{otherwise, ROLE_CANDIDATE, CLAIM_NONE, "otherwise",
 	 "the owner is a pod of another generation"},
@@ -246,19 +234,14 @@ const struct role_rule *handover_role_rules(size_t *ret_count)
 
 /* ---- the verdict ---- */
 
-enum side handover_side(const struct journal *journal)
-{
-	return journal->owner.side;
-}
-
-/* Nobody owns it, and what ran last had this generation, or nothing ran. A drey that knows no owner has
+/* It has no owner, and what ran last had this generation, or nothing ran. A drey that knows no owner has
  * left its generation in the launch. */
 static bool is_of_last_generation(const struct role_facts *facts)
 {
 	const struct journal *journal = facts->journal;
-	const struct launch *launch = journal ? journal_launch_const(journal) : NULL;
+	const struct launch *launch = journal_launch_const(journal);
 
-	if (!journal || (!journal->owner.template && !launch))
+	if (!journal->owner.template && !launch)
 		return true;
 	if (journal->owner.template)
 		return template_same_generation(journal->owner.template, facts->me->template);
@@ -269,15 +252,14 @@ static bool is_of_last_generation(const struct role_facts *facts)
 /* Another generation has the other side, always; a side belongs to one generation at a time. */
 static enum side side_for(const struct question *q)
 {
-	const struct handover *handover = q->handover;
-	enum side side = q->facts->journal ? handover_side(q->facts->journal) : SIDE_BLUE;
+	enum side side = q->facts->journal->owner.side; /* of the job, whoever owns it */
 
 	if (!q->owner)
 		return is_of_last_generation(q->facts) ? side : side_other(side);
 	if (is_mine(q))
 		return q->owner->side;
 	if (waits_for_the_end(q))
-		return handover->from.side;
+		return q->handover->from.side;
 	return is_same_generation(q) ? side : side_other(side);
 }
 
@@ -294,10 +276,10 @@ static int64_t look_after(const struct question *q)
 
 	if (!q->handover || !q->owner || is_mine(q))
 		return 0;
-	if (facts->silent_ms >= 0)
+	if (facts->silent_ms >= 0) {
 		next = sooner(q->limits->silent_ms - facts->silent_ms, next);
-	if (facts->silent_ms >= 0)
 		next = sooner(2 * q->limits->silent_ms - facts->silent_ms, next);
+	}
 	if (gave(q, HANDOVER_GRANTED))
 		next = sooner(q->limits->take_ms - facts->granted_ms, next);
 	if (gave(q, HANDOVER_TAKEN))
@@ -320,8 +302,9 @@ void handover_role(const struct role_facts *facts, const struct role_limits *lim
 	if (!q.handover)
 		return;
 	ret_verdict->side = side_for(&q);
-	ret_verdict->kind =
-		q.owner && !is_mine(&q) && is_same_generation(&q) ? HANDOVER_SAME : HANDOVER_OTHER;
+	ret_verdict->kind = q.owner && !is_mine(&q)
+				    ? handover_kind_between(q.owner->template, facts->me->template)
+				    : HANDOVER_OTHER;
 	/* while its Flink leads, it is not in question; and who may not follow it does not ask */
 	ret_verdict->asks = q.owner && !is_mine(&q) && facts->lock == LOCK_FREE &&
 			    (rule->role == ROLE_CANDIDATE || rule->role == ROLE_OWNER ||

@@ -101,15 +101,12 @@ static void see_journal(struct standby *standby, const struct journal *journal)
 
 	if (other_state)
 		standby->state_ms = standby->now_ms;
-	if (moved)
+	if (moved) {
 		standby->changed_ms = standby->now_ms;
-	if (moved)
 		hear_owner(standby);
-	if (!xstrsame(standby->handover.id, journal->handover.id)) {
-		standby->attempts = 0;
-		standby->gave_up = false;
-		standby->launch_ms = 0;
 	}
+	if (!xstrsame(standby->handover.id, journal->handover.id))
+		standby_begin_anew(standby);
 	standby->sequence = journal->sequence;
 	copy_handover(&standby->handover, &journal->handover);
 	party_set(&standby->owner, &journal->owner);
@@ -159,7 +156,6 @@ static void judge_role(struct standby *standby, const struct journal *journal)
 		.journal = journal,
 		.absent = standby->absent,
 		.me = &standby->config->me,
-		.place = standby->config->place,
 		.wanted = standby->wanted,
 		.lock = lock_in_question(standby),
 		.silent_ms = silent ? since(standby, standby->silent_since_ms) : -1,

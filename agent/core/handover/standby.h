@@ -27,7 +27,6 @@ struct journal;
 struct standby_config {
 	const char *application;
 	struct party me; /* its side is chosen when an owner is known */
-	const char *place;
 	const char *generation, *flink_version;
 	struct role_limits limits;
 	bool hold_main;   /* a candidate starts Flink, and holds its main() */
@@ -96,7 +95,7 @@ enum standby_effect_type {
 	STANDBY_DO_WANTED,   /* read the Deployment; answer STANDBY_WANTED */
 	STANDBY_DO_CHECK,    /* may this version start from the state there is? */
 	STANDBY_DO_RECORD,   /* write standby.record; answer STANDBY_RECORD */
-	STANDBY_DO_LAUNCH,   /* start Flink, held; standby.job_id, standby.side */
+	STANDBY_DO_LAUNCH,   /* start Flink, held; standby.job_id, effect.side */
 	STANDBY_DO_WARM,     /* look at it; answer STANDBY_WARM */
 	STANDBY_DO_KILL,     /* SIGKILL to Flink's whole group; id */
 	STANDBY_DO_OWN,      /* the journal of this very event is ours: standby.verdict */
@@ -160,7 +159,6 @@ struct standby {
 	/* the Flink that is held */
 	enum standby_flink flink;
 	char job_id[JOB_ID_BYTES];
-	enum side side;    /* it was started for */
 	int attempts;      /* that have failed, in a row */
 	bool gave_up;      /* the attempts for this hand-over are used up */
 	char failure[256]; /* of the last one */

@@ -30,6 +30,7 @@ bool standby_is_offered(const struct standby *standby);
 bool standby_is_for_offer(const struct standby *standby);
 
 void standby_prepare(struct standby *standby);
+void standby_begin_anew(struct standby *standby); /* no attempt has failed yet */
 void standby_prepare_event(struct standby *standby, const struct standby_event *event);
 
 #endif

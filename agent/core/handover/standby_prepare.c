@@ -34,6 +34,13 @@ bool standby_is_for_offer(const struct standby *standby)
 
 /* ---- Flink, held ---- */
 
+void standby_begin_anew(struct standby *standby)
+{
+	standby->attempts = 0;
+	standby->gave_up = false;
+	standby->launch_ms = 0;
+}
+
 static void cool(struct standby *standby)
 {
 	standby->warm_since_ms = standby->ripe_ms = 0;
@@ -205,11 +212,6 @@ void standby_prepare(struct standby *standby)
 	bool holds = standby->config->hold_main && standby->verdict.kind == HANDOVER_OTHER;
 	const char *why;
 
-	if (!standby_is_offered(standby)) {
-		standby->attempts = 0;
-		standby->gave_up = false;
-		standby->launch_ms = 0;
-	}
 	if (standby->start_end_ms && standby->now_ms >= standby->start_end_ms) {
 		standby->start_end_ms = 0;
 		standby_kill(standby);
@@ -221,10 +223,8 @@ void standby_prepare(struct standby *standby)
 	}
 	if (standby->now_ms >= standby->launch_ms)
 		standby->launch_ms = 0;
-	if (!standby_is_offered(standby)) { /* the next offer begins anew */
-		standby->attempts = 0;
-		standby->gave_up = false;
-	}
+	if (!standby_is_offered(standby))
+		standby_begin_anew(standby);
 	check(standby);
 	if (standby->flink == STANDBY_FLINK_ENDING ||
 	    (standby->flink > STANDBY_FLINK_ASKED && !standby_is_for_offer(standby)))

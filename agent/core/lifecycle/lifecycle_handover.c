@@ -1,6 +1,7 @@
 /*
- * The owner's part of a hand-over (handover.h): it offers the job to the candidate, stops it, gives
- * the journal away; or it is the one that has taken the job, and gives it back when it cannot run it.
+ * The part of the life cycle in a hand-over (handover.h): the pod that has taken the job, the Flink
+ * that waits in main(), and what the rest of the life cycle calls. lifecycle_handover_offer.c is the
+ * owner that gives the job away.
  *
  * With the write that gives the journal away this machine has nothing to decide any more. It ends
  * its Flink, and EFFECT_STAND_DOWN makes the agent a standby.
@@ -169,9 +170,7 @@ static void begin_forced(struct lifecycle *life)
 	handover_release(handover);
 	rng_hex_id(&life->rng, random);
 	handover->id = xasprintf("h-%.8s", random);
-	handover->kind = template_same_generation(before.template, handover_me(life)->template)
-				 ? HANDOVER_SAME
-				 : HANDOVER_OTHER;
+	handover->kind = handover_kind_between(before.template, handover_me(life)->template);
 	handover->from = before;
 	party_set(&handover->to, handover_me(life));
 	handover->forced = true;
@@ -353,15 +352,14 @@ bool handover_may_write(struct lifecycle *life)
 	return true;
 }
 
-bool handover_stops_for_upgrade(struct lifecycle *life, int64_t budget_ms)
+void handover_stops_for_upgrade(struct lifecycle *life, int64_t budget_ms)
 {
 	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
 
 	if (!handover_is_on(life) || life->journal.handover.state != HANDOVER_OFFERED ||
 	    !handover_candidate_lives(life) || seen->state != CANDIDATE_PREPARED || budget_ms <= 0)
-		return false;
+		return;
 	handover_set_state(life, HANDOVER_STOPPING, "the pod ends, and the candidate is prepared");
-	return true;
 }
 
 int64_t handover_takeover_ms(const struct lifecycle *life)

@@ -21,7 +21,7 @@ void handover_set_state(struct lifecycle *life, enum handover_state state, const
 void handover_arm(struct lifecycle *life); /* its deadline begins anew: for a new agent */
 void handover_comes_back(struct lifecycle *life, const char *why); /* RETURNED, and it counts */
 
-/* Does its record say that it prepares? Has it beaten lately? Is it only too early to know? */
+/* Does its record say that it prepares, or is prepared? Has it beaten lately? Is it only too early to know? */
 bool handover_is_candidate(const struct candidate_seen *seen);
 bool handover_is_fresh(const struct lifecycle *life, const struct candidate_seen *seen);
 bool handover_is_unheard(const struct lifecycle *life, const struct candidate_seen *seen);

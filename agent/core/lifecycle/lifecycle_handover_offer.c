@@ -38,9 +38,7 @@ static void offer(struct lifecycle *life, int64_t tries)
 	handover_release(handover);
 	rng_hex_id(&life->rng, random);
 	handover->id = xasprintf("h%" PRId64 "-%.8s", launch ? launch->number + 1 : 1, random);
-	handover->kind = template_same_generation(handover_me(life)->template, seen->party.template)
-				 ? HANDOVER_SAME
-				 : HANDOVER_OTHER;
+	handover->kind = handover_kind_between(handover_me(life)->template, seen->party.template);
 	party_set(&handover->from, handover_me(life));
 	party_set(&handover->to, &seen->party);
 	handover->from.side = life->journal.owner.side;
@@ -78,7 +76,6 @@ static bool may_offer(const struct lifecycle *life)
 
 	return handover_is_candidate(seen) && seen->beats && handover_is_fresh(life, seen) &&
 	       seen->wanted == WANTED_YES && !xstris(seen->party.uid, handover_me(life)->uid) &&
-	       seen->state != CANDIDATE_FAILED &&
 	       !xstris(seen->party.template, handover_me(life)->template) && !life->terminating &&
 	       (life->phase == PHASE_RUNNING ||
 		(handover_is_idle(life) && handover_stands_still(life)) ||
@@ -253,32 +250,33 @@ void handover_comes_back(struct lifecycle *life, const char *why)
 	handover_set_state(life, HANDOVER_RETURNED, "%s", why);
 }
 
-void handover_pursue_stopping(struct lifecycle *life)
+/* The job has ended. */
+static void grant_or_keep(struct lifecycle *life)
 {
-	/* the agent that wanted the stop has died before it could begin */
-	if (life->launch_step == LAUNCH_LIVE && life->step == STEP_NONE && !life->end_wanted)
-		handover_set_state(life, HANDOVER_OFFERED, "the stop had not begun");
-	if (life->launch_step != LAUNCH_NONE)
-		return;
 	if (handover_candidate_lives(life))
 		handover_grant(life, "the job has stopped");
 	else
 		handover_comes_back(life, "the candidate is gone; the job continues here");
 }
 
-bool handover_stopped(struct lifecycle *life)
+void handover_pursue_stopping(struct lifecycle *life)
+{
+	/* the agent that wanted the stop has died before it could begin */
+	if (life->launch_step == LAUNCH_LIVE && life->step == STEP_NONE && !life->end_wanted)
+		handover_set_state(life, HANDOVER_OFFERED, "the stop had not begun");
+	if (life->launch_step == LAUNCH_NONE)
+		grant_or_keep(life);
+}
+
+void handover_stopped(struct lifecycle *life)
 {
 	if (!handover_is_on(life) || life->journal.handover.state != HANDOVER_STOPPING)
-		return false;
+		return;
 	/* a cancel that Flink does not react to: the job runs until its process has ended */
 	/* MUT: the job is granted while a cancelled one still runs */
 	if (!life->seen.job_present || !job_state_is_final(life->seen.state))
-		return false;
-	if (handover_candidate_lives(life))
-		handover_grant(life, "the job has stopped");
-	else
-		handover_comes_back(life, "the candidate is gone; the job continues here");
-	return life->handover.giving;
+		return;
+	grant_or_keep(life);
 }
 
 void handover_stop_failed(struct lifecycle *life, const char *why)

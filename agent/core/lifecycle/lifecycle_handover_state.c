@@ -74,8 +74,7 @@ void handover_set_state(struct lifecycle *life, enum handover_state state, const
 bool handover_is_candidate(const struct candidate_seen *seen)
 {
 	return seen->present &&
-	       (seen->state == CANDIDATE_PREPARING || seen->state == CANDIDATE_PREPARED ||
-		seen->state == CANDIDATE_FAILED);
+	       (seen->state == CANDIDATE_PREPARING || seen->state == CANDIDATE_PREPARED);
 }
 
 /* A record that was only found may be of a pod that is gone: it has to beat. */
@@ -99,7 +98,6 @@ bool handover_candidate_lives(const struct lifecycle *life)
 	if (handover_is_unheard(life, seen))
 		return true;
 	return handover_is_fresh(life, seen) && handover_is_candidate(seen) &&
-	       seen->state != CANDIDATE_FAILED &&
 	       party_is(&life->journal.handover.to, seen->party.uid);
 }
 
@@ -223,21 +221,21 @@ bool handover_returns(struct lifecycle *life, const char *why)
 	return true;
 }
 
-bool handover_leaves(struct lifecycle *life)
+void handover_leaves(struct lifecycle *life)
 {
 	const struct handover *handover = &life->journal.handover;
 
 	if (!handover_is_on(life) || life->handover.giving || life->fenced)
-		return false;
+		return;
 	/* another version comes before this one has run the job */
 	if (handover->state == HANDOVER_TAKEN && life->upgrade == UPGRADE_YES &&
 	    !*life->handover.held_id && handover_may_give_back(life)) {
 		give_back(life, "the pod ends before the job runs there");
-		return true;
+		return;
 	}
 	if (handover->state == HANDOVER_STOPPING && handover_candidate_lives(life)) {
 		handover_grant(life, "the pod ends");
-		return true;
+		return;
 	}
 	if (handover->state == HANDOVER_OFFERED || handover->state == HANDOVER_STOPPING)
 		handover_set_state(life, HANDOVER_NONE, "the owner's pod ends");
@@ -247,5 +245,4 @@ bool handover_leaves(struct lifecycle *life)
 		xstrset(&life->journal.owner.pod, NULL);
 		life->want_write = true;
 	}
-	return false;
 }

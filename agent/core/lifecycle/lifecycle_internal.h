@@ -18,7 +18,7 @@
  *   lifecycle_operation.c  savepoint, stop, cancel
  *   lifecycle_settle.c     an operation interrupted by Flink's end
  *   lifecycle_retention.c  disposing of old savepoints
- *   lifecycle_handover.c   hand-overs: the journal is given, claimed, returned
+ *   lifecycle_handover*.c  hand-overs: the journal is given, claimed, returned
  */
 #ifndef DREY_CORE_LIFECYCLE_INTERNAL_H
 #define DREY_CORE_LIFECYCLE_INTERNAL_H
@@ -326,7 +326,7 @@ bool operation_view(struct lifecycle *life, const struct view *view);
 void operation_tick(struct lifecycle *life);
 void schedule_savepoint(struct lifecycle *life);
 
-/* ---- lifecycle_handover.c ---- */
+/* ---- lifecycle_handover*.c ---- */
 
 /* At the first event, before it is taken: with what right is the journal ours? */
 void handover_begin(struct lifecycle *life, const struct event *event);
@@ -341,9 +341,9 @@ void handover_deadline(struct lifecycle *life);
 bool handover_may_write(struct lifecycle *life);
 void handover_written(struct lifecycle *life);
 
-/* The job has ended as a stop wanted it, and the result is recorded. True: the journal goes to the
- * candidate with that record. */
-bool handover_stopped(struct lifecycle *life);
+/* The job has ended as a stop wanted it, and the result is recorded: the journal goes to the candidate
+ * with that record. */
+void handover_stopped(struct lifecycle *life);
 void handover_stop_failed(struct lifecycle *life, const char *why);
 
 /* A launch has failed, and its Flink is dead. True: the job goes back to the pod before. */
@@ -351,9 +351,9 @@ bool handover_returns(struct lifecycle *life, const char *why);
 void handover_runs(struct lifecycle *life); /* the job runs, from the decided state */
 
 /* The container is being stopped, and no Flink runs: who gets the journal? */
-bool handover_leaves(struct lifecycle *life);
-/* It is being stopped, and the job runs: true: the stop is that of a hand-over. */
-bool handover_stops_for_upgrade(struct lifecycle *life, int64_t budget_ms);
+void handover_leaves(struct lifecycle *life);
+/* It is being stopped, and the job runs: the stop is that of a hand-over if the candidate is prepared. */
+void handover_stops_for_upgrade(struct lifecycle *life, int64_t budget_ms);
 void handover_rests(struct lifecycle *life); /* the phase of one that has given */
 
 /* Another pod may take the journal although nothing runs here. */

@@ -253,7 +253,7 @@ static void stopped(struct lifecycle *life, const char *how)
 	record_end_of_job(life);
 	life->step = STEP_ENDING;
 	life->operation_poll_ms = life->operation_deadline_ms = 0;
-	(void)handover_stopped(life);
+	handover_stopped(life);
 	end_flink(life, true, false, "%s", how);
 }
 

@@ -124,7 +124,7 @@ static void hand_over(struct lifecycle *life)
 	int64_t budget_ms = life->budget_end_ms - life->now_ms;
 
 	if (life->upgrade != UPGRADE_NO)
-		(void)handover_stops_for_upgrade(life, budget_ms);
+		handover_stops_for_upgrade(life, budget_ms);
 	switch (mode_of(life, life->upgrade)) {
 	case UPGRADE_BY_SAVEPOINT:
 		hand_over_by_savepoint(life, budget_ms, reason_of(life, life->upgrade));
@@ -210,7 +210,7 @@ void leave(struct lifecycle *life)
 {
 	if (life->exit_ms || life->left)
 		return;
-	(void)handover_leaves(life);
+	handover_leaves(life);
 	emit_after_write(life, EFFECT_EXIT)->status = end_status(life);
 	life->exit_ms = life->now_ms + EXIT_PATIENCE_MS;
 	/* an unrecorded outcome is worth all the remaining time: without it the next start would

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/yaml.h"
 #include "base/zone.h"
+#include "core/handover/handover.h"
 #include "flink/class_archive.h"
 #include "flink/jvm_options.h"
 #include "run/config/config_value.h"
@@ -27,7 +28,6 @@ static const char *const relaunch_words[] = {"direct", "scripts", NULL};
 static const char *const archive_words[] = {CLASS_ARCHIVE_AUTO, CLASS_ARCHIVE_NONE, NULL};
 static const char *const jvm_words[] = {"fast", "unchanged", NULL};
 static const char *const spare_words[] = {CONFIG_SPARE_OFF, CONFIG_SPARE_WARM, NULL};
-static const char *const handover_words[] = {"none", "surge", NULL};
 static const char *const hold_words[] = {"main", "none", NULL};
 static const char *const failure_words[] = {"return", "hold", NULL};
 static const char *const format_words[] = {"auto", "json", "text", NULL};
@@ -37,7 +37,6 @@ _Static_assert(WHEN_FINISHED_STAY == 0 && WHEN_FINISHED_EXIT == 1, "order of fin
 _Static_assert(S3_ADDRESSING_AUTO == 0 && S3_ADDRESSING_VIRTUAL == 2, "order of addressing_words");
 _Static_assert(KUBERNETES_AUTO == 0 && KUBERNETES_FALSE == 2, "order of kubernetes_words");
 _Static_assert(JVM_START_FAST == 0 && JVM_START_UNCHANGED == 1, "order of jvm_words");
-_Static_assert(HANDOVER_WAY_NONE == 0 && HANDOVER_WAY_SURGE == 1, "order of handover_words");
 _Static_assert(HANDOVER_HOLD_MAIN == 0 && HANDOVER_HOLD_NONE == 1, "order of hold_words");
 _Static_assert(HANDOVER_FAILURE_RETURN == 0 && HANDOVER_FAILURE_HOLD == 1,
 	       "order of failure_words");
@@ -185,7 +184,7 @@ static const struct config_key keys[] = {
 	KEY("kubernetes.owner", STRING, kubernetes.owner),
 	KEY("kubernetes.taskManagers", STRING, kubernetes.task_managers),
 
-	KEY("handover.mode", WORD, handover.mode, .fallback = "none", .words = handover_words),
+	KEY("handover.mode", WORD, handover.mode, .fallback = "none", .words = handover_mode_words),
 	KEY("handover.clusterIds", LIST, handover.cluster_ids, .check = check_cluster_id),
 	KEY("handover.candidate", OBJECT, handover.candidate),
 	KEY("handover.hold", WORD, handover.hold, .fallback = "main", .words = hold_words),
@@ -454,7 +453,7 @@ static int check_handover(const struct config *config, const struct yaml_node *r
 			  struct err *err)
 {
 	char **ids = config->handover.cluster_ids;
-	bool surge = config->handover.mode == HANDOVER_WAY_SURGE;
+	bool surge = config->handover.mode == HANDOVER_SURGE;
 	const struct yaml_node *node = node_of(root, "handover.clusterIds");
 
 	if (surge && !ids)

@@ -148,7 +148,7 @@ struct config {
 
 	/* completed by setup_handover.h */
 	struct {
-		int mode;           /* enum handover_way */
+		int mode;           /* enum handover_mode */
 		char **cluster_ids; /* of Flink's HA, blue's and green's; NULL = not given */
 		char *candidate;    /* ConfigMap; NULL = <application>-drey-candidate */
 		int hold;           /* enum handover_hold */
@@ -188,12 +188,6 @@ enum kubernetes_enabled {
 	KUBERNETES_AUTO, /* if the process runs in a pod, or a kubeconfig is given */
 	KUBERNETES_TRUE, /* required */
 	KUBERNETES_FALSE,
-};
-
-/* How the job passes to the pod of another generation. */
-enum handover_way {
-	HANDOVER_WAY_NONE, /* one pod after the other */
-	HANDOVER_WAY_SURGE,
 };
 
 /* Where the JVM of a candidate waits. */

@@ -103,7 +103,7 @@ int setup_handover(const struct config *config, const struct setup_kube *kube,
 	char **ids = config->handover.cluster_ids;
 	const char *candidate = config->handover.candidate;
 	struct setup_handover handover = {
-		.surge = config->handover.mode == HANDOVER_WAY_SURGE,
+		.surge = config->handover.mode == HANDOVER_SURGE,
 		.two_sides = ids != NULL,
 		.cluster_ids = {ids ? ids[0] : ha->cluster_id, ids ? ids[1] : NULL},
 	};

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/handover/handover.h"
 #include "core/job_id.h"
 #include "kube/kube.h"
 
@@ -102,14 +103,12 @@ static int find_owner(const struct config *config, struct setup_kube *kube, stru
 	return 0;
 }
 
-/* A part that is not known is empty. */
 static char *find_template(const struct config *config, const struct kube_world *world)
 {
 	const char *checksum = variable(world, "DREY_CHECKSUM");
 	const char *hash = variable(world, "POD_TEMPLATE_HASH");
 
-	return xasprintf("%s/%s/%s", config->generation ? config->generation : "",
-			 checksum ? checksum : "", hash ? hash : "");
+	return template_text(config->generation, checksum, hash);
 }
 
 static void fill(const struct config *config, const struct kube_world *world,

@@ -233,7 +233,6 @@ static void configure(struct standing *standing)
 	standing->config = (struct standby_config){
 		.application = config->application,
 		.me = setup->life.handover.me,
-		.place = setup->place,
 		.generation = config->generation,
 		.flink_version = setup->version_text,
 		.limits = {.silent_ms = SILENT_MS,
