@@ -536,7 +536,8 @@ TEST(a_lock_is_watched_over_several_readings)
 	unchanged.since_ms -= 5000;
 	lock.holder = (char *)"b";
 	CHECK_INT(ha_unchanged_ms(&unchanged, &lock), <, 5000);
-	CHECK_INT(ha_unchanged_ms(&unchanged, &lock), <, 5000); /* of the last renewal, seen again */
+	/* of the last renewal, seen again */
+	CHECK_INT(ha_unchanged_ms(&unchanged, &lock), <, 5000);
 	ha_unchanged_release(&unchanged);
 }
 
