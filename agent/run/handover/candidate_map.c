@@ -17,7 +17,8 @@ void candidate_reading_release(struct candidate_reading *reading)
 	free(reading->version);
 	for (size_t i = 0; i < PLACES; i++)
 		free(reading->texts[i]);
-	*reading = (struct candidate_reading){0};
+	/* not by assignment: clang-analyzer 14 loses that one and sees a use after free */
+	memset(reading, 0, sizeof(*reading));
 }
 
 static void take_reading(struct candidate_reading *reading, const struct configmap *map)
