@@ -577,6 +577,20 @@ LIFE_TEST(a_flink_that_ended_well_unseen_is_not_started_again)
 	CHECK(journal_launch(&l->life.journal)->job_ended);
 }
 
+/* drey ends the Flink of a job that has ended: its exit is no failed attempt, which could become the
+ * outcome in place of the recorded one, and let a finished job run again. */
+LIFE_TEST(a_flink_that_was_left_over_and_died_unseen_changes_no_outcome)
+{
+	l->config.max_attempts = 1;
+	run_proven(l);
+	viewed(l, job_in(JOB_FINISHED));
+	return_too_late(l, KILLED(SIGKILL));
+	CHECK_PHASE(l, PHASE_FINISHED);
+	CHECK_INT(l->life.journal.outcome.kind, ==, OUTCOME_FINISHED);
+	CHECK_INT(l->life.journal.failure_count, ==, 0);
+	CHECK_NOTHING(l, EFFECT_OBSERVE);
+}
+
 TEST(a_stop_that_ended_unseen_is_no_unknown_end)
 {
 	struct life l;

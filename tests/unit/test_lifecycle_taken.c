@@ -157,6 +157,33 @@ LIFE_TEST_FROM(take_begin, a_held_flink_that_dies_before_the_write_is_replaced)
 	CHECK_HANDOVER(l, HANDOVER_TAKEN);
 }
 
+/* seeds 1033973 and 1049884 of the simulator */
+LIFE_TEST_FROM(take_begin, a_held_flink_that_dies_after_the_journal_was_lost_changes_nothing)
+{
+	l->hold_writes = true;
+	starts(l);
+	write_failed(l, true);
+	CHECK_STR(l->last[EFFECT_SIGNAL].id, HELD_ID);
+	held_exits(l);
+	CHECK_PHASE(l, PHASE_HOLDING);
+	CHECK_INT(l->life.cause, ==, CAUSE_JOURNAL_TAKEN);
+	CHECK_INT(took(l, EFFECT_STAND_DOWN), ==, 1);
+	CHECK_NOTHING(l, EFFECT_LAUNCH);
+}
+
+LIFE_TEST_FROM(take_begin, a_held_flink_that_dies_while_the_container_ends_lets_it_end)
+{
+	l->hold_writes = true;
+	starts(l);
+	stopping_for(l, GRACE_MS, UPGRADE_NO);
+	held_exits(l);
+	l->hold_writes = false;
+	written(l);
+	CHECK_INT(took(l, EFFECT_EXIT), ==, 1);
+	CHECK_NOTHING(l, EFFECT_LAUNCH);
+	CHECK_NOTHING(l, EFFECT_OBSERVE);
+}
+
 LIFE_TEST_FROM(take_begin, a_held_flink_that_dies_when_it_was_let_go_is_a_failed_start)
 {
 	starts(l);

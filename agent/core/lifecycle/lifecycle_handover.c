@@ -138,6 +138,8 @@ bool handover_frees_flink(struct lifecycle *life)
 
 bool handover_held_exited(struct lifecycle *life, const struct event *event)
 {
+	bool writing;
+
 	if (!*life->handover.held_id || !event->process.launch_id ||
 	    strcmp(life->handover.held_id, event->process.launch_id) != 0)
 		return false;
@@ -147,11 +149,14 @@ bool handover_held_exited(struct lifecycle *life, const struct event *event)
 	/* it has been given its file: that is the end of the launch */
 	if (life->launch_step == LAUNCH_STARTING)
 		return false;
-	if (life->launch_step == LAUNCH_WRITING) {
-		launch_withdraw(life);
-		resolve_start(life, "the Flink that waited in main() has ended");
-	} else if (life->terminating) {
+	if (life->fenced || life->handover.giving) /* the job is another pod's: nothing is launched */
+		return true;
+	writing = life->launch_step == LAUNCH_WRITING;
+	launch_withdraw(life);
+	if (life->terminating) {
 		leave(life);
+	} else if (writing) {
+		resolve_start(life, "the Flink that waited in main() has ended");
 	} else if (life->retry_ms) {
 		life->retry_ms = life->now_ms;
 	}
