@@ -140,6 +140,7 @@ static void execute(struct world *w, const struct effect *effect)
 		item = plan(w, rest_delay(w), ITEM_DISPOSE, SCOPE_WORLD);
 		item->a = storage_find(w, effect->text);
 		memcpy(item->id, effect->id, JOB_ID_BYTES);
+		w->storage.disposals++;
 		break;
 	case EFFECT_SIGNAL:
 		oracle_signal(w, effect);

@@ -213,6 +213,7 @@ static void dispose(struct world *w, const struct item *item)
 	bool done = served && !chance(w, w->chaos.savepoint_fails);
 	struct item *answer;
 
+	w->storage.disposals--;
 	if (done && !snap->deleted) {
 		oracle_dispose(w, (int)item->a);
 		say(w, "%s is disposed of", snap->path);

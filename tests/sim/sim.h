@@ -232,6 +232,7 @@ struct snap {
 struct storage {
 	struct snap *snaps;
 	int count, capacity;
+	int disposals; /* on their way to Flink */
 	int initial; /* the configured one; -1 = none */
 };
 

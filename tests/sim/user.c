@@ -150,7 +150,7 @@ static bool deciding(const struct world *w)
 				    life->keeper || life->disposing))
 			return true;
 	}
-	return false;
+	return w->storage.disposals > 0; /* of an agent that has died since, too */
 }
 
 static void accident(struct world *w, bool vanish)
