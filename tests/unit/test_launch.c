@@ -233,6 +233,7 @@ TEST(a_launch_that_flink_would_not_hold_is_refused)
 		launch.program_args = LIST("a", python[i], "job.py");
 		CHECK_HAS(flink_launch_cannot_hold(&launch), "Python");
 	}
+	launch.program_args = LIST("--python", "job.py"); /* the lists of the loop are gone */
 	CHECK_INT(flink_launch_build(&launch, &exec, &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_CONFIG);
 	CHECK_HAS(err.msg, "cannot be held: the program is in Python");
