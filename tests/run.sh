@@ -182,10 +182,10 @@ has_version() { # FILE VERSION: does it run with that Flink in this level?
 # The scripts of DIR: those that start no Flink once, the others once for each version.
 prove_with_flink() { # DIR LIMIT_WITHOUT_S [JOBS]
 	local files file version versions with jobs=${3:-2}
-	mapfile -t files < <(files_of "$1" .sh | xargs -r grep -LE '^(e2e|handover)_begin ' | xargs -r ls -S)
+	mapfile -t files < <(files_of "$1" .sh | xargs -r grep -LE '^(e2e|handover)_begin( |$)' | xargs -r ls -S)
 	prove_twice "$jobs" "$2" "" "${files[@]}"
 	# the long ones first, so that the two that run at a time end together
-	mapfile -t files < <(files_of "$1" .sh | xargs -r grep -lE '^(e2e|handover)_begin ' | xargs -r ls -S)
+	mapfile -t files < <(files_of "$1" .sh | xargs -r grep -lE '^(e2e|handover)_begin( |$)' | xargs -r ls -S)
 	read -ra versions <<<"${FLINK_VERSIONS:-1.20.0 2.3.0}"
 	for version in "${versions[@]}"; do
 		with=()
