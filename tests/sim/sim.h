@@ -233,7 +233,7 @@ struct storage {
 	struct snap *snaps;
 	int count, capacity;
 	int disposals; /* on their way to Flink */
-	int initial; /* the configured one; -1 = none */
+	int initial;   /* the configured one; -1 = none */
 };
 
 #define HA_MAX_ENTRIES 8
