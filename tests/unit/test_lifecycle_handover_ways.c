@@ -95,6 +95,27 @@ LIFE_TEST_FROM(offered_begin, a_job_that_fails_is_handed_over_without_a_savepoin
 	check_on_record(l, HANDOVER_GRANTED, "new");
 }
 
+/* It runs again for 4 s now and then: a stop with savepoint in such a moment would fail, or save a job
+ * that is not well. */
+LIFE_TEST_FROM(offered_begin, a_job_that_runs_for_moments_counts_as_failing)
+{
+	for (int i = 0; i < 4; i++) {
+		viewed(l, job_in(JOB_RESTARTING));
+		beats(l, CANDIDATE_PREPARED);
+		pass(l, 3500);
+		viewed(l, job_in(JOB_RUNNING));
+		prepared(l);
+		pass(l, 4000);
+		CHECK_HANDOVER(l, HANDOVER_OFFERED);
+	}
+	CHECK_NOTHING(l, EFFECT_TRIGGER);
+	beats(l, CANDIDATE_PREPARED);
+	pass(l, 2600);
+	answers(l);
+	CHECK_HANDOVER(l, HANDOVER_STOPPING);
+	CHECK_NOTHING(l, EFFECT_TRIGGER);
+}
+
 LIFE_TEST_FROM(offered_begin, a_job_that_recovers_in_that_time_is_stopped_with_a_savepoint)
 {
 	viewed(l, job_in(JOB_RESTARTING));

@@ -243,6 +243,46 @@ LIFE_TEST_FROM(taken_begin, what_fails_in_its_probation_is_returned)
 	check_returned(l);
 }
 
+/* Fails 59 s after it is done, and after `restart_ms` the agent has restarted. */
+static void fail_late(struct life *l, int64_t restart_ms)
+{
+	char id[JOB_ID_BYTES];
+	struct event e = {.type = EVENT_HELLO, .hello = {.running = id, .claim = CLAIM_OWN}};
+
+	snprintf(id, JOB_ID_BYTES, "%s", job_of(l));
+	viewed(l, restored(JOB_RUNNING, 50));
+	pass(l, restart_ms);
+	restart_agent(l);
+	step(l, &e);
+	viewed(l, restored(JOB_RUNNING, 50));
+	pass(l, 59000 - restart_ms);
+	reserve_beats(l);
+	exited(l, EXITED(1));
+}
+
+LIFE_TEST_FROM(taken_begin, an_agent_that_restarts_goes_on_with_the_probation)
+{
+	l->config.handover.probation_ms = 60000;
+	fail_late(l, 30000);
+	check_returned(l);
+}
+
+LIFE_TEST_FROM(taken_begin, an_agent_that_restarts_does_not_begin_the_probation_anew)
+{
+	l->config.handover.probation_ms = 58000;
+	fail_late(l, 30000);
+	CHECK_HANDOVER(l, HANDOVER_DONE);
+}
+
+LIFE_TEST_FROM(taken_begin, a_clock_that_was_set_back_makes_no_probation_longer)
+{
+	l->config.handover.probation_ms = 28000;
+	viewed(l, restored(JOB_RUNNING, 50));
+	l->wall_ms = -100000;
+	fail_late(l, 30000);
+	CHECK_HANDOVER(l, HANDOVER_DONE);
+}
+
 LIFE_TEST_FROM(taken_begin, after_its_probation_nothing_is_returned)
 {
 	l->config.handover.probation_ms = 60000;

@@ -149,7 +149,8 @@ bool handover_held_exited(struct lifecycle *life, const struct event *event)
 	/* it has been given its file: that is the end of the launch */
 	if (life->launch_step == LAUNCH_STARTING)
 		return false;
-	if (life->fenced || life->handover.giving) /* the job is another pod's: nothing is launched */
+	if (life->fenced ||
+	    life->handover.giving) /* the job is another pod's: nothing is launched */
 		return true;
 	writing = life->launch_step == LAUNCH_WRITING;
 	launch_withdraw(life);
@@ -236,6 +237,19 @@ static void claim(struct lifecycle *life, enum claim claim)
 	}
 }
 
+/* As the journal has it, because an agent may restart in it. A wall clock that was set makes it no
+ * longer than it was. */
+static void resume_probation(struct lifecycle *life)
+{
+	const struct handover *handover = &life->journal.handover;
+	int64_t probation_ms = life->config->handover.probation_ms;
+	int64_t rest_ms = handover->state_unix_ms + probation_ms - life->now_unix_ms;
+
+	if (handover->state == HANDOVER_DONE && rest_ms > 0)
+		life->handover.probation_end_ms =
+			life->now_ms + (rest_ms < probation_ms ? rest_ms : probation_ms);
+}
+
 void handover_begin(struct lifecycle *life, const struct event *event)
 {
 	struct party *owner = &life->journal.owner;
@@ -257,6 +271,7 @@ void handover_begin(struct lifecycle *life, const struct event *event)
 	claim(life, event->hello.claim);
 	if (handover_is_under_way(&life->journal.handover))
 		handover_arm(life);
+	resume_probation(life);
 	party_set(owner, handover_me(life));
 	if (!same)
 		life->want_write = true;
