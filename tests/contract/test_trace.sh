@@ -40,7 +40,7 @@ ok 'it is repeated in all its steps' grep -qx "$(jq '.steps | length' "$dir/trac
 # a life cycle that allows one attempt more
 sed 's/failures >= config->max_attempts/failures > config->max_attempts/' agent/core/lifecycle/lifecycle_launch.c >"$dir/changed.c"
 read -r -a compiler <<<"$CC"
-read -ra libs < <(pkg-config --libs libcurl libcjson yaml-0.1 libevent_core libcrypto expat)
+read -ra libs < <(pkg-config --libs libcurl yaml-0.1 libevent_core libcrypto expat)
 ok 'another life cycle is built' "${compiler[@]}" -std=gnu11 -O1 -D_GNU_SOURCE -DDREY_VERSION='"test"' -Iagent -I. -w \
 	-pthread -Wl,--gc-sections -o "$dir/replay" "$dir/changed.c" "$BUILD/obj/tests/trace/replay.o" "$BUILD/libdrey.a" "${libs[@]}"
 status 1 "$dir/replay" "$dir/trace.json"
