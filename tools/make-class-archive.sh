@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 #
-# make-class-archive.sh - creates the archive of Flink's classes with which a JobManager starts in about half the time.
-# In the image it is drey-class-archive.
+# make-class-archive.sh - creates the archives of Flink's classes with which a JobManager starts in about half the time, and a
+# TaskManager, too. In the image it is drey-class-archive.
 #
 #   drey-class-archive [--job JAR CLASS] [--output FILE] [--drey DIR] [-- COMMAND...]
 #
 # Starts a real JobManager on loopback, with Flink's high availability on Kubernetes and a real TaskManager, lets it run a small
 # job, takes a savepoint, stops it, and keeps its loaded classes in FILE (/usr/lib/drey/flink.jsa), and the version of its Java
-# and the size in FILE.jvm. The API server is a stub. DIR (/usr/lib/drey) has the jars for this; without them there is neither high availability
+# and the size in FILE.jvm; those of the TaskManager in flink-taskmanager.jsa beside FILE (its name with -taskmanager). The API
+# server is a stub. DIR (/usr/lib/drey) has the jars for this; without them there is neither high availability
 # nor a TaskManager, and the job is WordCount of Flink's examples, if they are installed.
 #
-# --job submits JAR's CLASS instead. It never runs: there is no TaskManager then.
+# --job submits JAR's CLASS instead. It never runs: there is no TaskManager then, and no archive for one.
 #
 # Run it in the image build, and again after each change of Flink's lib directory: a JVM accepts an archive only if its
 # own class path starts with the one of the archive. COMMAND starts the JobManager without Flink's script:
@@ -65,6 +66,10 @@ while [ $# -gt 0 ]; do
 	esac
 done
 command=("$@")
+by_script=''
+[ ${#command[@]} -gt 0 ] || by_script=yes
+jvm_args=${JVM_ARGS:-}
+for_taskmanager=${output%.jsa}-taskmanager.jsa
 
 # ---- which Java ------------------------------------------------------------------------------------
 
@@ -179,7 +184,7 @@ start_stub() {
 	export KUBECONFIG=$work/kubeconfig
 }
 
-# Flink's scripts would calculate these sizes.
+# As its Pod will: the class path of an archive must be the one that it is used with.
 start_taskmanager() {
 	local size sizes=()
 	for size in cpu.cores=1 memory.task.heap.size=64m memory.task.off-heap.size=0b memory.network.min=16m \
@@ -187,11 +192,27 @@ start_taskmanager() {
 		memory.jvm-metaspace.size=160m memory.jvm-overhead.min=64m memory.jvm-overhead.max=64m; do
 		sizes+=(-D "taskmanager.$size")
 	done
+	if [ -n "$by_script" ]; then
+		JVM_ARGS="${jvm_args:+$jvm_args }-XX:TieredStopAtLevel=1 -XX:ArchiveClassesAtExit=$work/taskmanager.jsa" \
+			"$FLINK_HOME/bin/taskmanager.sh" start-foreground "${sizes[@]}" >"$work/taskmanager.log" 2>&1 </dev/null &
+		taskmanager=$!
+		return
+	fi
+	# Flink's scripts would calculate the sizes
 	# shellcheck disable=SC2086 # words
-	"$java" -Xmx160m -XX:TieredStopAtLevel=1 $opens \
+	"$java" "-XX:ArchiveClassesAtExit=$work/taskmanager.jsa" -Xmx160m -XX:TieredStopAtLevel=1 $opens \
 		-Dlog4j.configurationFile="file:$work/conf/log4j-console.properties" -cp "$class_path" \
 		org.apache.flink.runtime.taskexecutor.TaskManagerRunner --configDir "$work/conf" "${sizes[@]}" >"$work/taskmanager.log" 2>&1 &
 	taskmanager=$!
+}
+
+# Worth no failed build, either.
+end_taskmanager() {
+	[ -n "$taskmanager" ] || return 0
+	kill -TERM "$taskmanager" 2>/dev/null || :
+	wait "$taskmanager" || :
+	taskmanager=''
+	[ -s "$work/taskmanager.jsa" ] || say "no archive for TaskManagers: $(tail -n 1 "$work/taskmanager.log")"
 }
 
 runs_job='' # drey's own, which really runs
@@ -338,14 +359,22 @@ kill -TERM "$pid"
 status=0
 wait "$pid" || status=$?
 pid=''
+end_taskmanager
 [ -s "$work/flink.jsa" ] || fail "the JVM has ended with status $status and left no archive"
-{
-	cat "$home/release"
-	echo "DREY_ARCHIVE_BYTES=\"$(stat -c %s "$work/flink.jsa")\"" # a JVM crashes if it is truncated
-} >"$work/flink.jsa.jvm"
-chmod 644 "$work"/flink.jsa*
-# the archive last: with an old .jvm it would seem to belong to that Java
-rm -f "$output"
-mv "$work/flink.jsa.jvm" "$output.jvm"
-mv "$work/flink.jsa" "$output"
-say "$output: $(($(stat -c %s "$output") / 1048576)) MB in $((SECONDS - start)) s"
+
+keep() { # FILE OUTPUT
+	{
+		cat "$home/release"
+		echo "DREY_ARCHIVE_BYTES=\"$(stat -c %s "$1")\"" # a JVM crashes if it is truncated
+	} >"$1.jvm"
+	chmod 644 "$1" "$1.jvm"
+	# the archive last: with an old .jvm it would seem to belong to that Java
+	rm -f "$2"
+	mv "$1.jvm" "$2.jvm"
+	mv "$1" "$2"
+	say "$2: $(($(stat -c %s "$2") / 1048576)) MB in $((SECONDS - start)) s"
+}
+
+keep "$work/flink.jsa" "$output"
+rm -f "$for_taskmanager"
+[ ! -s "$work/taskmanager.jsa" ] || keep "$work/taskmanager.jsa" "$for_taskmanager"

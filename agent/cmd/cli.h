@@ -57,7 +57,7 @@ struct cli {
 	const struct cli_command *command;
 	FILE *out, *err;
 	const char *values[CLI_MAX_OPTIONS]; /* by index in options; NULL = not given, "" = flag */
-	const char *args[CLI_MAX_ARGS];
+	const char *args[CLI_MAX_ARGS + 1];  /* NULL-terminated */
 	int arg_count;
 	struct {
 		int option; /* index */

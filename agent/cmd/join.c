@@ -12,6 +12,7 @@
 #include "cmd/commands.h"
 #include "cmd/join_ask.h"
 #include "cmd/join_child.h"
+#include "cmd/join_java.h"
 #include "cmd/join_probe.h"
 #include "cmd/join_wanted.h"
 #include "core/handover/join_watch.h"
@@ -30,6 +31,10 @@ static const struct cli_option options[] = {
 	{"resource-id", 0, "ID",
 	 "taskmanager.resource-id (default\n"
 	 "GENERATION-$POD_NAME)",
+	 false},
+	{"class-archive", 0, "FILE",
+	 "of the TaskManager's JVM; auto (that of the image,\n"
+	 "the default) or none",
 	 false},
 	{"ready", 0, NULL, "probe: does the job of this generation run?", false},
 	{"file", 0, "FILE", "says that it has run (default\n" READY_FILE ")", false},
@@ -83,6 +88,8 @@ static int read_wanted(const struct cli *cli, struct join_wanted *wanted)
 
 	wanted->service_count = cli_values(cli, "service", wanted->services);
 	wanted->generation = cli_value(cli, "generation");
+	wanted->class_archive = cli_value(cli, "class-archive") ? cli_value(cli, "class-archive")
+								: CLASS_ARCHIVE_AUTO;
 	wanted->file = cli_value(cli, "file") ? cli_value(cli, "file") : READY_FILE;
 	if (!wanted->service_count || !wanted->generation)
 		return cli_fail(cli, CLI_USAGE, "pass --service HOST and --generation GENERATION");
@@ -112,6 +119,7 @@ struct join {
 	struct loop *loop;
 	struct log *log;
 	struct join_ask *ask;
+	struct join_java java;
 	struct join_watch watch;
 	struct join_round round;
 	struct loop_timer *timer;
@@ -132,11 +140,15 @@ static pid_t start_child(struct join *join, struct err *err)
 	cleanup_free char *resource =
 		xasprintf("taskmanager.resource-id=%s", join->wanted->resource_id);
 	const char *more[] = {"-D", cluster, "-D", ha, "-D", resource};
-	const char *argv[CLI_MAX_ARGS + ARRAY_LEN(more) + 1] = {0};
+	size_t count = (size_t)cli->arg_count + join->java.options.count;
+	const char **argv = xcalloc(count + ARRAY_LEN(more) + 1, sizeof(*argv));
+	pid_t pid;
 
-	memcpy(argv, cli->args, (size_t)cli->arg_count * sizeof(*argv));
-	memcpy(argv + cli->arg_count, more, sizeof(more));
-	return join_child_start((char *const *)argv, err);
+	count = join_java_add(&join->java, cli->args, (size_t)cli->arg_count, argv);
+	memcpy(argv + count, more, sizeof(more));
+	pid = join_child_start((char *const *)argv, err);
+	free(argv);
+	return pid;
 }
 
 static void start(struct join *join)
@@ -285,6 +297,7 @@ static int join_open(struct join *join, struct err *err)
 		return -1;
 	join->timer = loop_timer_new(join->loop, on_timer, join);
 	join->log = log_new(STDERR_FILENO, LOG_AUTO, LOG_INFO);
+	join_java_choose(wanted->class_archive, join->cli->args, join->log, &join->java);
 	join->ask = join_ask_new(join->loop, wanted->services, wanted->service_count, wanted->port,
 				 wanted->target, JOIN_ANSWER_BYTES, &call, err);
 	return join->ask ? 0 : -1;
@@ -293,6 +306,7 @@ static int join_open(struct join *join, struct err *err)
 static void join_close(struct join *join)
 {
 	join_ask_free(join->ask);
+	join_java_release(&join->java);
 	log_free(join->log);
 	if (join->loop)
 		loop_timer_free(join->timer);

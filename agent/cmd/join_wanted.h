@@ -10,7 +10,7 @@ struct join_wanted {
 	const char *services[CLI_MAX_REPEATS];
 	size_t service_count;
 	int port;
-	const char *generation, *file;
+	const char *generation, *file, *class_archive;
 	char *target;      /* of the question: path and query */
 	char *resource_id; /* NULL with --ready */
 };

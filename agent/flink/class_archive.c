@@ -71,11 +71,17 @@ static char *why_not(const char *file, const char *home)
 			 strcmp(made_name, here_name) == 0 ? "another build of " : "", here_name);
 }
 
-void class_archive_find(const char *wanted, const char *const *command, const char *const *env,
-			const struct flink_conf *conf, struct class_archive *ret_archive)
+static const char *const usual_files[] = {
+	[FLINK_JOBMANAGER] = CLASS_ARCHIVE_JOBMANAGER,
+	[FLINK_TASKMANAGER] = CLASS_ARCHIVE_TASKMANAGER,
+};
+
+void class_archive_find(enum flink_process process, const char *wanted, const char *const *command,
+			const char *const *env, const struct flink_conf *conf,
+			struct class_archive *ret_archive)
 {
 	bool usual = strcmp(wanted, CLASS_ARCHIVE_AUTO) == 0;
-	const char *file = usual ? CLASS_ARCHIVE_DEFAULT : wanted;
+	const char *file = usual ? usual_files[process] : wanted;
 	cleanup_free char *home = NULL;
 	struct stat info;
 
@@ -90,7 +96,7 @@ void class_archive_find(const char *wanted, const char *const *command, const ch
 		ret_archive->why = xstrdup("the file does not exist or cannot be read");
 		return;
 	}
-	if (java_option_given(archive_options, command, env, conf)) {
+	if (java_option_given(process, archive_options, command, env, conf)) {
 		ret_archive->why = xstrdup("the JVM options already have one, or disable it");
 		return;
 	}

@@ -7,6 +7,7 @@
 #include "flink/reserved.h"
 
 static const char entry_class[] = "StandaloneApplicationClusterEntryPoint";
+static const char taskmanager_class[] = "TaskManagerRunner";
 
 static bool ends_in(const char *text, const char *end)
 {
@@ -18,7 +19,7 @@ static bool ends_in(const char *text, const char *end)
 static bool is_entry_point(const char *word)
 {
 	return strcmp(word, "standalone-job") == 0 || strcmp(word, "start-foreground") == 0 ||
-	       ends_in(word, entry_class);
+	       ends_in(word, entry_class) || ends_in(word, taskmanager_class);
 }
 
 size_t command_options_begin(const char *const *command)

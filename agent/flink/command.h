@@ -16,7 +16,7 @@
 #include "flink/version.h"
 
 /* The index after the word that is Flink's entry point (a main class ending in
- * StandaloneApplicationClusterEntryPoint, "standalone-job", "start-foreground"; of several in a row
+ * StandaloneApplicationClusterEntryPoint or TaskManagerRunner, "standalone-job", "start-foreground"; of several in a row
  * the last): what follows is read by Flink's option parser. 0: no such word. */
 size_t command_options_begin(const char *const *command);
 

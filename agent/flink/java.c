@@ -12,12 +12,21 @@
 
 #define RELEASE_MAX_BYTES ((size_t)64 * 1024)
 
-static const char *const option_variables[] = {"JVM_ARGS",          "FLINK_ENV_JAVA_OPTS",
-					       "JAVA_TOOL_OPTIONS", "FLINK_ENV_JAVA_OPTS_JM",
-					       "JDK_JAVA_OPTIONS",  "_JAVA_OPTIONS"};
+static const char *const option_variables[] = {"JVM_ARGS", "FLINK_ENV_JAVA_OPTS",
+					       "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS",
+					       "_JAVA_OPTIONS"};
 static const char *const option_keys[] = {"env.java.opts.all", "env.java.opts",
-					  "env.java.opts.jobmanager", "env.java.default-opts.all",
-					  "env.java.default-opts.jobmanager"};
+					  "env.java.default-opts.all"};
+
+/* Only for this process, in the order of enum flink_process. */
+static const struct {
+	const char *variable, *keys[2];
+} own_options[] = {
+	{"FLINK_ENV_JAVA_OPTS_JM",
+	 {"env.java.opts.jobmanager", "env.java.default-opts.jobmanager"}},
+	{"FLINK_ENV_JAVA_OPTS_TM",
+	 {"env.java.opts.taskmanager", "env.java.default-opts.taskmanager"}},
+};
 
 /* The home of the program `java`: HOME/bin/java with all links resolved. */
 static char *home_of_program(const char *program)
@@ -100,7 +109,8 @@ static bool has_option(const char *options, const char *const *words)
 	return false;
 }
 
-bool java_option_given(const char *const *words, const char *const *command, const char *const *env,
+bool java_option_given(enum flink_process process, const char *const *words,
+		       const char *const *command, const char *const *env,
 		       const struct flink_conf *conf)
 {
 	for (size_t i = 0; command && command[i]; i++)
@@ -112,5 +122,8 @@ bool java_option_given(const char *const *words, const char *const *command, con
 	for (size_t i = 0; i < ARRAY_LEN(option_keys); i++)
 		if (has_option(flink_conf_get(conf, option_keys[i]), words))
 			return true;
-	return false;
+	for (size_t i = 0; i < ARRAY_LEN(own_options[process].keys); i++)
+		if (has_option(flink_conf_get(conf, own_options[process].keys[i]), words))
+			return true;
+	return has_option(command_env(env, own_options[process].variable), words);
 }

@@ -25,10 +25,14 @@ int java_release(const char *home, struct buf *ret_release, struct err *err);
 /* The value of NAME="value" in the text of such a file; the caller frees it; NULL: there is none. */
 char *java_release_value(const char *release, const char *name);
 
-/* Has the user set an option of the JobManager's JVM that contains one of these words: in the
+/* Which of Flink's JVMs: each has options of its own besides the common ones. */
+enum flink_process { FLINK_JOBMANAGER, FLINK_TASKMANAGER };
+
+/* Has the user set an option of the JVM of `process` that contains one of these words: in the
  * command, in a variable that Flink's scripts or the JVM read, or in Flink's configuration? A word
  * with a space in front is only found at the beginning of an option. */
-bool java_option_given(const char *const *words, const char *const *command, const char *const *env,
+bool java_option_given(enum flink_process process, const char *const *words,
+		       const char *const *command, const char *const *env,
 		       const struct flink_conf *conf);
 
 #endif

@@ -49,21 +49,27 @@ static void add_option(struct jvm_options *options, const char *option)
 	options->list[options->count] = NULL;
 }
 
-static void add_fast(struct jvm_options *options, const char *const *command,
-		     const char *const *env, const struct flink_conf *conf)
+static void add_c1(struct jvm_options *options, const char *const *command, const char *const *env,
+		   const struct flink_conf *conf)
 {
-	long version = known_version(command, env, conf);
-
 	/* MUT: the user's own choice of compilers is overridden */
-	if (java_option_given(compiler_options, command, env, conf))
+	if (java_option_given(FLINK_JOBMANAGER, compiler_options, command, env, conf))
 		options->why_not_c1 = "the JVM options already choose the compilers";
-	else if (version < C1_FIRST)
+	else if (known_version(command, env, conf) < C1_FIRST)
 		options->why_not_c1 =
 			"the Java that starts Flink is not known, too old, or another JVM";
 	else
 		add_option(options, "-XX:TieredStopAtLevel=1");
+}
+
+static void add_mapping(struct jvm_options *options, enum flink_process process,
+			const char *const *command, const char *const *env,
+			const struct flink_conf *conf)
+{
+	long version = known_version(command, env, conf);
+
 	if (version < MAPPING_FIRST || version > MAPPING_LAST ||
-	    java_option_given(mapping_options, command, env, conf))
+	    java_option_given(process, mapping_options, command, env, conf))
 		return;
 	add_option(options, "-XX:+UnlockDiagnosticVMOptions");
 	add_option(options, "-XX:ArchiveRelocationMode=0");
@@ -73,10 +79,16 @@ void jvm_options_choose(enum jvm_start start, const struct class_archive *archiv
 			const char *const *command, const char *const *env,
 			const struct flink_conf *conf, struct jvm_options *ret_options)
 {
+	bool archived = archive->use == CLASS_ARCHIVE_USED;
+
 	*ret_options = (struct jvm_options){0};
-	if (start == JVM_START_FAST)
-		add_fast(ret_options, command, env, conf);
-	if (archive->use == CLASS_ARCHIVE_USED) {
+	if (start == JVM_START_FAST) {
+		add_c1(ret_options, command, env, conf);
+		add_mapping(ret_options, FLINK_JOBMANAGER, command, env, conf);
+	} else if (start == JVM_START_TASKMANAGER && archived) {
+		add_mapping(ret_options, FLINK_TASKMANAGER, command, env, conf);
+	}
+	if (archived) {
 		cleanup_free char *option = xasprintf("-XX:SharedArchiveFile=%s", archive->file);
 
 		add_option(ret_options, option);

@@ -1,7 +1,8 @@
 /*
- * jvm_options - the options that drey adds to the JVM of the JobManager, so that it starts fast.
+ * jvm_options - the options that drey adds to a JVM of Flink, so that it starts fast.
  *
- * Life cycle: jvm_options_choose() -> flink_launch.jvm_options -> jvm_options_release().
+ * Life cycle: jvm_options_choose() -> flink_launch.jvm_options -> jvm_options_release(). A TaskManager
+ * gets no choice of compilers: it lives from its throughput.
  *
  *   -XX:TieredStopAtLevel=1    only the quick compiler (C1). A JobManager lives from a burst of
  *                              work at its start, and the threads of the other one (C2) are then
@@ -27,10 +28,11 @@
 #include "flink/class_archive.h"
 #include "flink/conf.h"
 
-/* The values of the key flink.jvm, in the order of its words. */
+/* The values of the key flink.jvm, in the order of its words, and the JVM of a TaskManager. */
 enum jvm_start {
 	JVM_START_FAST,
-	JVM_START_UNCHANGED, /* only the class archive, which has a key of its own */
+	JVM_START_UNCHANGED,   /* only the class archive, which has a key of its own */
+	JVM_START_TASKMANAGER, /* the class archive, mapped where it was made for */
 };
 
 struct jvm_options {

@@ -68,7 +68,8 @@ const char *tmp_dirs_choose(const struct flink_launch *launch, const struct flin
 	why = why_not(launch, conf, root);
 	if (why)
 		return why;
-	if (!value && java_option_given(java_options, launch->command, launch->env, conf))
+	if (!value &&
+	    java_option_given(FLINK_JOBMANAGER, java_options, launch->command, launch->env, conf))
 		return "java.io.tmpdir is changed";
 	if (!split_dirs(value ? value : "/tmp", &dirs)) {
 		tmp_dirs_release(&dirs);

@@ -13,6 +13,26 @@ archive_is_mapped() {
 	grep -q " $RUN/flink.jsa\$" "/proc/$(jm_pid)/maps"
 }
 
+# A TaskManager beside the one that the job runs in.
+start_joining() { # NAME
+	flink_tm_argv "$RUN"
+	POD_NAME=$1 spawn "$1" "$BUILD/drey-init" -- "$BUILD/drey" join --service 127.0.0.1 --port "${HTTP_PORT:?}" --generation 1 \
+		--class-archive "$RUN/flink-taskmanager.jsa" --file "$RUN/ready-$1" -- "${FLINK_TM_ARGV[@]}"
+}
+
+has_registered() { # NAME
+	rest taskmanagers '.taskmanagers[].id' | grep -q -x "1-$1"
+}
+
+maps_for_taskmanager() { # NAME
+	local pid
+	pid=$(pgrep -P "$(pgrep -P "${PIDS[$1]}" -x drey)" -x java) && grep -q " $RUN/flink-taskmanager.jsa\$" "/proc/$pid/maps"
+}
+
+joined_said() { # NAME REGEX
+	grep -qE -- "$2" "$RUN/log/$1.log"
+}
+
 said() { # REGEX: in what drey has logged about its last start
 	tac "$RUN/log/jm.log" | sed '/"msg":"drey supervises"/q' | grep -qE -- "$1"
 }
@@ -35,8 +55,12 @@ check "and the jar in Flink's lib directory" held_jar
 check "the script makes an archive" make_class_archive
 check "with the main() of drey" held_is_in_archive
 check "and says which Java has made it" grep -q ^JAVA_VERSION= "$RUN/flink.jsa.jvm"
+check "and one for TaskManagers" test -s "$RUN/flink-taskmanager.jsa.jvm"
+take_port HTTP_PORT
 DREY_CONF[flink.classArchive]=$RUN/flink.jsa
 drey_conf
+DREY_CONF[generation]=1
+DREY_CONF[http.port]=$HTTP_PORT
 start_tm_pod
 start_drey
 MUST_LIVE=(jm tm)
@@ -44,6 +68,20 @@ await "the job runs" phase_is Running
 check "its JobManager has the classes from the archive" archive_is_mapped
 check "and its RPC from the unpacked jar" has_open "$RUN/drey/flink-rpc.jar"
 check "of which there is no copy" test -z "$(find "$RUN/tmp" -name 'flink-rpc*')"
+start_joining tm-2
+await "a TaskManager joins" has_registered tm-2
+check "it has the classes from its archive" maps_for_taskmanager tm-2
+check "drey join says so" joined_said tm-2 "TaskManager loads its classes from the class archive.*$RUN/flink-taskmanager.jsa"
+kill -TERM "${PIDS[tm-2]}"
+await "it ends" exit_status tm-2
+chmod u+w "$RUN/flink-taskmanager.jsa"
+truncate --size=-4096 "$RUN/flink-taskmanager.jsa"
+start_joining tm-3
+await "with a truncated one a TaskManager joins, too" has_registered tm-3
+check "without it" not maps_for_taskmanager tm-3
+check "and drey join says why" joined_said tm-3 'TaskManager starts without the class archive.*it is incomplete'
+kill -TERM "${PIDS[tm-3]}"
+await "it ends, too" exit_status tm-3
 check "drey says so" said "loads its classes from the class archive.*$RUN/flink.jsa"
 end_drey TERM
 

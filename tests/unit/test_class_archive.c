@@ -78,12 +78,13 @@ static void world_end(struct world *world)
 }
 
 /* What is decided: "used", "absent" or the reason; caller frees. */
-static char *decided(const struct world *world, const char *wanted, const char *const *command)
+static char *decided_for(const struct world *world, enum flink_process process, const char *wanted,
+			 const char *const *command)
 {
 	struct class_archive archive;
 	char *text;
 
-	class_archive_find(wanted, command, world->env, &world->conf, &archive);
+	class_archive_find(process, wanted, command, world->env, &world->conf, &archive);
 	CHECK((archive.use == CLASS_ARCHIVE_ABSENT) == (archive.file == NULL));
 	CHECK((archive.use == CLASS_ARCHIVE_REFUSED) == (archive.why != NULL));
 	text = xstrdup(archive.why                         ? archive.why
@@ -91,6 +92,11 @@ static char *decided(const struct world *world, const char *wanted, const char *
 							   : "absent");
 	class_archive_release(&archive);
 	return text;
+}
+
+static char *decided(const struct world *world, const char *wanted, const char *const *command)
+{
+	return decided_for(world, FLINK_JOBMANAGER, wanted, command);
 }
 
 static void check(const struct world *world, const char *const *command, const char *part)
@@ -177,6 +183,28 @@ WORLD_TEST(the_users_own_options_are_left_alone)
 	check(world, world->script, "the JVM options");
 }
 
+WORLD_TEST(options_of_the_other_process_do_not_count)
+{
+	static const char *const taskmanager[] = {"taskmanager.sh", "start-foreground", NULL};
+	cleanup_free char *used = NULL, *other = NULL, *own = NULL, *variable = NULL;
+
+	flink_conf_set(&world->conf, "env.java.opts.taskmanager", "-Xshare:off");
+	world->env[1] = "FLINK_ENV_JAVA_OPTS_TM=-ea";
+	check(world, world->script, "used");
+	own = decided_for(world, FLINK_TASKMANAGER, world->archive, taskmanager);
+	CHECK_HAS(own, "the JVM options");
+	flink_conf_set(&world->conf, "env.java.opts.taskmanager", "-ea");
+	flink_conf_set(&world->conf, "env.java.opts.jobmanager", "-Xshare:off");
+	world->env[2] = "FLINK_ENV_JAVA_OPTS_JM=-Xshare:off";
+	used = decided_for(world, FLINK_TASKMANAGER, world->archive, taskmanager);
+	CHECK_STR(used, "used");
+	other = decided(world, world->archive, world->script);
+	CHECK_HAS(other, "the JVM options");
+	world->env[1] = "FLINK_ENV_JAVA_OPTS_TM=-Xshare:off";
+	variable = decided_for(world, FLINK_TASKMANAGER, world->archive, taskmanager);
+	CHECK_HAS(variable, "the JVM options");
+}
+
 WORLD_TEST(a_path_that_a_shell_would_split_is_not_passed_on)
 {
 	cleanup_free char *name = NULL, *why = NULL;
@@ -192,8 +220,8 @@ TEST(without_one_at_the_usual_place_nothing_is_said)
 	struct world world;
 	cleanup_free char *automatic = NULL, *none = NULL;
 
-	if (access(CLASS_ARCHIVE_DEFAULT, F_OK) == 0) {
-		tap_skip(CLASS_ARCHIVE_DEFAULT " is there");
+	if (access(CLASS_ARCHIVE_JOBMANAGER, F_OK) == 0) {
+		tap_skip(CLASS_ARCHIVE_JOBMANAGER " is there");
 		return;
 	}
 	world_begin(&world);

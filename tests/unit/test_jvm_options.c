@@ -95,6 +95,19 @@ WORLD_TEST(unchanged_leaves_only_the_archive)
 	check_start(world, JVM_START_UNCHANGED, "-XX:SharedArchiveFile=/a/flink.jsa");
 }
 
+WORLD_TEST(a_taskmanager_gets_only_the_archive)
+{
+	world->command[3] = "org.apache.flink.runtime.taskexecutor.TaskManagerRunner";
+	check_start(world, JVM_START_TASKMANAGER, "");
+	world->archive.use = CLASS_ARCHIVE_USED;
+	world->archive.file = "/a/flink.jsa";
+	check_start(world, JVM_START_TASKMANAGER, MAPPING " -XX:SharedArchiveFile=/a/flink.jsa");
+	flink_conf_set(&world->conf, "env.java.opts.jobmanager", "-XX:ArchiveRelocationMode=1");
+	check_start(world, JVM_START_TASKMANAGER, MAPPING " -XX:SharedArchiveFile=/a/flink.jsa");
+	flink_conf_set(&world->conf, "env.java.opts.taskmanager", "-XX:ArchiveRelocationMode=1");
+	check_start(world, JVM_START_TASKMANAGER, "-XX:SharedArchiveFile=/a/flink.jsa");
+}
+
 WORLD_TEST(each_java_gets_only_what_it_knows)
 {
 	static const struct {

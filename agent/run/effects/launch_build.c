@@ -27,8 +27,8 @@ int launch_build(const struct setup *setup, const struct launch *launch,
 	/* MUT: Flink does not get the environment that drey reads with */
 	flink.env = (const char *const *)setup->environment;
 	flink.version = setup->version;
-	class_archive_find(setup->config.flink.class_archive, flink.command, flink.env,
-			   &setup->flink_conf, &jvm.archive);
+	class_archive_find(FLINK_JOBMANAGER, setup->config.flink.class_archive, flink.command,
+			   flink.env, &setup->flink_conf, &jvm.archive);
 	jvm_options_choose(setup->config.flink.jvm, &jvm.archive, flink.command, flink.env,
 			   &setup->flink_conf, &jvm.options);
 	flink.jvm_options = (const char *const *)jvm.options.list;
