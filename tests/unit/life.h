@@ -158,11 +158,14 @@ static inline void keep_write(struct life *l)
 static inline void remember_notice(struct life *l, const struct notice *n)
 {
 	bool phase = n->type == NOTICE_PHASE || n->type == NOTICE_ENDED;
+	bool handover = n->type == NOTICE_HANDOVER;
 	size_t used = strlen(l->told);
 
 	snprintf(l->told + used, sizeof(l->told) - used, "%s%s%s%s%s", used ? " " : "",
-		 n->known ? "known-" : "", notice_type_name(n->type), phase ? ":" : "",
-		 phase ? phase_name(n->phase) : "");
+		 n->known ? "known-" : "", notice_type_name(n->type), phase || handover ? ":" : "",
+		 phase      ? phase_name(n->phase)
+		 : handover ? handover_state_name(n->handover)
+			    : "");
 }
 
 static inline void take_effect(struct life *l, struct effect *e)

@@ -84,6 +84,36 @@ TEST(a_fence_is_a_warning)
 		    .text = "another drey");
 }
 
+TEST(each_state_of_a_hand_over_has_its_event)
+{
+	CHECK_EVENT("Normal HandoverOffered HandOver: hand-over h2-1 to new: new prepares",
+		    .type = NOTICE_HANDOVER, .handover = HANDOVER_OFFERED,
+		    .text = "hand-over h2-1 to new: new prepares");
+	CHECK_EVENT("Normal HandoverPrepared HandOver: ", .type = NOTICE_PREPARED);
+	CHECK_EVENT("Normal HandoverStopping HandOver: ", .type = NOTICE_HANDOVER,
+		    .handover = HANDOVER_STOPPING);
+	CHECK_EVENT("Normal HandoverGranted HandOver: ", .type = NOTICE_HANDOVER,
+		    .handover = HANDOVER_GRANTED);
+	CHECK_EVENT("Normal HandoverTaken HandOver: ", .type = NOTICE_HANDOVER,
+		    .handover = HANDOVER_TAKEN);
+	CHECK_EVENT("Normal HandoverDone HandOver: ", .type = NOTICE_HANDOVER,
+		    .handover = HANDOVER_DONE);
+	CHECK_EVENT("Normal HandoverGivenUp HandOver: ", .type = NOTICE_HANDOVER,
+		    .handover = HANDOVER_NONE);
+	CHECK_EVENT("Warning HandoverReturned HandOver: main() threw", .type = NOTICE_HANDOVER,
+		    .handover = HANDOVER_RETURNED, .text = "main() threw");
+	CHECK_EVENT("Warning HandoverRefused HandOver: not in time", .type = NOTICE_HANDOVER,
+		    .handover = HANDOVER_REFUSED, .text = "not in time");
+}
+
+TEST(a_pod_that_has_given_the_job_away_does_not_warn_of_a_hold)
+{
+	CHECK_EVENT(NO_EVENT, .type = NOTICE_PHASE, .phase = PHASE_HOLDING,
+		    .cause = CAUSE_STANDING_BY);
+	CHECK_EVENT(NO_EVENT, .type = NOTICE_PHASE, .phase = PHASE_HOLDING,
+		    .cause = CAUSE_HANDOVER_RETURNED);
+}
+
 TEST(what_its_phase_tells_is_not_told_twice)
 {
 	CHECK_EVENT(NO_EVENT, .type = NOTICE_ENDED, .phase = PHASE_FAILED);

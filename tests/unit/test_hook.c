@@ -317,6 +317,8 @@ TEST(what_has_no_hook_is_not_told)
 	CHECK_STR(hook_of((struct notice){.type = NOTICE_PHASE, .phase = PHASE_FAILED}), "?");
 	CHECK_STR(hook_of((struct notice){.type = NOTICE_PROVEN}), "?");
 	CHECK_STR(hook_of((struct notice){.type = NOTICE_FENCED}), "?");
+	CHECK_STR(hook_of((struct notice){.type = NOTICE_HANDOVER}), "?");
+	CHECK_STR(hook_of((struct notice){.type = NOTICE_PREPARED}), "?");
 }
 
 TEST(our_descriptors_are_all_closed_again)

@@ -27,6 +27,16 @@ static const struct field party_fields[] = {
 };
 const struct record party_table = RECORD(struct party, party_fields);
 
+#define ENDS(name, member) FIELD(name, NUMBER, struct handover_ends, member)
+
+static const struct field ends_fields[] = {
+	ENDS("done", done),
+	ENDS("returned", returned),
+	ENDS("refused", refused),
+	ENDS("none", none),
+};
+static const struct record ends_table = RECORD(struct handover_ends, ends_fields);
+
 static const struct field handover_fields[] = {
 	HANDOVER("id", TEXT, id, .key = true),
 	HANDOVER("mode", WORD, kind, .words = handover_kind_words),
@@ -44,6 +54,14 @@ static const struct field handover_fields[] = {
 	HANDOVER("stateUnixMs", KNOWN, state_unix_ms),
 	HANDOVER("deadlineUnixMs", KNOWN, deadline_unix_ms),
 	HANDOVER("why", TEXT, why, .max_bytes = 512),
+	HANDOVER("preparedUnixMs", KNOWN, prepared_unix_ms),
+	HANDOVER("stoppingUnixMs", KNOWN, stopping_unix_ms),
+	HANDOVER("grantedUnixMs", KNOWN, granted_unix_ms),
+	HANDOVER("takenUnixMs", KNOWN, taken_unix_ms),
+	HANDOVER("doneUnixMs", KNOWN, done_unix_ms),
+	HANDOVER("returned", TEXT, returned, .max_bytes = 512),
+	HANDOVER("returnedUnixMs", KNOWN, returned_unix_ms),
+	HANDOVER("ends", RECORD, ends, .record = &ends_table),
 };
 const struct record handover_table = RECORD(struct handover, handover_fields);
 
@@ -65,6 +83,55 @@ void handover_release(struct handover *handover)
 	record_release(&handover_table, handover);
 }
 
+void handover_renew(struct handover *handover, bool again)
+{
+	struct handover fresh = {.ends = handover->ends};
+
+	if (again) {
+		fresh.returned = handover->returned;
+		fresh.returned_unix_ms = handover->returned_unix_ms;
+		handover->returned = NULL;
+	}
+	handover_release(handover);
+	*handover = fresh;
+}
+
+static void keep_end(struct handover *handover, enum handover_state before, int64_t now_unix_ms)
+{
+	switch (handover->state) {
+	case HANDOVER_DONE:
+		handover->ends.done++;
+		handover->done_unix_ms = now_unix_ms;
+		xstrset(&handover->returned, NULL);
+		handover->returned_unix_ms = 0;
+		break;
+	case HANDOVER_RETURNED:
+		handover->ends.returned++;
+		xstrset(&handover->returned, handover->why);
+		handover->returned_unix_ms = now_unix_ms;
+		break;
+	case HANDOVER_REFUSED:
+		handover->ends.refused++;
+		break;
+	default: /* that a refused one is allowed again is no end */
+		handover->ends.none +=
+			handover->state == HANDOVER_NONE && before != HANDOVER_REFUSED;
+		break;
+	}
+}
+
+void handover_keep(struct handover *handover, enum handover_state before, int64_t now_unix_ms)
+{
+	if (handover->state == HANDOVER_STOPPING)
+		handover->stopping_unix_ms = now_unix_ms;
+	else if (handover->state == HANDOVER_GRANTED)
+		handover->granted_unix_ms = now_unix_ms;
+	else if (handover->state == HANDOVER_TAKEN)
+		handover->taken_unix_ms = now_unix_ms;
+	else
+		keep_end(handover, before, now_unix_ms);
+}
+
 bool party_is(const struct party *party, const char *uid)
 {
 	return party->uid && uid && !strcmp(party->uid, uid);
@@ -73,6 +140,18 @@ bool party_is(const struct party *party, const char *uid)
 const char *handover_state_name(enum handover_state state)
 {
 	return state <= HANDOVER_REFUSED ? handover_state_words[state] : "unknown";
+}
+
+const char *handover_word(enum handover_state state)
+{
+	static const char *const words[] = {
+		[HANDOVER_NONE] = "HandoverGivenUp",      [HANDOVER_OFFERED] = "HandoverOffered",
+		[HANDOVER_STOPPING] = "HandoverStopping", [HANDOVER_GRANTED] = "HandoverGranted",
+		[HANDOVER_TAKEN] = "HandoverTaken",       [HANDOVER_DONE] = "HandoverDone",
+		[HANDOVER_RETURNED] = "HandoverReturned", [HANDOVER_REFUSED] = "HandoverRefused",
+	};
+
+	return (size_t)state < ARRAY_LEN(words) ? words[state] : "HandoverUnknown";
 }
 
 const char *role_name(enum role role)

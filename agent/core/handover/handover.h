@@ -57,6 +57,11 @@ enum handover_state {
 	HANDOVER_REFUSED,  /* this template is not tried again */
 };
 
+/* How often those of this application have ended in which state. */
+struct handover_ends {
+	int64_t done, returned, refused, none;
+};
+
 struct handover {
 	char *id; /* NULL = there is no record */
 	enum handover_kind kind;
@@ -72,6 +77,14 @@ struct handover {
 	int64_t started_unix_ms, state_unix_ms;
 	int64_t deadline_unix_ms; /* of the state, for people; 0 = none */
 	char *why;
+	/* when it came to that the last time, for people; 0 = it did not. Prepared: `to`, as `from`
+	 * has heard of it */
+	int64_t prepared_unix_ms, stopping_unix_ms, granted_unix_ms, taken_unix_ms, done_unix_ms;
+	/* Why this version has returned the job, and when: kept over the next offers to it. NULL = it has
+	 * not, or runs the job now, or a person has taken note */
+	char *returned;
+	int64_t returned_unix_ms;
+	struct handover_ends ends; /* kept over all offers */
 };
 
 /* Their JSON form, as members of the journal. */
@@ -80,10 +93,17 @@ extern const struct record party_table, handover_table;
 void party_set(struct party *to, const struct party *from); /* copies */
 void party_release(struct party *party);
 void handover_release(struct handover *handover);
+/* Another one begins: only what outlives it is left. `again`: to the version of the one before. */
+void handover_renew(struct handover *handover, bool again);
+/* It has come to its state at this time: what is kept of that. `before`: the state until then. */
+void handover_keep(struct handover *handover, enum handover_state before, int64_t now_unix_ms);
 bool party_is(const struct party *party, const char *uid); /* never true of none */
 
 extern const char *const handover_kind_words[], *const handover_state_words[];
 const char *handover_state_name(enum handover_state state); /* "offered", ... */
+/* The same for Events and conditions, whose words stand alone: "HandoverOffered", ... They never change. */
+const char *handover_word(enum handover_state state);
+#define HANDOVER_WORD_PREPARED "HandoverPrepared" /* offered, and prepared */
 
 /* To a pod of this template from one of that: to the same generation, or another one? */
 enum handover_kind handover_kind_between(const char *from, const char *to);

@@ -88,6 +88,7 @@ static void copy_handover(struct handover *to, const struct handover *from)
 	to->id = xstrdup(from->id);
 	to->savepoint = xstrdup(from->savepoint);
 	to->why = xstrdup(from->why);
+	to->returned = xstrdup(from->returned);
 }
 
 static void see_journal(struct standby *standby, const struct journal *journal)

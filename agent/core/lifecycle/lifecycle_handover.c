@@ -16,6 +16,13 @@
 
 /* ---- taken ---- */
 
+static void no_deadline(struct lifecycle *life)
+{
+	life->handover.deadline_ms = 0;
+	life->want_write |= life->journal.handover.deadline_unix_ms != 0;
+	life->journal.handover.deadline_unix_ms = 0;
+}
+
 static void pursue_taken(struct lifecycle *life)
 {
 	enum outcome_kind outcome = life->journal.outcome.kind;
@@ -39,7 +46,7 @@ static void pursue_taken(struct lifecycle *life)
 	}
 	/* a person decides when it goes on */
 	if (parked)
-		life->handover.deadline_ms = 0;
+		no_deadline(life);
 	else if (!life->handover.deadline_ms && life->phase != PHASE_FAILED)
 		handover_arm(life);
 }
@@ -173,7 +180,8 @@ static void begin_forced(struct lifecycle *life)
 	char random[JOB_ID_BYTES];
 
 	party_set(&before, &life->journal.owner);
-	handover_release(handover);
+	handover_renew(handover,
+		       template_same_content(handover->to.template, handover_me(life)->template));
 	rng_hex_id(&life->rng, random);
 	handover->id = xasprintf("h-%.8s", random);
 	handover->kind = handover_kind_between(before.template, handover_me(life)->template);
@@ -287,7 +295,13 @@ void handover_forgive(struct lifecycle *life)
 {
 	struct handover *handover = &life->journal.handover;
 
-	if (!handover_is_on(life) || handover->state != HANDOVER_REFUSED || life->handover.giving)
+	if (!handover_is_on(life) || life->handover.giving)
+		return;
+	life->want_write |= handover->returned != NULL;
+	/* MUT: a person cannot clear the notice that the job was returned */
+	xstrset(&handover->returned, NULL);
+	handover->returned_unix_ms = 0;
+	if (handover->state != HANDOVER_REFUSED)
 		return;
 	handover->tries = 0;
 	handover_set_state(life, HANDOVER_NONE, "a person allows it again");

@@ -27,7 +27,7 @@ static void reserve_ids(struct lifecycle *life, struct handover *handover)
 		rng_hex_id(&life->rng, handover->application_id);
 }
 
-static void offer(struct lifecycle *life, int64_t tries)
+static void offer(struct lifecycle *life, bool again, int64_t tries)
 {
 	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
 	const struct launch *launch = journal_launch(&life->journal);
@@ -35,7 +35,7 @@ static void offer(struct lifecycle *life, int64_t tries)
 	int64_t asked = handover->asked;
 	char random[JOB_ID_BYTES];
 
-	handover_release(handover);
+	handover_renew(handover, again);
 	rng_hex_id(&life->rng, random);
 	handover->id = xasprintf("h%" PRId64 "-%.8s", launch ? launch->number + 1 : 1, random);
 	handover->kind = handover_kind_between(handover_me(life)->template, seen->party.template);
@@ -96,7 +96,7 @@ void handover_consider_offer(struct lifecycle *life)
 	if (handover->state == HANDOVER_RETURNED && life->phase != PHASE_RUNNING &&
 	    !handover_stands_still(life))
 		return;
-	offer(life, tries);
+	offer(life, again, tries);
 	if (tries >= life->config->handover.tries)
 		handover_set_state(
 			life, HANDOVER_REFUSED,
@@ -224,6 +224,21 @@ static void consider_stop(struct lifecycle *life)
 	end_without_savepoint(life, "the job does not run: from the newest checkpoint");
 }
 
+/* Once for each offer: that it is asked again, or has to prepare again, is no news. */
+static void see_prepared(struct lifecycle *life)
+{
+	struct handover *handover = &life->journal.handover;
+
+	if (handover->prepared_unix_ms || !lifecycle_is_prepared(life))
+		return;
+	handover->prepared_unix_ms = life->now_unix_ms;
+	life->want_write = true;
+	note(life, NOTE_INFO, "hand-over %s: %s is prepared", handover->id, handover->to.pod);
+	/* MUT: that the candidate is prepared is not told */
+	tell(life, NOTICE_PREPARED)->text =
+		xasprintf("hand-over %s: %s is prepared", handover->id, handover->to.pod);
+}
+
 void handover_pursue_offered(struct lifecycle *life)
 {
 	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
@@ -231,6 +246,7 @@ void handover_pursue_offered(struct lifecycle *life)
 
 	if (handover_is_unheard(life, seen))
 		return;
+	see_prepared(life);
 	if (seen->present && party_is(&life->journal.handover.to, seen->party.uid) &&
 	    seen->state == CANDIDATE_FAILED)
 		give_up(life, true, "the new version cannot be prepared");

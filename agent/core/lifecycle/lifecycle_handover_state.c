@@ -50,9 +50,24 @@ void handover_arm(struct lifecycle *life)
 	handover->deadline_unix_ms = within_ms ? life->now_unix_ms + within_ms : 0;
 }
 
+/* That a refused one is allowed again ends nothing, and a person knows it. */
+static void tell_state(struct lifecycle *life, enum handover_state before)
+{
+	const struct handover *handover = &life->journal.handover;
+	struct notice *notice;
+
+	if (handover->state == HANDOVER_NONE && before == HANDOVER_REFUSED)
+		return;
+	notice = tell(life, NOTICE_HANDOVER);
+	notice->handover = handover->state;
+	notice->text = xasprintf("hand-over %s to %s: %s", handover->id,
+				 handover->to.pod ? handover->to.pod : "?", handover->why);
+}
+
 void handover_set_state(struct lifecycle *life, enum handover_state state, const char *fmt, ...)
 {
 	struct handover *handover = &life->journal.handover;
+	enum handover_state before = handover->state;
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -61,12 +76,15 @@ void handover_set_state(struct lifecycle *life, enum handover_state state, const
 	va_end(ap);
 	handover->state = state;
 	handover->state_unix_ms = life->now_unix_ms;
+	handover_keep(handover, before, life->now_unix_ms);
 	life->want_write = true;
 	handover_arm(life);
 	note(life,
 	     state == HANDOVER_RETURNED || state == HANDOVER_REFUSED ? NOTE_WARNING : NOTE_INFO,
 	     "hand-over %s to %s is %s: %s", handover->id,
 	     handover->to.pod ? handover->to.pod : "?", handover_state_name(state), handover->why);
+	/* MUT: the states of a hand-over are not told */
+	tell_state(life, before);
 }
 
 /* ---- who else is there ---- */
@@ -99,6 +117,27 @@ bool handover_candidate_lives(const struct lifecycle *life)
 		return true;
 	return handover_is_fresh(life, seen) && handover_is_candidate(seen) &&
 	       party_is(&life->journal.handover.to, seen->party.uid);
+}
+
+bool lifecycle_is_prepared(const struct lifecycle *life)
+{
+	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
+	const struct handover *handover = &life->journal.handover;
+
+	return handover_is_on(life) && handover->state == HANDOVER_OFFERED && seen->present &&
+	       seen->state == CANDIDATE_PREPARED && party_is(&handover->to, seen->party.uid);
+}
+
+bool lifecycle_gave_away(const struct lifecycle *life)
+{
+	return life->handover.given;
+}
+
+enum role lifecycle_role(const struct lifecycle *life)
+{
+	if (!life->handover.given)
+		return ROLE_OWNER;
+	return life->journal.handover.state == HANDOVER_GRANTED ? ROLE_RESERVE : ROLE_CANDIDATE;
 }
 
 /* The one that can take it back. */

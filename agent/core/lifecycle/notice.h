@@ -29,6 +29,9 @@ enum notice_type {
 	NOTICE_RESTORE_VERIFIED, /* of this launch: path, restored */
 	NOTICE_PROVEN,           /* this launch has completed its first checkpoint */
 	NOTICE_FENCED,           /* another drey has written the journal: text = why */
+	/* a hand-over has come to another state: handover, text = which one, to whom, and why */
+	NOTICE_HANDOVER,
+	NOTICE_PREPARED, /* the pod to which the job is offered is prepared: text = which one */
 	NOTICE_COUNT,
 };
 
@@ -47,6 +50,8 @@ struct notice {
 	bool ok;
 	/* by the wall clock, which may have been set back: negative; -1 = not known */
 	int64_t took_ms;
+
+	enum handover_state handover;
 
 	enum snapshot_kind restored; /* with a path */
 	char *path;                  /* the savepoint; what was restored; NULL = none; owned */

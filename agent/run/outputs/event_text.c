@@ -17,7 +17,9 @@ static bool phase_text(const struct notice *notice, struct event_text *text)
 {
 	const char *cause = cause_name(notice->cause);
 
-	if (notice->known)
+	/* that the job goes to another pod, or back to it, the hand-over tells */
+	if (notice->known || notice->cause == CAUSE_STANDING_BY ||
+	    notice->cause == CAUSE_HANDOVER_RETURNED)
 		return false;
 	text->warning = is_warning(notice);
 	text->action = "Supervise";
@@ -38,6 +40,17 @@ static bool operation_text(const struct notice *notice, struct event_text *text)
 			       detail ? ": " : "", detail ? detail : "");
 	snprintf(text->reason, sizeof(text->reason), "%c%s%s", kind[0] - 'a' + 'A', kind + 1,
 		 notice->ok ? "Completed" : "Failed");
+	return true;
+}
+
+/* "HandoverOffered": as the condition HandingOver has it. */
+static bool handover_text(const struct notice *notice, struct event_text *text)
+{
+	text->warning =
+		notice->handover == HANDOVER_RETURNED || notice->handover == HANDOVER_REFUSED;
+	text->action = "HandOver";
+	text->note = xstrdup(notice->text);
+	snprintf(text->reason, sizeof(text->reason), "%s", handover_word(notice->handover));
 	return true;
 }
 
@@ -68,6 +81,10 @@ bool event_text(const struct notice *notice, struct event_text *ret)
 	case NOTICE_FENCED:
 		ret->warning = true;
 		return plain_text(ret, "TakenOver", "Supervise", notice->text);
+	case NOTICE_HANDOVER:
+		return handover_text(notice, ret);
+	case NOTICE_PREPARED:
+		return plain_text(ret, HANDOVER_WORD_PREPARED, "HandOver", notice->text);
 	case NOTICE_ENDED:          /* its phase tells */
 	case NOTICE_ATTEMPT_FAILED: /* as does that of the next attempt, or of the end */
 	case NOTICE_COUNT:

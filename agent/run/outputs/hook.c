@@ -54,6 +54,8 @@ enum hook_event hook_event_of(const struct notice *notice)
 	case NOTICE_PHASE:
 	case NOTICE_PROVEN:
 	case NOTICE_FENCED:
+	case NOTICE_HANDOVER:
+	case NOTICE_PREPARED:
 	case NOTICE_COUNT:
 		break;
 	}
