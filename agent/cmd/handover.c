@@ -52,11 +52,34 @@ static void print_times(FILE *out, const struct json *handover)
 	fputc('\n', out);
 }
 
-static void print_candidate(FILE *out, const struct json *candidate)
+/* It stays until a person has seen it, also while the version is offered the job again. */
+static void print_returned(FILE *out, const struct json *handover)
+{
+	int64_t unix_ms = json_i64_or(handover, "returnedUnixMs", 0);
+	const char *state = json_str(handover, "state");
+	char ago[CLOCK_TEXT_BYTES];
+
+	if (!json_str(handover, "returned") ||
+	    (state && !strcmp(state, handover_state_name(HANDOVER_RETURNED))))
+		return;
+	row(out, "returned");
+	fputs(unix_ms ? clock_ago(unix_ms, clock_unix_ms(), ago) : "before", out);
+	print_text(out, ": ", json_str(handover, "returned"));
+	fputc('\n', out);
+}
+
+static bool is_owner(const struct json *status)
+{
+	const char *role = json_str(status, "role");
+
+	return role && !strcmp(role, role_name(ROLE_OWNER));
+}
+
+static void print_candidate(FILE *out, const struct json *candidate, const char *name)
 {
 	if (json_kind(candidate) != JSON_OBJECT)
 		return;
-	row(out, "this pod");
+	row(out, name);
 	text_print(json_str(candidate, "state"), out);
 	fprintf(out, "%s, %" PRId64 " TaskManagers, %" PRId64 " free slots",
 		json_bool_or(candidate, "mainHeld", false) ? ", its main() is held" : "",
@@ -101,13 +124,19 @@ static void print_handover(FILE *out, const struct json *status)
 				json_i64_or(handover, "tries", 0));
 		}
 	}
-	print_candidate(out, json_get(status, "candidate"));
+	print_returned(out, handover);
+	print_candidate(out, json_get(status, "candidate"),
+			is_owner(status) ? "candidate" : "this pod");
 }
 
 static int status_of(const struct json *status)
 {
-	const char *state = json_str(json_get(status, "handover"), "state");
+	const struct json *handover = json_get(status, "handover");
+	const char *state = json_str(handover, "state");
 
+	if (state && !strcmp(state, handover_state_name(HANDOVER_NONE)) &&
+	    json_str(handover, "returned"))
+		return CLI_HELD;
 	if (!state || !strcmp(state, handover_state_name(HANDOVER_NONE)) ||
 	    !strcmp(state, handover_state_name(HANDOVER_DONE)))
 		return CLI_OK;

@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "cmd/client.h"
@@ -97,6 +98,37 @@ static void print_operations(const struct status_view *view, int64_t now_unix_ms
 	}
 }
 
+/* An ordinary owner without a hand-over has nothing to say. */
+static void print_handover(const struct status_view *view, int64_t now_unix_ms, FILE *out)
+{
+	bool under_way = *view->handover_state && strcmp(view->handover_state, "none") != 0;
+
+	if (status_view_stands(view)) {
+		row(out, "role");
+		text_print(view->role, out);
+		fputs(*view->owner_pod ? ", the owner is " : "", out);
+		text_print(view->owner_pod, out);
+		fputc('\n', out);
+	}
+	if (under_way) {
+		row(out, "hand-over");
+		fprintf(out, "%s", view->handover_state);
+		print_ago(out, " ", view->handover_unix_ms, now_unix_ms);
+		fputs(*view->handover_to ? ", to " : "", out);
+		text_print(view->handover_to, out);
+		fputs(*view->handover_why ? ": " : "", out);
+		text_print(view->handover_why, out);
+		fputc('\n', out);
+	}
+	if (*view->returned) {
+		row(out, "returned");
+		print_ago(out, "", view->returned_unix_ms, now_unix_ms);
+		fputs(view->returned_unix_ms ? ": " : "", out);
+		text_print(view->returned, out);
+		fputs("; see " CAUSE_PAGES "HandoverReturned" CAUSE_PAGE_END "\n", out);
+	}
+}
+
 static void print_status(const struct status_view *view, FILE *out)
 {
 	int64_t now_unix_ms = clock_unix_ms();
@@ -109,9 +141,12 @@ static void print_status(const struct status_view *view, FILE *out)
 		row(out, "see");
 		fprintf(out, CAUSE_PAGES "%s" CAUSE_PAGE_END "\n", view->cause);
 	}
-	row(out, "desired");
-	fprintf(out, "%s%s\n", view->desired_state,
-		view->do_not_restart ? ", do-not-restart is on" : "");
+	if (!status_view_stands(view)) {
+		row(out, "desired");
+		fprintf(out, "%s%s\n", view->desired_state,
+			view->do_not_restart ? ", do-not-restart is on" : "");
+	}
+	print_handover(view, now_unix_ms, out);
 	print_launch(view, now_unix_ms, out);
 	print_state(view, now_unix_ms, out);
 	print_operations(view, now_unix_ms, out);
@@ -232,7 +267,8 @@ const struct cli_command cmd_status = {
 	.options = options,
 	.statuses = "0  Running and ready: all tasks are running\n"
 		    "1  between two phases: Resolving, Launching, Stopping, Terminating;\n"
-		    "   or Running and not ready\n"
+		    "   or Running and not ready; or another pod owns the application: Standby,\n"
+		    "   Prepared, HandedOver\n"
 		    "2  wrong usage or configuration\n"
 		    "3  parked: Suspended, Cancelled, Finished, Failed\n"
 		    "4  Holding\n"

@@ -28,6 +28,20 @@ static void read_launch(const struct json *launch, struct status_view *view)
 	view->restore_checkpoint_id = json_i64_or(restore, "checkpointId", 0);
 }
 
+static void read_handover(const struct json *doc, struct status_view *view)
+{
+	const struct json *handover = json_get(doc, "handover");
+
+	view->role = text(doc, "role");
+	view->owner_pod = text(json_get(doc, "owner"), "pod");
+	view->handover_state = text(handover, "state");
+	view->handover_to = text(json_get(handover, "to"), "pod");
+	view->handover_why = text(handover, "why");
+	view->handover_unix_ms = json_i64_or(handover, "stateUnixMs", 0);
+	view->returned = text(handover, "returned");
+	view->returned_unix_ms = json_i64_or(handover, "returnedUnixMs", 0);
+}
+
 /* An older drey, or a journal that is read without a drey, has no such condition. */
 static bool is_ready(const struct json *doc)
 {
@@ -85,6 +99,7 @@ void status_view_read(const struct json *doc, struct status_view *ret_view)
 	};
 
 	read_launch(json_get(doc, "launch"), &view);
+	read_handover(doc, &view);
 	*ret_view = view;
 }
 
@@ -121,6 +136,12 @@ bool status_view_takes_application(const struct json *doc)
 bool status_view_is(const struct status_view *view, const char *phase)
 {
 	return strcmp(view->phase, phase) == 0;
+}
+
+bool status_view_stands(const struct status_view *view)
+{
+	return status_view_is(view, "Standby") || status_view_is(view, "Prepared") ||
+	       status_view_is(view, "HandedOver");
 }
 
 bool status_view_parked(const struct status_view *view)

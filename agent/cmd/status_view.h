@@ -45,6 +45,12 @@ struct status_view {
 	bool last_ok;
 	int64_t last_ended_unix_ms;
 
+	/* with hand-overs; role "" = off. The hand-over: state "" = there was none */
+	const char *role, *owner_pod, *handover_state, *handover_to, *handover_why;
+	int64_t handover_unix_ms; /* of that state */
+	const char *returned;     /* why its version has returned the job; "" = it has not */
+	int64_t returned_unix_ms;
+
 	const char *spare, *spare_reason; /* "ready"; why there is none; "" = off */
 
 	int64_t failures, max_failures; /* failed attempts within the window of the limit */
@@ -64,6 +70,8 @@ void status_view_savepoint(const struct json *doc, const char *nonce,
 /* It comes from an agent that accepts requests with the name of the application. */
 bool status_view_takes_application(const struct json *doc);
 
+/* Another pod owns the application: of that the document knows no more than who it is. */
+bool status_view_stands(const struct status_view *view);
 /* Suspended, Cancelled, Finished, Failed. */
 bool status_view_parked(const struct status_view *view);
 bool status_view_is(const struct status_view *view, const char *phase);

@@ -118,8 +118,8 @@ static void end(struct pretender *drey)
 }
 
 static const struct cli_command *const commands[] = {
-	&cmd_status,  &cmd_savepoint, &cmd_suspend,        &cmd_resume,
-	&cmd_restart, &cmd_cancel,    &cmd_do_not_restart, NULL,
+	&cmd_status, &cmd_savepoint,      &cmd_suspend,  &cmd_resume, &cmd_restart,
+	&cmd_cancel, &cmd_do_not_restart, &cmd_handover, NULL,
 };
 static char *out_text, *err_text;
 
@@ -170,6 +170,9 @@ TEST(the_status_of_status_follows_the_phase)
 		{DOC("Launching", "running", ""), CLI_FAILED},
 		{DOC("Stopping", "running", ""), CLI_FAILED},
 		{DOC("Terminating", "running", ""), CLI_FAILED},
+		{DOC("Standby", "running", ""), CLI_FAILED},
+		{DOC("Prepared", "running", ""), CLI_FAILED},
+		{DOC("HandedOver", "running", ""), CLI_FAILED},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -211,6 +214,49 @@ TEST(status_shows_what_matters)
 	CHECK_INT(run(&drey, WORDS("status", "--json")), ==, CLI_OK);
 	CHECK(out_text[0] == '{');
 	CHECK_HAS(out_text, "\"RESTARTING\"");
+	end(&drey);
+}
+
+#define HANDOVER(role, state, more)                                                                \
+	",\"role\":\"" role "\",\"owner\":{\"pod\":\"old\",\"side\":\"blue\"},"                    \
+	"\"handover\":{\"state\":\"" state "\",\"to\":{\"pod\":\"new\"},\"why\":\"so it is\","     \
+	"\"stateUnixMs\":5" more "}"
+
+TEST(status_of_a_pod_that_is_not_the_owner_says_who_is)
+{
+	static const char *const documents[] = {
+		DOC("Prepared", "running", HANDOVER("candidate", "offered", "")), NULL};
+	struct pretender drey;
+
+	begin(&drey, documents);
+	CHECK_INT(run(&drey, WORDS("status")), ==, CLI_FAILED);
+	CHECK_HAS(out_text, "orders: Prepared: because\n");
+	CHECK_HAS(out_text, "role           candidate, the owner is old\n");
+	CHECK_HAS(out_text, "hand-over      offered ");
+	CHECK_HAS(out_text, ", to new: so it is\n");
+	CHECK(!strstr(out_text, "desired")); /* it does not know it */
+	end(&drey);
+}
+
+TEST(status_of_the_owner_says_that_the_job_was_returned)
+{
+	static const char *const documents[] = {
+		DOC("Running", "running",
+		    HANDOVER("owner", "none",
+			     ",\"returned\":\"main() threw\",\"returnedUnixMs\":5")),
+		NULL};
+	struct pretender drey;
+
+	begin(&drey, documents);
+	CHECK_INT(run(&drey, WORDS("status")), ==, CLI_OK);
+	CHECK_HAS(out_text, "desired        running\n");
+	CHECK_HAS(out_text, ": main() threw; see docs/runbook/HandoverReturned.md\n");
+	CHECK(!strstr(out_text, "  hand-over"));
+	CHECK(!strstr(out_text, "  role"));
+	CHECK_INT(run(&drey, WORDS("handover")), ==, CLI_HELD);
+	CHECK_HAS(out_text, "orders: hand-over ");
+	CHECK_HAS(out_text, "returned       ");
+	CHECK_HAS(out_text, ": main() threw\n");
 	end(&drey);
 }
 

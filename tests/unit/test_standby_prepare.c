@@ -272,6 +272,37 @@ POD_TEST_FROM(prepared_begin, a_deployment_that_cannot_be_read_wants_what_it_wan
 	CHECK_NOTHING(p, STANDBY_DO_KILL);
 }
 
+/* ---- returned before ---- */
+
+POD_TEST_FROM(candidate_begin, that_it_has_returned_the_job_is_said_until_a_person_has_seen_it)
+{
+	xstrset(&p->journal.handover.returned, "main() threw");
+	offered(p);
+	CHECK_INT(p->standby.cause, ==, CAUSE_HANDOVER_RETURNED);
+	CHECK_HAS(p->standby.reason, "its JobManager starts; this version has returned the job: ");
+	CHECK_HAS(p->standby.reason, "main() threw");
+	held(p);
+	pass(p, 500);
+	looked(p, true, 2, 4, 0);
+	pass(p, 1500);
+	CHECK_STATE(p, CANDIDATE_PREPARED);
+	CHECK_INT(p->standby.cause, ==, CAUSE_HANDOVER_RETURNED);
+	CHECK_HAS(p->standby.reason, "it is prepared, and waits for the job");
+	xstrset(&p->journal.handover.returned, NULL); /* drey resume */
+	written_by(p, "old");
+	journal_read(p);
+	CHECK_INT(p->standby.cause, ==, CAUSE_PREPARING);
+}
+
+POD_TEST_FROM(candidate_begin, what_another_version_has_returned_says_nothing_about_this_one)
+{
+	xstrset(&p->journal.handover.returned, "main() threw");
+	offer_is(p, "h1-00000001", JOB_A);
+	xstrset(&p->journal.handover.to.template, "g9/c1/h9");
+	journal_read(p);
+	CHECK_INT(p->standby.cause, ==, CAUSE_PREPARING);
+}
+
 /* ---- the journal cannot be read ---- */
 
 POD_TEST_FROM(prepared_begin, a_journal_that_cannot_be_read_changes_nothing)

@@ -34,7 +34,8 @@ void standby_say(struct standby *standby, enum cause cause, const char *why)
 		      standby->now_ms >= standby->silent_since_ms + SILENT_SAID_MS;
 	bool same;
 
-	if (silent && (cause == CAUSE_STANDING_BY || cause == CAUSE_PREPARING)) {
+	if (silent && (cause == CAUSE_STANDING_BY || cause == CAUSE_PREPARING ||
+		       cause == CAUSE_HANDOVER_RETURNED)) {
 		cause = CAUSE_OWNER_SILENT;
 		why = "the owner does not answer, and its Flink leads no more; it is followed if that lasts";
 	}

@@ -207,6 +207,24 @@ static bool refuses(const struct standby *standby)
 	       template_same_content(standby->handover.to.template, standby->config->me.template);
 }
 
+/* What a person has to look at is said until one has, or this version runs the job: also while it prepares
+ * for the next try. */
+static void say_progress(struct standby *standby, enum cause cause, const char *why)
+{
+	const struct handover *handover = &standby->handover;
+	bool returned = handover->returned &&
+			template_same_content(handover->to.template, standby->config->me.template);
+	char text[sizeof(standby->reason)];
+
+	if (!returned || cause != CAUSE_PREPARING) {
+		standby_say(standby, cause, why);
+		return;
+	}
+	snprintf(text, sizeof(text), "%s; this version has returned the job: %s", why,
+		 handover->returned);
+	standby_say(standby, CAUSE_HANDOVER_RETURNED, text);
+}
+
 void standby_prepare(struct standby *standby)
 {
 	bool holds = standby->config->hold_main && standby->verdict.kind == HANDOVER_OTHER;
@@ -235,7 +253,7 @@ void standby_prepare(struct standby *standby)
 	if (!why) {
 		standby_state(standby, CANDIDATE_PREPARED, NULL);
 		answer(standby);
-		standby_say(standby, CAUSE_PREPARING, "it is prepared, and waits for the job");
+		say_progress(standby, CAUSE_PREPARING, "it is prepared, and waits for the job");
 		return;
 	}
 	standby_state(standby, standby->gave_up ? CANDIDATE_FAILED : CANDIDATE_PREPARING, why);
@@ -244,6 +262,6 @@ void standby_prepare(struct standby *standby)
 			    standby->handover.why ? standby->handover.why
 						  : "the owner has refused");
 	else
-		standby_say(standby, standby->gave_up ? CAUSE_PREPARE_FAILED : CAUSE_PREPARING,
-			    why);
+		say_progress(standby, standby->gave_up ? CAUSE_PREPARE_FAILED : CAUSE_PREPARING,
+			     why);
 }

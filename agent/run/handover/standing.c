@@ -39,6 +39,19 @@ static void show(struct standing *standing)
 			  text ? text : standby->reason);
 }
 
+/* What nobody else can tell. Of the hand-over itself the owner tells. */
+static void tell_trouble(struct standing *standing)
+{
+	const struct standby *standby = &standing->standby;
+	bool trouble =
+		standby->cause == CAUSE_PREPARE_FAILED || standby->cause == CAUSE_OWNER_SILENT;
+
+	if (trouble && standby->cause != standing->told)
+		driver_event(standing->driver, true, cause_name(standby->cause), "HandOver",
+			     standby->reason);
+	standing->told = standby->cause;
+}
+
 /* ---- effects ---- */
 
 static void kill_flink(struct standing *standing, const char *id)
@@ -148,6 +161,7 @@ static void step_on(struct standing *standing, const struct standby_event *event
 		return;
 	standby_step(&standing->standby, event, clock_mono_ms(), clock_unix_ms(), &effects);
 	show(standing);
+	tell_trouble(standing);
 	for (size_t i = 0; i < effects.count && !driver->closing; i++)
 		execute(standing, &effects.list[i]);
 	if (!standing->over)

@@ -32,6 +32,7 @@ struct standing {
 	char beat_uid[128];               /* of the candidate that has our place */
 	int64_t beat, beat_ms;            /* of it, and when it was seen to change; the lane's */
 	struct journal journal;           /* of the event that is decided on */
+	enum cause told;                  /* by the last Event of this pod */
 	bool over;                        /* the journal is ours: it stands no more */
 };
 
