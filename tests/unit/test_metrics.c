@@ -54,7 +54,7 @@ static const char *text(struct rig *rig)
 
 	conditions_update(&rig->conditions, &rig->life, &nothing, NOW);
 	buf_clear(&rig->text);
-	metrics_text(&rig->metrics, &rig->life, &rig->conditions, NOW, &rig->text);
+	metrics_text(&rig->metrics, &rig->life, NULL, &rig->conditions, NOW, &rig->text);
 	return buf_str(&rig->text);
 }
 
@@ -148,7 +148,7 @@ TEST(before_the_journal_is_read_it_says_what_it_is)
 	struct metrics metrics = {0};
 	struct buf out = BUF_INIT;
 
-	metrics_text(&metrics, NULL, &(struct conditions){0}, NOW, &out);
+	metrics_text(&metrics, NULL, NULL, &(struct conditions){0}, NOW, &out);
 	CHECK_HAS(buf_str(&out), "drey_build_info{version=\"" DREY_VERSION "\"");
 	CHECK(!strstr(buf_str(&out), "drey_phase"));
 	buf_release(&out);
@@ -274,6 +274,109 @@ RIG_TEST(the_newest_snapshots_are_shown)
 	CHECK_SAMPLE(rig, "drey_checkpoint_last_id 9");
 	CHECK_SAMPLE(rig, "drey_checkpoint_last_timestamp_seconds 1700000000.130");
 	CHECK_SAMPLE(rig, "drey_savepoint_next_timestamp_seconds 1700000060.123");
+}
+
+/* ---- hand-overs ---- */
+
+static void hands_over(struct rig *rig, enum handover_state state)
+{
+	rig->config.handover.mode = HANDOVER_SURGE;
+	xstrset(&rig->life.journal.handover.id, "h2-00000001");
+	rig->life.journal.handover.state = state;
+}
+
+RIG_TEST(without_hand_overs_nothing_is_said_of_them)
+{
+	CHECK_HAS(text(rig), "# TYPE drey_handover_state gauge\n");
+	CHECK(!strstr(text(rig), "\ndrey_handover"));
+	CHECK(!strstr(text(rig), "\ndrey_role"));
+}
+
+RIG_TEST(the_state_of_a_hand_over_is_one_of_all)
+{
+	hands_over(rig, HANDOVER_STOPPING);
+	rig->life.journal.handover.deadline_unix_ms = NOW + 300000;
+	CHECK_SAMPLE(rig, "drey_handover_state{state=\"stopping\"} 1");
+	CHECK_SAMPLE(rig, "drey_handover_state{state=\"none\"} 0");
+	CHECK_SAMPLE(rig, "drey_handover_state{state=\"refused\"} 0");
+	CHECK_SAMPLE(rig, "drey_handover_deadline_timestamp_seconds 1700000300.123");
+	CHECK_SAMPLE(rig, "drey_role{role=\"owner\"} 1");
+	CHECK_SAMPLE(rig, "drey_role{role=\"candidate\"} 0");
+	CHECK_SAMPLE(rig, "drey_handover_returned 0");
+	hands_over(rig, HANDOVER_DONE); /* one that is over has no limit */
+	CHECK(!strstr(text(rig), "\ndrey_handover_deadline"));
+	rig->life.handover.given = true;
+	hands_over(rig, HANDOVER_GRANTED);
+	CHECK_SAMPLE(rig, "drey_role{role=\"reserve\"} 1");
+}
+
+RIG_TEST(the_parts_of_a_hand_over_are_timed)
+{
+	struct handover *handover = &rig->life.journal.handover;
+
+	hands_over(rig, HANDOVER_TAKEN);
+	handover->started_unix_ms = NOW;
+	handover->prepared_unix_ms = NOW + 12500;
+	handover->stopping_unix_ms = NOW + 13000;
+	handover->granted_unix_ms = NOW + 13300;
+	handover->taken_unix_ms = NOW + 13340;
+	CHECK_SAMPLE(rig, "drey_handover_seconds{part=\"prepare\"} 12.500");
+	CHECK_SAMPLE(rig, "drey_handover_seconds{part=\"stop\"} 0.300");
+	CHECK_SAMPLE(rig, "drey_handover_seconds{part=\"take\"} 0.040");
+	CHECK(!strstr(text(rig), "part=\"run\"")); /* it has not ended */
+	handover->done_unix_ms = NOW + 14340;
+	CHECK_SAMPLE(rig, "drey_handover_seconds{part=\"run\"} 1.000");
+	handover->taken_unix_ms = NOW + 13000; /* by the clock of another machine */
+	CHECK(!strstr(text(rig), "part=\"take\""));
+}
+
+RIG_TEST(the_ends_of_hand_overs_are_counted_on_record)
+{
+	struct handover *handover = &rig->life.journal.handover;
+
+	hands_over(rig, HANDOVER_OFFERED);
+	handover->ends = (struct handover_ends){.done = 4, .returned = 2, .refused = 1, .none = 3};
+	handover->tries = 1;
+	xstrset(&handover->returned, "main() threw");
+	CHECK_SAMPLE(rig, "drey_handovers_total{result=\"done\"} 4");
+	CHECK_SAMPLE(rig, "drey_handovers_total{result=\"returned\"} 2");
+	CHECK_SAMPLE(rig, "drey_handovers_total{result=\"refused\"} 1");
+	CHECK_SAMPLE(rig, "drey_handovers_total{result=\"none\"} 3");
+	CHECK_SAMPLE(rig, "drey_handover_tries 1");
+	CHECK_SAMPLE(rig, "drey_handover_returned 1");
+}
+
+RIG_TEST(a_pod_that_is_not_the_owner_tells_only_of_itself)
+{
+	struct standby standby = {.verdict = {.role = ROLE_CANDIDATE}};
+	static const struct conditions_outside nothing;
+	struct buf out = BUF_INIT;
+
+	rig->config.handover.mode = HANDOVER_SURGE;
+	rig->life.phase = PHASE_PREPARED;
+	rig->life.cause = CAUSE_PREPARING;
+	conditions_update(&rig->conditions, &rig->life, &nothing, NOW);
+	metrics_text(&rig->metrics, &rig->life, &standby, &rig->conditions, NOW, &out);
+	CHECK_HAS(buf_str(&out), "\ndrey_role{role=\"candidate\"} 1\n");
+	CHECK_HAS(buf_str(&out), "\ndrey_phase{phase=\"Prepared\"} 1\n");
+	CHECK_HAS(buf_str(&out), "\ndrey_cause{cause=\"Preparing\"} 1\n");
+	CHECK_HAS(buf_str(&out), "\ndrey_ready 0\n");
+	CHECK(!strstr(buf_str(&out), "drey_desired_state"));
+	CHECK(!strstr(buf_str(&out), "drey_handover"));
+	buf_release(&out);
+}
+
+RIG_TEST(a_pod_that_has_given_the_job_away_does_not_hold)
+{
+	tell(rig, (struct notice){.type = NOTICE_PHASE,
+				  .from = PHASE_STOPPING,
+				  .phase = PHASE_HOLDING,
+				  .cause = CAUSE_STANDING_BY});
+	tell(rig, (struct notice){.type = NOTICE_PHASE,
+				  .from = PHASE_LAUNCHING,
+				  .phase = PHASE_HOLDING,
+				  .cause = CAUSE_HANDOVER_RETURNED});
+	CHECK_SAMPLE(rig, "drey_holds_total 0");
 }
 
 /* ---- docs/metrics.md; the tests run from the top of the tree ---- */

@@ -69,10 +69,13 @@ static void answer_status(const struct driver *driver, const char *query, struct
 
 static void answer_metrics(const struct driver *driver, const char *query, struct http_reply *reply)
 {
+	const struct standby *standby = driver->stands ? standing_standby(driver) : NULL;
+	bool known = driver->alive || standby;
+
 	(void)query;
 	reply->status = 200;
 	reply->type = METRICS_CONTENT_TYPE;
-	metrics_text(&driver->metrics, driver->alive ? &driver->life : NULL, &driver->conditions,
+	metrics_text(&driver->metrics, known ? &driver->life : NULL, standby, &driver->conditions,
 		     clock_unix_ms(), &reply->body);
 }
 

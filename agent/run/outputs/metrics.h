@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "core/handover/standby.h"
 #include "core/lifecycle/lifecycle.h"
 #include "core/report/conditions.h"
 #include "run/outputs/hook.h"
@@ -52,9 +53,11 @@ struct metrics {
 void metrics_notice(struct metrics *metrics, const struct notice *notice);
 void metrics_event(struct metrics *metrics, const struct event *event);
 
-/* Append the exposition. life: NULL before the journal was read; conditions: as last judged.
- * now_unix_ms: the wall clock. */
+/* Append the exposition. life: NULL before the journal was read; standby: another pod owns the
+ * application, and `life` only shows that (lifecycle_init_standing()), else NULL; conditions: as last
+ * judged. now_unix_ms: the wall clock. */
 void metrics_text(const struct metrics *metrics, const struct lifecycle *life,
-		  const struct conditions *conditions, int64_t now_unix_ms, struct buf *text);
+		  const struct standby *standby, const struct conditions *conditions,
+		  int64_t now_unix_ms, struct buf *text);
 
 #endif

@@ -1,0 +1,89 @@
+/* What /metrics has of a hand-over: only the owner knows it, so the others have no samples. */
+#include <inttypes.h>
+
+#include "base/mem.h"
+#include "run/outputs/metrics_internal.h"
+
+static bool is_on(const struct lifecycle *life)
+{
+	return life->config->handover.mode == HANDOVER_SURGE;
+}
+
+void metrics_role(const struct lifecycle *life, const struct standby *standby, struct buf *text)
+{
+	enum role role = standby ? standby->verdict.role : lifecycle_role(life);
+
+	metrics_family(text, "drey_role", "gauge",
+		       "1 for what this pod is to the others, 0 for the others.");
+	for (int i = 0; i < ROLES && is_on(life); i++)
+		metrics_labelled(text, "drey_role", "role", role_name((enum role)i),
+				 (int)role == i);
+}
+
+/* A part that has not ended, or has not begun, has no sample; nor has one that two wall clocks disagree
+ * about. */
+static void add_part(struct buf *text, const char *part, int64_t from_unix_ms, int64_t to_unix_ms)
+{
+	int64_t took_ms = to_unix_ms - from_unix_ms;
+
+	if (from_unix_ms && to_unix_ms && took_ms >= 0)
+		buf_addf(text, "drey_handover_seconds{part=\"%s\"} %" PRId64 ".%03d\n", part,
+			 took_ms / 1000, (int)(took_ms % 1000));
+}
+
+static void add_parts(struct buf *text, const struct handover *handover)
+{
+	metrics_family(text, "drey_handover_seconds", "gauge",
+		       "Duration of the parts of the last hand-over.");
+	if (!handover)
+		return;
+	add_part(text, "prepare", handover->started_unix_ms, handover->prepared_unix_ms);
+	add_part(text, "stop", handover->stopping_unix_ms, handover->granted_unix_ms);
+	add_part(text, "take", handover->granted_unix_ms, handover->taken_unix_ms);
+	add_part(text, "run", handover->taken_unix_ms, handover->done_unix_ms);
+}
+
+static void add_ends(struct buf *text, const struct handover *handover)
+{
+	const struct {
+		enum handover_state state;
+		int64_t count;
+	} ends[] = {
+		{HANDOVER_DONE, handover->ends.done},
+		{HANDOVER_RETURNED, handover->ends.returned},
+		{HANDOVER_REFUSED, handover->ends.refused},
+		{HANDOVER_NONE, handover->ends.none},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+		metrics_labelled(text, "drey_handovers_total", "result",
+				 handover_state_name(ends[i].state), ends[i].count);
+}
+
+void metrics_handover(const struct lifecycle *life, struct buf *text)
+{
+	const struct handover *handover = is_on(life) ? &life->journal.handover : NULL;
+	bool limited = handover && handover_is_under_way(handover) && handover->deadline_unix_ms;
+
+	metrics_family(text, "drey_handover_state", "gauge",
+		       "1 for the state of the last hand-over, 0 for the others.");
+	for (int i = 0; i <= HANDOVER_REFUSED && handover; i++)
+		metrics_labelled(text, "drey_handover_state", "state",
+				 handover_state_name((enum handover_state)i),
+				 (int)handover->state == i);
+	metrics_seconds(text, "drey_handover_deadline_timestamp_seconds",
+			"Time at which the state of the hand-over under way ends at the latest.",
+			limited, limited ? handover->deadline_unix_ms : 0);
+	add_parts(text, handover);
+	metrics_known(text, "drey_handover_tries",
+		      "Failed hand-overs to the version of the last one.", handover,
+		      handover ? handover->tries : 0);
+	metrics_known(text, "drey_handover_returned",
+		      "1 when the version of the last hand-over has returned the job.", handover,
+		      handover && handover->returned);
+	metrics_family(
+		text, "drey_handovers_total", "counter",
+		"Hand-overs since the application was created, by the state in which they ended.");
+	if (handover)
+		add_ends(text, handover);
+}
