@@ -125,7 +125,15 @@ cat >"$RUN/status.json" <<'EOF2'
 "job":{"reachable":true,"state":"RUNNING"},"tasks":{"running":12,"total":12},"lastCheckpoint":{"id":41,"path":"s3://b/ck/41","completedUnixMs":1795262791903},
 "lastSavepoint":null,"operation":null,"lastOperation":null,"desired":{"state":"running","doNotRestart":false},
 "attempts":{"failed":0,"max":3,"windowMs":600000},"outcome":null,"lastError":null,"nextSavepointInMs":null,
-"journal":{"sequence":12,"broken":false},"control":null,"transitions":[{"unixMs":1795262791903,"text":"Launching"}]}
+"journal":{"sequence":12,"broken":false},"control":null,"role":"owner",
+"owner":{"pod":"old","uid":"u1","template":"g1/c1/h1","side":"blue"},
+"handover":{"id":"h2-3f2ac1d0","mode":"surge","state":"offered","from":{"pod":"old","uid":"u1","template":"g1/c1/h1","side":"blue"},
+"to":{"pod":"new","uid":"u2","template":"g2/c1/h2","side":"green"},"savepoint":null,"slots":4,"tries":1,"forced":false,
+"startedUnixMs":1795262791903,"stateUnixMs":1795262791903,"deadlineUnixMs":1795263091903,"why":"new prepares",
+"preparedUnixMs":1795262792903,"stoppingUnixMs":null,"grantedUnixMs":null,"takenUnixMs":null,"doneUnixMs":null,
+"returned":"main() threw","returnedUnixMs":1795262691903},
+"candidate":{"pod":"new","state":"Prepared","side":"green","mainHeld":true,"taskManagers":2,"slotsFree":4,"checked":"fits","why":null},
+"transitions":[{"unixMs":1795262791903,"text":"Launching"}]}
 EOF2
 status_of() { # READY GENERATION
 	jq --compact-output --arg ready "$1" --argjson generation "$2" '. + {observedGeneration: $generation, conditions: [
@@ -147,6 +155,12 @@ is "$(column PHASE) $(column READY) $(column DESIRED) $(column DO-NOT-RESTART) $
 	"Running False running false 12 41" \
 	"kubectl get shows the essence"
 is "$(column JOB --output wide)" 4f0c0000000000000000000000000001 "and more of it when asked"
+is "$(column HAND-OVER --output wide)" offered "among it a hand-over"
+# kept could also be what the definition does not know
+is "$(jq --raw-output 'paths(scalars or . == null) | map(select(type == "string")) | join(".")' "$RUN/status.json" |
+	grep -E '^(role|owner|handover|candidate)' | while read -r member; do grep -qxF "$member" <<<"$defined" || echo "$member"; done)" "" \
+	"every member of a hand-over is defined"
+check "none of the wrong type is taken" not give_status '{"handover": {"tries": "one"}}'
 
 check "kubectl wait does not take False for True" not kubectl wait --for=condition=Ready "flapp/$APPLICATION" --timeout=1s
 give_status "$(status_of True $((generation - 1)))"

@@ -405,6 +405,75 @@ LIFECYCLE_TEST(a_flink_that_gives_no_answer_is_unreachable_after_a_minute)
 	CHECK_STR(status_of(&conditions, CONDITION_CLUSTER_UNREACHABLE), "True");
 }
 
+/* ---- a hand-over ---- */
+
+static const struct lifecycle_config surge = {.handover.mode = HANDOVER_SURGE};
+
+static void check_handing_over(const struct lifecycle *life, const char *status, const char *reason,
+			       const char *message)
+{
+	struct conditions conditions = judge(life);
+
+	CHECK_STR(status_of(&conditions, CONDITION_HANDING_OVER), status);
+	CHECK_STR(conditions.list[CONDITION_HANDING_OVER].reason, reason);
+	CHECK_HAS(conditions.list[CONDITION_HANDING_OVER].message, message);
+}
+
+static void hands_over(struct lifecycle *life, enum handover_state state, const char *why)
+{
+	life->config = &surge;
+	xstrset(&life->journal.handover.id, "h2-00000001");
+	xstrset(&life->journal.handover.to.pod, "new");
+	xstrset(&life->journal.handover.to.uid, "unew");
+	xstrset(&life->journal.handover.why, why);
+	life->journal.handover.state = state;
+}
+
+LIFECYCLE_TEST_FROM(life_make_running, a_hand_over_has_its_state_for_a_reason)
+{
+	struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
+
+	check_handing_over(life, "False", "NoHandover", "there was no hand-over");
+	hands_over(life, HANDOVER_OFFERED, "new prepares");
+	check_handing_over(life, "True", "HandoverOffered",
+			   "hand-over h2-00000001 to new is offered: new prepares");
+	seen->present = true;
+	seen->state = CANDIDATE_PREPARED;
+	xstrset(&seen->party.uid, "unew");
+	check_handing_over(life, "True", "HandoverPrepared", "new prepares");
+	hands_over(life, HANDOVER_STOPPING, "the job is being stopped");
+	check_handing_over(life, "True", "HandoverStopping", "the job is being stopped");
+	hands_over(life, HANDOVER_GRANTED, "the job has stopped");
+	check_handing_over(life, "True", "HandoverGranted", "the job has stopped");
+	hands_over(life, HANDOVER_TAKEN, "new takes the job");
+	check_handing_over(life, "True", "HandoverTaken", "new takes the job");
+	hands_over(life, HANDOVER_DONE, "the job runs at new");
+	check_handing_over(life, "False", "HandoverDone", "the job runs at new");
+	hands_over(life, HANDOVER_REFUSED, "not in time");
+	check_handing_over(life, "False", "HandoverRefused", "not in time");
+	hands_over(life, HANDOVER_NONE, "the candidate is gone");
+	check_handing_over(life, "False", "HandoverGivenUp", "the candidate is gone");
+}
+
+LIFECYCLE_TEST_FROM(life_make_running, that_the_job_was_returned_stays_in_the_condition)
+{
+	hands_over(life, HANDOVER_RETURNED, "main() threw");
+	xstrset(&life->journal.handover.returned, "main() threw");
+	check_handing_over(life, "False", "HandoverReturned", "is returned: main() threw");
+	hands_over(life, HANDOVER_OFFERED, "new prepares");
+	check_handing_over(life, "True", "HandoverOffered",
+			   "new prepares; this version has returned the job: main() threw");
+	hands_over(life, HANDOVER_NONE, "the candidate is gone");
+	check_handing_over(life, "False", "HandoverReturned", "main() threw");
+}
+
+LIFECYCLE_TEST(a_pod_that_is_not_the_owner_knows_of_no_hand_over)
+{
+	life->config = &surge;
+	life->phase = PHASE_PREPARED;
+	check_handing_over(life, "Unknown", "StandingBy", "the owner");
+}
+
 LIFECYCLE_TEST(they_are_written_as_kubernetes_reads_them)
 {
 	const struct conditions_outside outside = {.generation = 3};

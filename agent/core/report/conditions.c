@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "core/report/condition_handover.h"
 #include "core/report/readiness.h"
 #include "core/resolve/lineage_dirs.h"
 
@@ -24,6 +25,7 @@ static const char *condition_type_name(enum condition_type type)
 		[CONDITION_JOB_FAILING] = "JobFailing",
 		[CONDITION_JOB_UNSTABLE] = "JobUnstable",
 		[CONDITION_CHECKPOINTS_ELSEWHERE] = "CheckpointsElsewhere",
+		[CONDITION_HANDING_OVER] = "HandingOver",
 	};
 
 	return names[type];
@@ -428,6 +430,7 @@ void conditions_update(struct conditions *conditions, const struct lifecycle *li
 	judge_cluster(conditions, life, now_unix_ms);
 	judge_restore(&conditions->list[CONDITION_RESTORE_VERIFIED], &life->journal);
 	judge_directory(&conditions->list[CONDITION_CHECKPOINTS_ELSEWHERE], life);
+	condition_handover(life, &conditions->list[CONDITION_HANDING_OVER]);
 	judge_ready(conditions, life);
 	judge_progress(conditions, life, outside->refused, now_unix_ms);
 	date(conditions, &before, now_unix_ms);

@@ -7,11 +7,12 @@
 
 #include "base/json.h"
 #include "core/handover/standby.h"
-#include "core/journal/journal.h"
+#include "core/lifecycle/lifecycle.h"
 
-/* Add `role`, `owner`, `handover` and, of a standby, `candidate`. One of the two is NULL, or both while
+/* Add `role`, `owner`, `handover` and `candidate`. life: of the owner, with the record of the candidate as
+ * it was read last (NULL = there is none); standby: of another pod. One of the two is NULL, or both while
  * nothing is known yet. */
-void status_add_handover(struct json *doc, const struct journal *journal,
-			 const struct standby *standby);
+void status_add_handover(struct json *doc, const struct lifecycle *life,
+			 const struct candidate_record *candidate, const struct standby *standby);
 
 #endif

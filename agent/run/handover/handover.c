@@ -29,6 +29,8 @@ struct handover_part {
 	struct loop_timer *timer;
 	struct candidate_reading reading; /* the lane's */
 	bool looking, again;
+	struct candidate_record candidate; /* as it was read last, for the status */
+	bool has_candidate;
 };
 
 struct look_job {
@@ -93,6 +95,16 @@ static void tell_seen(struct handover_part *part, const struct look_job *job,
 	driver_step(part->driver, &event);
 }
 
+/* Before the step that it causes, whose status shows it: the record is the part's from now on. */
+static void keep_candidate(struct handover_part *part, const struct look_job *job)
+{
+	const struct candidate_record *record = &job->records[PLACE_CANDIDATE];
+
+	candidate_release(&part->candidate);
+	part->candidate = *record;
+	part->has_candidate = job->present[PLACE_CANDIDATE] && record->state != CANDIDATE_WITHDRAWN;
+}
+
 static void look(void *arg);
 
 static void looked(void *arg, bool ran)
@@ -106,13 +118,16 @@ static void looked(void *arg, bool ran)
 		log_warn(part->driver->log,
 			 "the record of another pod cannot be read, and is ignored",
 			 LOG_ERR(&job->damage));
+	if (ran && job->result == 0)
+		keep_candidate(part, job);
 	for (int place = 0; ran && place < PLACES; place++) {
 		others |= job->present[place] && job->records[place].state != CANDIDATE_WITHDRAWN;
 		if (job->result == 0)
 			tell_seen(part, job, (enum candidate_place)place);
 	}
 	for (int place = 0; place < PLACES; place++)
-		candidate_release(&job->records[place]);
+		if (!(ran && job->result == 0 && place == PLACE_CANDIDATE))
+			candidate_release(&job->records[place]);
 	if (ran && !part->driver->closing)
 		loop_timer_set(part->timer, part->again ? 0 : others ? LOOK_OFTEN_MS : LOOK_MS);
 	free(job);
@@ -181,7 +196,9 @@ static void handover_status(const struct driver *driver, struct json *document)
 
 	if (!driver->setup->handover.surge)
 		return;
-	status_add_handover(document, driver->alive ? &driver->life.journal : NULL, standby);
+	status_add_handover(document, driver->alive ? &driver->life : NULL,
+			    driver->handover->has_candidate ? &driver->handover->candidate : NULL,
+			    standby);
 }
 
 static void handover_close(struct driver *driver)
@@ -197,6 +214,7 @@ static void handover_close(struct driver *driver)
 	if (!kube_lane_close(&part->kube, PATIENCE_MS))
 		return;
 	candidate_reading_release(&part->reading);
+	candidate_release(&part->candidate);
 	free(part);
 }
 

@@ -2,7 +2,8 @@
  * The status document in the status of the custom resource (inputs/resource.c has read it).
  *
  * Writes keep the pace of core/pace.h; a change of nothing but the newest checkpoint waits longer, because
- * there is one after the other; where nothing but times has changed nothing is written.
+ * there is one after the other; where nothing but times has changed nothing is written. With hand-overs only
+ * the owner writes: not one that stands by, and not one that has given the journal away.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -177,7 +178,7 @@ static void resource_status_stepped(struct driver *driver)
 	look_at_object(status);
 	if (!driver->object.uid || driver->object.deleting || status->pace.busy ||
 	    driver->closing || !(driver->alive || driver->held) || driver->stands ||
-	    driver->life.fenced)
+	    driver->life.fenced || lifecycle_gave_away(&driver->life))
 		return;
 	driver_judge(driver);
 	job = xcalloc(1, sizeof(*job));
