@@ -190,7 +190,9 @@ static void events_close(struct driver *driver)
 	if (!events)
 		return;
 	driver->events = NULL;
-	kube_lane_stop(&events->kube);
+	/* that it has returned the job is the last thing that this agent says */
+	if (!driver->life.handover.stood_down)
+		kube_lane_stop(&events->kube);
 	if (kube_lane_close(&events->kube, 500)) /* else what hangs still uses the rest */
 		free(events);
 }
