@@ -226,9 +226,9 @@ LIFE_TEST_FROM(back_begin, success_of_the_version_clears_it)
 
 LIFE_TEST_FROM(granted_begin, a_pod_that_has_given_the_journal_away_knows_it)
 {
-	CHECK(lifecycle_gave_away(&l->life));
+	CHECK_STR(role_name(lifecycle_role(&l->life)), "reserve");
 	taken_by_new(l);
-	CHECK(!lifecycle_gave_away(&l->life));
+	CHECK_STR(role_name(lifecycle_role(&l->life)), "owner");
 }
 
 LIFE_TEST_FROM(granted_begin, without_a_deadline_none_is_shown)

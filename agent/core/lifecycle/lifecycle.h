@@ -465,8 +465,7 @@ struct lifecycle {
 		 * that was acknowledged: it is never written again */
 		bool giving, given;
 		int64_t given_sequence;
-		bool stood_down;
-		bool ran; /* the job has run since this agent began */
+		bool stood_down, ran; /* ran: the job has, since this agent began */
 		struct candidate_seen seen[PLACES];
 		int64_t begun_ms;         /* when this agent began */
 		int64_t asked, asked_ms;  /* the last question on record, and since when */
@@ -572,12 +571,9 @@ bool lifecycle_awaits(const struct lifecycle *life, enum effect_type effect, con
 /* Must this pod be kept ready, whatever the job does? Kubernetes would end it otherwise, or keep the
  * other one (handover.h). */
 bool lifecycle_keeps_ready(const struct lifecycle *life);
-/* Is the job offered to a pod that says that it is prepared? */
+/* Is the job offered to a pod that is prepared? And who is this one: owner, until it has given it away? */
 bool lifecycle_is_prepared(const struct lifecycle *life);
-/* Who this pod is: the owner, until it has given the journal away. */
 enum role lifecycle_role(const struct lifecycle *life);
-/* It has given the journal away, on record: what it says of the application is not true any more. */
-bool lifecycle_gave_away(const struct lifecycle *life);
 /* It has taken the job, which does not run yet: not ready, however it looks. */
 bool lifecycle_is_unready(const struct lifecycle *life);
 

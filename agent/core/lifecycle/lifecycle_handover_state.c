@@ -128,11 +128,6 @@ bool lifecycle_is_prepared(const struct lifecycle *life)
 	       seen->state == CANDIDATE_PREPARED && party_is(&handover->to, seen->party.uid);
 }
 
-bool lifecycle_gave_away(const struct lifecycle *life)
-{
-	return life->handover.given;
-}
-
 enum role lifecycle_role(const struct lifecycle *life)
 {
 	if (!life->handover.given)

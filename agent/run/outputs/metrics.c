@@ -1,8 +1,10 @@
-#include "run/outputs/metrics_internal.h"
+#include "run/outputs/metrics.h"
 
 #include <inttypes.h>
 
 #include "base/mem.h"
+#include "run/outputs/exposition.h"
+#include "run/outputs/metrics_handover.h"
 
 enum restore_label {
 	RESTORED_CHECKPOINT,
@@ -65,87 +67,34 @@ void metrics_event(struct metrics *metrics, const struct event *event)
 
 /* ---- the text ---- */
 
-void metrics_family(struct buf *text, const char *name, const char *type, const char *help)
-{
-	buf_addf(text, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
-
-static void add_label(struct buf *text, const char *label, const char *value)
-{
-	buf_addf(text, "%s=\"", label);
-	for (const char *at = value ? value : ""; *at; at++) {
-		if (*at == '\n') {
-			buf_addstr(text, "\\n");
-			continue;
-		}
-		if (*at == '\\' || *at == '"')
-			buf_addch(text, '\\');
-		buf_addch(text, *at);
-	}
-	buf_addch(text, '"');
-}
-
-void metrics_number(struct buf *text, const char *name, const char *type, const char *help,
-		    int64_t value)
-{
-	metrics_family(text, name, type, help);
-	buf_addf(text, "%s %" PRId64 "\n", name, value);
-}
-
-void metrics_labelled(struct buf *text, const char *name, const char *label, const char *value,
-		      int64_t sample)
-{
-	buf_addf(text, "%s{", name);
-	add_label(text, label, value);
-	buf_addf(text, "} %" PRId64 "\n", sample);
-}
-
-/* What is not known has no sample: a zero would be a lie that alerts. */
-void metrics_known(struct buf *text, const char *name, const char *help, bool is_known,
-		   int64_t value)
-{
-	metrics_family(text, name, "gauge", help);
-	if (is_known)
-		buf_addf(text, "%s %" PRId64 "\n", name, value);
-}
-
-void metrics_seconds(struct buf *text, const char *name, const char *help, bool is_known,
-		     int64_t value_ms)
-{
-	metrics_family(text, name, "gauge", help);
-	if (is_known && value_ms >= 0)
-		buf_addf(text, "%s %" PRId64 ".%03d\n", name, value_ms / 1000,
-			 (int)(value_ms % 1000));
-}
-
 static void add_build(struct buf *text, const struct lifecycle *life)
 {
-	metrics_family(text, "drey_build_info", "gauge", "Always 1; the version of drey.");
+	exposition_family(text, "drey_build_info", "gauge", "Always 1; the version of drey.");
 	buf_addstr(text, "drey_build_info{");
-	add_label(text, "version", DREY_VERSION);
+	exposition_label(text, "version", DREY_VERSION);
 	buf_addch(text, ',');
-	add_label(text, "application", life ? life->journal.application : "");
+	exposition_label(text, "application", life ? life->journal.application : "");
 	buf_addch(text, ',');
-	add_label(text, "flink_version", life ? life->config->flink_version : "");
+	exposition_label(text, "flink_version", life ? life->config->flink_version : "");
 	buf_addstr(text, "} 1\n");
 }
 
 static void add_phase(struct buf *text, const struct lifecycle *life,
 		      const struct conditions *conditions)
 {
-	metrics_family(text, "drey_phase", "gauge",
-		       "1 for the current phase of the application, 0 for the others.");
+	exposition_family(text, "drey_phase", "gauge",
+			  "1 for the current phase of the application, 0 for the others.");
 	for (int i = 0; i < PHASE_COUNT; i++)
-		metrics_labelled(text, "drey_phase", "phase", phase_name((enum phase)i),
-				 (int)life->phase == i);
-	metrics_family(text, "drey_cause", "gauge",
-		       "1 for the cause of the current hold or failure.");
+		exposition_labelled(text, "drey_phase", "phase", phase_name((enum phase)i),
+				    (int)life->phase == i);
+	exposition_family(text, "drey_cause", "gauge",
+			  "1 for the cause of the current hold or failure.");
 	if (conditions_cause(conditions, life))
-		metrics_labelled(text, "drey_cause", "cause",
-				 cause_name(conditions_cause(conditions, life)), 1);
-	metrics_number(text, "drey_ready", "gauge",
-		       "1 when /readyz answers 200: the job and all its tasks are running.",
-		       conditions_ready(conditions, life));
+		exposition_labelled(text, "drey_cause", "cause",
+				    cause_name(conditions_cause(conditions, life)), 1);
+	exposition_number(text, "drey_ready", "gauge",
+			  "1 when /readyz answers 200: the job and all its tasks are running.",
+			  conditions_ready(conditions, life));
 }
 
 static void add_states(struct buf *text, const struct lifecycle *life,
@@ -156,23 +105,24 @@ static void add_states(struct buf *text, const struct lifecycle *life,
 	bool seen = live && life->seen.job_present;
 
 	add_phase(text, life, conditions);
-	metrics_family(text, "drey_desired_state", "gauge", "1 for the desired state.");
+	exposition_family(text, "drey_desired_state", "gauge", "1 for the desired state.");
 	for (int i = 0; i <= DESIRED_CANCELLED; i++)
-		metrics_labelled(text, "drey_desired_state", "state",
-				 desired_state_name((enum desired_state)i),
-				 (int)intent->state == i);
-	metrics_number(text, "drey_do_not_restart", "gauge",
-		       "1 while do-not-restart forbids a launch.", intent->do_not_restart);
-	metrics_number(text, "drey_fenced", "gauge", "1 once another drey has written the journal.",
-		       life->fenced);
-	metrics_family(text, "drey_job_state", "gauge",
-		       "1 for the last known state of the Flink job.");
+		exposition_labelled(text, "drey_desired_state", "state",
+				    desired_state_name((enum desired_state)i),
+				    (int)intent->state == i);
+	exposition_number(text, "drey_do_not_restart", "gauge",
+			  "1 while do-not-restart forbids a launch.", intent->do_not_restart);
+	exposition_number(text, "drey_fenced", "gauge",
+			  "1 once another drey has written the journal.", life->fenced);
+	exposition_family(text, "drey_job_state", "gauge",
+			  "1 for the last known state of the Flink job.");
 	for (int i = 0; i <= JOB_RECONCILING; i++)
-		metrics_labelled(text, "drey_job_state", "state", job_state_name((enum job_state)i),
-				 (seen ? (int)life->seen.state : JOB_UNKNOWN) == i);
-	metrics_number(text, "drey_flink_reachable", "gauge",
-		       "1 when Flink's REST API answered the last request.",
-		       live && life->seen.reachable);
+		exposition_labelled(text, "drey_job_state", "state",
+				    job_state_name((enum job_state)i),
+				    (seen ? (int)life->seen.state : JOB_UNKNOWN) == i);
+	exposition_number(text, "drey_flink_reachable", "gauge",
+			  "1 when Flink's REST API answered the last request.",
+			  live && life->seen.reachable);
 }
 
 /* As Flink told last. */
@@ -183,18 +133,19 @@ static void add_cluster(struct buf *text, const struct lifecycle *life)
 	bool tasks = live && life->seen.job_present && cluster->tasks_known;
 	bool slots = live && cluster->slots_known;
 
-	metrics_known(text, "drey_tasks", "Tasks of the job.", tasks, cluster->tasks_total);
-	metrics_known(text, "drey_tasks_running",
-		      "Tasks of the job that are running or have finished.", tasks,
-		      cluster->tasks_running);
-	metrics_known(text, "drey_task_managers", "TaskManagers registered with Flink.", slots,
-		      cluster->task_managers);
-	metrics_known(text, "drey_slots", "Slots of the registered TaskManagers.", slots,
-		      cluster->slots_total);
-	metrics_known(text, "drey_slots_free", "Free slots of the registered TaskManagers.", slots,
-		      cluster->slots_free);
-	metrics_known(text, "drey_job_restarts", "Restarts of the job by Flink since its launch.",
-		      live && life->seen.restarts_known, life->seen.restarts);
+	exposition_known(text, "drey_tasks", "Tasks of the job.", tasks, cluster->tasks_total);
+	exposition_known(text, "drey_tasks_running",
+			 "Tasks of the job that are running or have finished.", tasks,
+			 cluster->tasks_running);
+	exposition_known(text, "drey_task_managers", "TaskManagers registered with Flink.", slots,
+			 cluster->task_managers);
+	exposition_known(text, "drey_slots", "Slots of the registered TaskManagers.", slots,
+			 cluster->slots_total);
+	exposition_known(text, "drey_slots_free", "Free slots of the registered TaskManagers.",
+			 slots, cluster->slots_free);
+	exposition_known(text, "drey_job_restarts",
+			 "Restarts of the job by Flink since its launch.",
+			 live && life->seen.restarts_known, life->seen.restarts);
 }
 
 static void add_launches(struct buf *text, const struct metrics *metrics,
@@ -205,34 +156,35 @@ static void add_launches(struct buf *text, const struct metrics *metrics,
 	int failed =
 		journal_failures_since(journal, now_unix_ms - life->config->attempts_window_ms);
 
-	metrics_number(text, "drey_launches_total", "counter",
-		       "Launches of Flink since the application was created.",
-		       launch ? launch->number : 0);
-	metrics_seconds(text, "drey_launch_start_timestamp_seconds", "Time of the last launch.",
-			launch && launch->started_unix_ms, launch ? launch->started_unix_ms : 0);
-	metrics_number(text, "drey_launch_restore_verified", "gauge",
-		       "1 when Flink has confirmed that it restored exactly the chosen snapshot.",
-		       launch && launch->verified_unix_ms);
-	metrics_number(text, "drey_launch_proven", "gauge",
-		       "1 when the last launch has completed a checkpoint.",
-		       launch && launch->proven_unix_ms);
-	metrics_family(text, "drey_restores_total", "counter",
-		       "Verified launches, by what was restored.");
+	exposition_number(text, "drey_launches_total", "counter",
+			  "Launches of Flink since the application was created.",
+			  launch ? launch->number : 0);
+	exposition_seconds(text, "drey_launch_start_timestamp_seconds", "Time of the last launch.",
+			   launch && launch->started_unix_ms, launch ? launch->started_unix_ms : 0);
+	exposition_number(
+		text, "drey_launch_restore_verified", "gauge",
+		"1 when Flink has confirmed that it restored exactly the chosen snapshot.",
+		launch && launch->verified_unix_ms);
+	exposition_number(text, "drey_launch_proven", "gauge",
+			  "1 when the last launch has completed a checkpoint.",
+			  launch && launch->proven_unix_ms);
+	exposition_family(text, "drey_restores_total", "counter",
+			  "Verified launches, by what was restored.");
 	for (size_t i = 0; i < ARRAY_LEN(restore_labels); i++)
-		metrics_labelled(text, "drey_restores_total", "kind", restore_labels[i],
-				 metrics->restores[i]);
-	metrics_number(text, "drey_failed_attempts_total", "counter",
-		       "Failed attempts to run the job.", metrics->failed_attempts);
-	metrics_number(text, "drey_attempts_failed", "gauge",
-		       "Failed attempts within the window of the limit.", failed);
-	metrics_number(text, "drey_attempts_max", "gauge",
-		       "Number of failed attempts at which drey gives up.",
-		       life->config->max_attempts);
-	metrics_number(text, "drey_holds_total", "counter", "Number of times drey started to hold.",
-		       metrics->holds);
-	metrics_number(text, "drey_flink_ends_total", "counter", "Exits of the Flink process.",
-		       metrics->ends);
-	metrics_number(
+		exposition_labelled(text, "drey_restores_total", "kind", restore_labels[i],
+				    metrics->restores[i]);
+	exposition_number(text, "drey_failed_attempts_total", "counter",
+			  "Failed attempts to run the job.", metrics->failed_attempts);
+	exposition_number(text, "drey_attempts_failed", "gauge",
+			  "Failed attempts within the window of the limit.", failed);
+	exposition_number(text, "drey_attempts_max", "gauge",
+			  "Number of failed attempts at which drey gives up.",
+			  life->config->max_attempts);
+	exposition_number(text, "drey_holds_total", "counter",
+			  "Number of times drey started to hold.", metrics->holds);
+	exposition_number(text, "drey_flink_ends_total", "counter", "Exits of the Flink process.",
+			  metrics->ends);
+	exposition_number(
 		text, "drey_flink_oom_kills_total", "counter",
 		"Exits of the Flink process in which the kernel killed a process of the container for lack of memory.",
 		metrics->oom_kills);
@@ -240,12 +192,12 @@ static void add_launches(struct buf *text, const struct metrics *metrics,
 
 static void add_spare(struct buf *text, const struct metrics *metrics)
 {
-	metrics_number(text, "drey_spare_ready", "gauge", "1 while a spare JVM waits to take over.",
-		       metrics->spare_ready);
-	metrics_number(text, "drey_spares_total", "counter", "Spare JVMs that drey asked for.",
-		       metrics->spares);
-	metrics_number(text, "drey_spare_launches_total", "counter",
-		       "Launches that ran in a spare JVM.", metrics->spare_launches);
+	exposition_number(text, "drey_spare_ready", "gauge",
+			  "1 while a spare JVM waits to take over.", metrics->spare_ready);
+	exposition_number(text, "drey_spares_total", "counter", "Spare JVMs that drey asked for.",
+			  metrics->spares);
+	exposition_number(text, "drey_spare_launches_total", "counter",
+			  "Launches that ran in a spare JVM.", metrics->spare_launches);
 }
 
 static void add_operations(struct buf *text, const struct metrics *metrics,
@@ -253,8 +205,8 @@ static void add_operations(struct buf *text, const struct metrics *metrics,
 {
 	const struct operation *operation = &life->journal.operation;
 
-	metrics_family(text, "drey_operations_total", "counter",
-		       "Completed or failed savepoints, stops, cancels and disposals.");
+	exposition_family(text, "drey_operations_total", "counter",
+			  "Completed or failed savepoints, stops, cancels and disposals.");
 	for (int kind = 1; kind < METRICS_OPERATION_KINDS; kind++)
 		for (int reason = 0; reason < METRICS_OPERATION_REASONS; reason++)
 			for (int ok = 0; ok < 2; ok++) {
@@ -268,8 +220,8 @@ static void add_operations(struct buf *text, const struct metrics *metrics,
 					 ok ? "ok" : "failed",
 					 metrics->operations[kind][reason][ok]);
 			}
-	metrics_family(text, "drey_operation_start_timestamp_seconds", "gauge",
-		       "Start time of the operation in progress.");
+	exposition_family(text, "drey_operation_start_timestamp_seconds", "gauge",
+			  "Start time of the operation in progress.");
 	if (operation->kind != OPERATION_NONE)
 		buf_addf(text,
 			 "drey_operation_start_timestamp_seconds{kind=\"%s\",reason=\"%s\"} "
@@ -290,50 +242,50 @@ static void add_snapshots(struct buf *text, const struct metrics *metrics,
 
 	if (!savepoint)
 		savepoint = &none;
-	metrics_seconds(text, "drey_savepoint_last_timestamp_seconds",
-			"Completion time of the last savepoint.", savepoint->completed_unix_ms > 0,
-			savepoint->completed_unix_ms);
-	metrics_known(text, "drey_savepoint_last_size_bytes",
-		      "Size of all files of the last savepoint.", savepoint->size_bytes >= 0,
-		      savepoint->size_bytes);
-	metrics_known(text, "drey_savepoint_last_checkpoint_id",
-		      "Checkpoint id of the last savepoint.", savepoint->checkpoint_id > 0,
-		      savepoint->checkpoint_id);
-	metrics_seconds(
+	exposition_seconds(text, "drey_savepoint_last_timestamp_seconds",
+			   "Completion time of the last savepoint.",
+			   savepoint->completed_unix_ms > 0, savepoint->completed_unix_ms);
+	exposition_known(text, "drey_savepoint_last_size_bytes",
+			 "Size of all files of the last savepoint.", savepoint->size_bytes >= 0,
+			 savepoint->size_bytes);
+	exposition_known(text, "drey_savepoint_last_checkpoint_id",
+			 "Checkpoint id of the last savepoint.", savepoint->checkpoint_id > 0,
+			 savepoint->checkpoint_id);
+	exposition_seconds(
 		text, "drey_savepoint_last_duration_seconds",
 		"Duration of the last savepoint made since drey started, until it was recorded.",
 		metrics->savepoint_duration_ms > 0, metrics->savepoint_duration_ms);
-	metrics_seconds(text, "drey_savepoint_next_timestamp_seconds",
-			"Time at which the next periodic savepoint is due.",
-			life->savepoint_ms != 0,
-			life->now_unix_ms + life->savepoint_ms - life->now_ms);
-	metrics_known(text, "drey_checkpoint_last_id",
-		      "Id of the newest known completed checkpoint.", launch != NULL,
-		      launch ? launch->last_checkpoint_id : 0);
-	metrics_seconds(text, "drey_checkpoint_last_timestamp_seconds",
-			"Completion time of the newest known checkpoint.",
-			launch && launch->last_checkpoint_unix_ms > 0,
-			launch ? launch->last_checkpoint_unix_ms : 0);
+	exposition_seconds(text, "drey_savepoint_next_timestamp_seconds",
+			   "Time at which the next periodic savepoint is due.",
+			   life->savepoint_ms != 0,
+			   life->now_unix_ms + life->savepoint_ms - life->now_ms);
+	exposition_known(text, "drey_checkpoint_last_id",
+			 "Id of the newest known completed checkpoint.", launch != NULL,
+			 launch ? launch->last_checkpoint_id : 0);
+	exposition_seconds(text, "drey_checkpoint_last_timestamp_seconds",
+			   "Completion time of the newest known checkpoint.",
+			   launch && launch->last_checkpoint_unix_ms > 0,
+			   launch ? launch->last_checkpoint_unix_ms : 0);
 }
 
 static void add_records(struct buf *text, const struct metrics *metrics,
 			const struct lifecycle *life)
 {
-	metrics_number(text, "drey_journal_writes_total", "counter", "Writes of the journal.",
-		       metrics->journal_writes);
-	metrics_number(text, "drey_journal_write_failures_total", "counter",
-		       "Failed writes of the journal.", metrics->journal_failures);
-	metrics_number(text, "drey_journal_sequence", "gauge",
-		       "Number of the last acknowledged write.", life->acknowledged);
-	metrics_number(text, "drey_journal_broken", "gauge",
-		       "1 while the journal cannot be written.",
-		       life->journal_broken || life->fenced);
-	metrics_family(text, "drey_control_changes_total", "counter",
-		       "Accepted requests and changes of the desired state.");
+	exposition_number(text, "drey_journal_writes_total", "counter", "Writes of the journal.",
+			  metrics->journal_writes);
+	exposition_number(text, "drey_journal_write_failures_total", "counter",
+			  "Failed writes of the journal.", metrics->journal_failures);
+	exposition_number(text, "drey_journal_sequence", "gauge",
+			  "Number of the last acknowledged write.", life->acknowledged);
+	exposition_number(text, "drey_journal_broken", "gauge",
+			  "1 while the journal cannot be written.",
+			  life->journal_broken || life->fenced);
+	exposition_family(text, "drey_control_changes_total", "counter",
+			  "Accepted requests and changes of the desired state.");
 	for (int i = 0; i < METRICS_SOURCES; i++)
-		metrics_labelled(text, "drey_control_changes_total", "source", source_labels[i],
-				 metrics->control[i]);
-	metrics_family(text, "drey_hooks_total", "counter", "Executed hooks.");
+		exposition_labelled(text, "drey_control_changes_total", "source", source_labels[i],
+				    metrics->control[i]);
+	exposition_family(text, "drey_hooks_total", "counter", "Executed hooks.");
 	for (int i = 0; i < HOOK_EVENTS; i++)
 		for (int ok = 0; ok < 2; ok++)
 			if (metrics->hooks[i][ok])
@@ -342,15 +294,15 @@ static void add_records(struct buf *text, const struct metrics *metrics,
 					 "\n",
 					 hook_event_name((enum hook_event)i), ok ? "ok" : "failed",
 					 metrics->hooks[i][ok]);
-	metrics_number(text, "drey_events_total", "counter", "Kubernetes Events posted.",
-		       metrics->events_told);
-	metrics_number(text, "drey_events_dropped_total", "counter",
-		       "Kubernetes Events that could not be posted.", metrics->events_dropped);
-	metrics_family(text, "drey_control_refusals_total", "counter",
-		       "Refused requests and changes of the desired state.");
+	exposition_number(text, "drey_events_total", "counter", "Kubernetes Events posted.",
+			  metrics->events_told);
+	exposition_number(text, "drey_events_dropped_total", "counter",
+			  "Kubernetes Events that could not be posted.", metrics->events_dropped);
+	exposition_family(text, "drey_control_refusals_total", "counter",
+			  "Refused requests and changes of the desired state.");
 	for (int i = 0; i < METRICS_SOURCES; i++)
-		metrics_labelled(text, "drey_control_refusals_total", "source", source_labels[i],
-				 metrics->refused[i]);
+		exposition_labelled(text, "drey_control_refusals_total", "source", source_labels[i],
+				    metrics->refused[i]);
 }
 
 void metrics_text(const struct metrics *metrics, const struct lifecycle *life,

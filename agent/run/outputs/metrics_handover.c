@@ -1,8 +1,9 @@
-/* What /metrics has of a hand-over: only the owner knows it, so the others have no samples. */
+#include "run/outputs/metrics_handover.h"
+
 #include <inttypes.h>
 
 #include "base/mem.h"
-#include "run/outputs/metrics_internal.h"
+#include "run/outputs/exposition.h"
 
 static bool is_on(const struct lifecycle *life)
 {
@@ -13,11 +14,11 @@ void metrics_role(const struct lifecycle *life, const struct standby *standby, s
 {
 	enum role role = standby ? standby->verdict.role : lifecycle_role(life);
 
-	metrics_family(text, "drey_role", "gauge",
-		       "1 for what this pod is to the others, 0 for the others.");
+	exposition_family(text, "drey_role", "gauge",
+			  "1 for what this pod is to the others, 0 for the others.");
 	for (int i = 0; i < ROLES && is_on(life); i++)
-		metrics_labelled(text, "drey_role", "role", role_name((enum role)i),
-				 (int)role == i);
+		exposition_labelled(text, "drey_role", "role", role_name((enum role)i),
+				    (int)role == i);
 }
 
 /* A part that has not ended, or has not begun, has no sample; nor has one that two wall clocks disagree
@@ -33,8 +34,8 @@ static void add_part(struct buf *text, const char *part, int64_t from_unix_ms, i
 
 static void add_parts(struct buf *text, const struct handover *handover)
 {
-	metrics_family(text, "drey_handover_seconds", "gauge",
-		       "Duration of the parts of the last hand-over.");
+	exposition_family(text, "drey_handover_seconds", "gauge",
+			  "Duration of the parts of the last hand-over.");
 	if (!handover)
 		return;
 	add_part(text, "prepare", handover->started_unix_ms, handover->prepared_unix_ms);
@@ -56,8 +57,8 @@ static void add_ends(struct buf *text, const struct handover *handover)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
-		metrics_labelled(text, "drey_handovers_total", "result",
-				 handover_state_name(ends[i].state), ends[i].count);
+		exposition_labelled(text, "drey_handovers_total", "result",
+				    handover_state_name(ends[i].state), ends[i].count);
 }
 
 void metrics_handover(const struct lifecycle *life, struct buf *text)
@@ -65,23 +66,23 @@ void metrics_handover(const struct lifecycle *life, struct buf *text)
 	const struct handover *handover = is_on(life) ? &life->journal.handover : NULL;
 	bool limited = handover && handover_is_under_way(handover) && handover->deadline_unix_ms;
 
-	metrics_family(text, "drey_handover_state", "gauge",
-		       "1 for the state of the last hand-over, 0 for the others.");
+	exposition_family(text, "drey_handover_state", "gauge",
+			  "1 for the state of the last hand-over, 0 for the others.");
 	for (int i = 0; i <= HANDOVER_REFUSED && handover; i++)
-		metrics_labelled(text, "drey_handover_state", "state",
-				 handover_state_name((enum handover_state)i),
-				 (int)handover->state == i);
-	metrics_seconds(text, "drey_handover_deadline_timestamp_seconds",
-			"Time at which the state of the hand-over under way ends at the latest.",
-			limited, limited ? handover->deadline_unix_ms : 0);
+		exposition_labelled(text, "drey_handover_state", "state",
+				    handover_state_name((enum handover_state)i),
+				    (int)handover->state == i);
+	exposition_seconds(text, "drey_handover_deadline_timestamp_seconds",
+			   "Time at which the state of the hand-over under way ends at the latest.",
+			   limited, limited ? handover->deadline_unix_ms : 0);
 	add_parts(text, handover);
-	metrics_known(text, "drey_handover_tries",
-		      "Failed hand-overs to the version of the last one.", handover,
-		      handover ? handover->tries : 0);
-	metrics_known(text, "drey_handover_returned",
-		      "1 when the version of the last hand-over has returned the job.", handover,
-		      handover && handover->returned);
-	metrics_family(
+	exposition_known(text, "drey_handover_tries",
+			 "Failed hand-overs to the version of the last one.", handover,
+			 handover ? handover->tries : 0);
+	exposition_known(text, "drey_handover_returned",
+			 "1 when the version of the last hand-over has returned the job.", handover,
+			 handover && handover->returned);
+	exposition_family(
 		text, "drey_handovers_total", "counter",
 		"Hand-overs since the application was created, by the state in which they ended.");
 	if (handover)

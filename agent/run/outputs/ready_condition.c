@@ -246,7 +246,7 @@ static bool may_ask(const struct ready *ready)
 		return false;
 	/* what the application is, its owner says */
 	return (driver->alive || driver->held) && !driver->stands && !driver->closing &&
-	       !driver->life.fenced && !lifecycle_gave_away(&driver->life);
+	       !driver->life.fenced && lifecycle_role(&driver->life) == ROLE_OWNER;
 }
 
 static void ready_stepped(struct driver *driver)

@@ -178,7 +178,7 @@ static void resource_status_stepped(struct driver *driver)
 	look_at_object(status);
 	if (!driver->object.uid || driver->object.deleting || status->pace.busy ||
 	    driver->closing || !(driver->alive || driver->held) || driver->stands ||
-	    driver->life.fenced || lifecycle_gave_away(&driver->life))
+	    driver->life.fenced || lifecycle_role(&driver->life) != ROLE_OWNER)
 		return;
 	driver_judge(driver);
 	job = xcalloc(1, sizeof(*job));
