@@ -15,6 +15,25 @@
 # shellcheck source=tests/handover/surge_lib.sh
 . "$TOP/tests/handover/surge_lib.sh"
 
+# The Events of hand-overs: "COUNT REASON" for each reason; each Pod posts its own.
+handover_events() {
+	kubectl get events.events.k8s.io --output json | jq --raw-output '[.items[] | select(.reportingController == "drey.dev/drey" and
+		(.reason | startswith("Handover"))) | .reason] | group_by(.) | map("\(length) \(.[0])") | join(", ")'
+}
+
+# Each state is told once for each of COUNT hand-overs, and nothing else.
+events_are() { # COUNT
+	local said
+	said=$(handover_events)
+	printf '%s\n' "$said"
+	[ "$said" = "$1 HandoverDone, $1 HandoverGranted, $1 HandoverOffered, $1 HandoverPrepared, $1 HandoverStopping, $1 HandoverTaken" ]
+}
+
+measures() { # POD REGEX
+	curl --silent --fail --max-time 5 "http://$(pod_address "$1"):$HTTP_PORT/metrics" >"$RUN/metrics" &&
+		grep --quiet --extended-regexp "^$2\$" "$RUN/metrics"
+}
+
 one_way() { # TO SIDE
 	upgrade_to "$1"
 	await_done "$1"
@@ -22,6 +41,10 @@ one_way() { # TO SIDE
 	is "$(journal '.owner.side')" "$2" "on the other side"
 	is "$(journal '.launches[-1].held')" true "its JVM had waited in front of main()"
 	await "the launch is proven" pod_is "$OWNER" .launch.proven
+	check "the condition says that it is done" pod_is "$OWNER" \
+		'.conditions[] | select(.type == "HandingOver") | .status == "False" and .reason == "HandoverDone"'
+	check "and how long each part took" measures "$OWNER" 'drey_handover_seconds\{part="run"\} [0-9.]+'
+	diag "$(grep '^drey_handover_seconds' "$RUN/metrics" | tr '\n' ' ')"
 }
 
 t1() {
@@ -29,7 +52,10 @@ t1() {
 	template g2
 	begin_with g1
 	one_way g2 green
+	await "each state was told once, by an Event" events_are 1
 	one_way g1 blue
+	await "and once more" events_are 2
+	check "both are counted, by the Pod that has the job now" measures "$OWNER" 'drey_handovers_total\{result="done"\} 2'
 	is "$(happened "done")" 2 "two hand-overs, each at its first try"
 	is "$(happened returned)" 0 "none was returned"
 }
