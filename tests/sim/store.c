@@ -84,6 +84,7 @@ static void copy_handover(struct journal *to, const struct journal *from)
 	to->handover.id = dup_or_null(from->handover.id);
 	to->handover.savepoint = dup_or_null(from->handover.savepoint);
 	to->handover.why = dup_or_null(from->handover.why);
+	to->handover.returned = dup_or_null(from->handover.returned);
 }
 
 void journal_copy(struct journal *to, const struct journal *from)
@@ -211,6 +212,7 @@ static void image_put(struct image *image, const struct journal *from)
 				&to->handover.id,
 				&to->handover.savepoint,
 				&to->handover.why,
+				&to->handover.returned,
 				&to->handover.from.pod,
 				&to->handover.from.uid,
 				&to->handover.from.template,
