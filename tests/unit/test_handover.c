@@ -44,6 +44,11 @@ static void fill(struct journal *journal)
 	handover->state_unix_ms = BIG + 2;
 	handover->deadline_unix_ms = BIG + 3;
 	xstrset(&handover->why, "it was not taken");
+	handover->prepared_unix_ms = BIG + 4;
+	handover->taken_unix_ms = BIG + 5;
+	xstrset(&handover->returned, "it did not run");
+	handover->returned_unix_ms = BIG + 6;
+	handover->ends = (struct handover_ends){.done = 1, .returned = 2, .none = 3};
 	journal_add_launch(journal)->held = true;
 	snprintf(journal->launches[0].job_id, JOB_ID_BYTES, "%s", ID_A);
 }
@@ -79,6 +84,14 @@ TEST(a_hand_over_comes_back_as_it_was)
 		CHECK_STR(back.handover.application_id, ID_B);
 		CHECK_INT(back.handover.asked, ==, BIG);
 		CHECK_INT(back.handover.deadline_unix_ms, ==, BIG + 3);
+		CHECK_INT(back.handover.prepared_unix_ms, ==, BIG + 4);
+		CHECK_INT(back.handover.taken_unix_ms, ==, BIG + 5);
+		CHECK_INT(back.handover.done_unix_ms, ==, 0);
+		CHECK_STR(back.handover.returned, "it did not run");
+		CHECK_INT(back.handover.returned_unix_ms, ==, BIG + 6);
+		CHECK_INT(back.handover.ends.done, ==, 1);
+		CHECK_INT(back.handover.ends.returned, ==, 2);
+		CHECK_INT(back.handover.ends.none, ==, 3);
 		CHECK(back.handover.forced && back.launches[0].held);
 		CHECK_STR(back.handover.savepoint, "file:/sp/savepoint-1");
 		free(again);
