@@ -236,15 +236,24 @@ void agent_start(struct world *w)
 	agent_own(w, &journal, CLAIM_NONE, SIDE_BLUE);
 }
 
+/* What drey-init reports: the launch id, also of one that is held. */
+static const char *running_id(const struct world *w)
+{
+	const struct flink *flink = w->flink;
+
+	if (!flink->alive)
+		return NULL;
+	return flink_is_held(flink) ? flink->held_id : w->truth.launches[flink->launch].job_id;
+}
+
 void agent_own(struct world *w, struct journal *journal, enum claim claim, enum side side)
 {
 	struct agent *agent = w->agent;
 	struct init *init = w->init;
 	struct rng rng;
 	struct event event = {.type = EVENT_HELLO};
-	bool held = w->flink->alive && flink_is_held(w->flink);
-	const struct truth_launch *running =
-		w->flink->alive && !held ? &w->truth.launches[w->flink->launch] : NULL;
+	const char *running = running_id(w);
+	bool held = handover_waits_in_main(journal, claim, running);
 
 	facts_release(&agent->facts);
 	*agent = (struct agent){.alive = true, .tick_at_ms = -1, .fenced_ms = -1};
@@ -265,8 +274,9 @@ void agent_own(struct world *w, struct journal *journal, enum claim claim, enum 
 	notice_begin(agent);
 	trace_start(w);
 	event.hello.claim = claim;
-	event.hello.held = held ? w->flink->held_id : NULL;
-	event.hello.running = running ? running->job_id : NULL;
+	event.hello.held = held ? running : NULL;
+	running = held ? NULL : running;
+	event.hello.running = running;
 	event.hello.last = *init->last ? init->last : NULL;
 	event.hello.last_wait_status = init->last_wait_status;
 	if (w->config->place) {
@@ -281,7 +291,7 @@ void agent_own(struct world *w, struct journal *journal, enum claim claim, enum 
 					      ? UPGRADE_YES
 					      : UPGRADE_NO;
 	say(w, "agent %" PRIu64 " starts, journal %" PRId64 ", running %s", w->epochs[SCOPE_AGENT],
-	    agent->file_sequence, running ? running->job_id : "nothing");
+	    agent->file_sequence, running ? running : "nothing");
 	agent_step(w, &event);
 	if (w->directory.used)
 		plan(w, below(w, 50), ITEM_DIRECTORY, SCOPE_AGENT);

@@ -41,8 +41,10 @@ static void launch(struct world *w)
 		fail(w, "a held launch while a Flink lives");
 		return;
 	}
-	if (!fails)
+	if (!fails) {
+		w->init->running_number = 0; /* of the launch to come; nobody knows it yet */
 		flink_start_held(w, standby->job_id, standby->verdict.side);
+	}
 	answer = plan(w, between(w, 0, 20), fails ? ITEM_LAUNCH_FAILED : ITEM_STARTED, SCOPE_AGENT);
 	memcpy(answer->id, standby->job_id, JOB_ID_BYTES);
 }

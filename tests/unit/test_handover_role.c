@@ -641,3 +641,26 @@ TEST(without_the_journal_nothing_else_counts)
 		CHECK(!verdict.asks);
 	}
 }
+
+/* Each agent of a pod that has taken the job may die before the next write. */
+TEST(a_flink_that_waits_in_main_is_known_until_its_launch_is_on_record)
+{
+	static const char id[] = "0123456789abcdef0123456789abcdef";
+	static const char other[] = "fedcba9876543210fedcba9876543210";
+	struct journal journal = {0};
+	struct launch launch = {0};
+
+	memcpy(journal.handover.job_id, id, sizeof(id));
+	CHECK(handover_waits_in_main(&journal, CLAIM_TAKE, id));
+	CHECK(handover_waits_in_main(&journal, CLAIM_OWN, id));
+	CHECK(!handover_waits_in_main(&journal, CLAIM_OWN, other));
+	CHECK(!handover_waits_in_main(&journal, CLAIM_OWN, NULL));
+	CHECK(!handover_waits_in_main(&journal, CLAIM_OWN, ""));
+	for (enum claim claim = CLAIM_NONE; claim <= CLAIM_FORCE; claim++)
+		CHECK_INT(handover_waits_in_main(&journal, claim, id), ==,
+			  claim == CLAIM_TAKE || claim == CLAIM_OWN);
+	memcpy(launch.job_id, id, sizeof(id));
+	journal.launches = &launch;
+	journal.launch_count = 1;
+	CHECK(!handover_waits_in_main(&journal, CLAIM_OWN, id));
+}

@@ -311,3 +311,10 @@ void handover_role(const struct role_facts *facts, const struct role_limits *lim
 			     (rule->role == ROLE_RESERVE && q.handover->state == HANDOVER_TAKEN) ||
 			     may_succeed(&q));
 }
+
+bool handover_waits_in_main(const struct journal *journal, enum claim claim, const char *running)
+{
+	if (!running || !*running || (claim != CLAIM_TAKE && claim != CLAIM_OWN))
+		return false;
+	return !strcmp(journal->handover.job_id, running) && !journal_knows_job(journal, running);
+}

@@ -76,9 +76,10 @@ static void leave(struct standing *standing)
 static void own(struct standing *standing)
 {
 	const struct standby *standby = &standing->standby;
-	bool held =
-		standby->verdict.claim == CLAIM_TAKE && *standby->job_id &&
-		(standby->flink == STANDBY_FLINK_STARTED || standby->flink == STANDBY_FLINK_HELD);
+	bool lives =
+		standby->flink == STANDBY_FLINK_STARTED || standby->flink == STANDBY_FLINK_HELD;
+	bool held = handover_waits_in_main(&standing->journal, standby->verdict.claim,
+					   lives ? standby->job_id : NULL);
 	struct driver_claim claim = {.claim = standby->verdict.claim,
 				     .side = standby->verdict.side};
 	struct journal journal = standing->journal;
