@@ -2,10 +2,15 @@
 #
 # surge_lib.sh - what the tests of surge upgrades have in common. Sourced after tests/handover/lib.sh.
 #
-#   surge_begin NAME          the bench, with observer and node
+#   surge_begin NAME [own]    the bench, with observer and node; own: and a control plane that may be killed
 #   surge_cases CASE...       runs these functions, or those that are named on the command line, and then what is true of all:
 #                             nothing lost or doubled, no TaskManager at the wrong JobManager, never two jobs, no 403
 #   begin_with T              the application runs as template T (the first case deploys it); sets OWNER, its Pod
+#   begin                     the application runs as g1 or g2, and NEXT is the other one; OLD is the Pod of now, BEFORE[STATE] how
+#                             often the hand-over has been in that state
+#   at STATE CMD...           runs CMD as soon as the hand-over since `begin` is in that state
+#   candidate_has_held        for await: main() of the candidate is held; candidate_is_prepared
+#   agent_of POD              the process id of its drey run; drey_of POD COMMAND [ARG...] runs drey there
 #   upgrade_to T              deploys T, and waits for its Pod: CANDIDATE
 #   await_done T              waits until the job runs there, the old Pods are gone, and it writes; OWNER is the new one
 #   await_returned T          waits until the hand-over has failed and the version T of before writes again in the same Pod, OWNER
@@ -18,9 +23,12 @@ GAP_LIMIT_MS=${GAP_LIMIT_MS:-10000}
 CURRENT=''
 OWNER=''
 REPLAY=''
+NEXT=''
+OLD=''
+declare -A BEFORE=()
 
-surge_begin() { # NAME
-	handover_begin "$1" surge
+surge_begin() { # NAME [own]
+	handover_begin "$1" surge "${2:-}"
 	start_observer
 	start_node
 	MUST_LIVE=(kubelet observer)
@@ -45,6 +53,38 @@ begin_with() { # T
 		CURRENT=$1
 	fi
 	await "the job of $CURRENT is proven" pod_is "$OWNER" .launch.proven
+}
+
+begin() {
+	local state
+	[ -n "$CURRENT" ] || begin_with g1
+	NEXT=g2
+	[ "$CURRENT" != g2 ] || NEXT=g1
+	OLD=$OWNER
+	for state in offered stopping granted taken returned "done"; do
+		BEFORE[$state]=$(happened "$state")
+	done
+}
+
+at() { # STATE CMD...
+	wait_until "the hand-over is $1" "$WAIT_S" happened_again "$1" "${BEFORE[$1]}" && "${@:2}"
+}
+
+# Not what an earlier candidate has said.
+candidate_has_held() {
+	[ "$(candidate "select(.pod == \"$CANDIDATE\") | .warm.mainHeld" 2>/dev/null)" = true ]
+}
+
+candidate_is_prepared() {
+	[ "$(candidate "select(.pod == \"$CANDIDATE\") | .state" 2>/dev/null)" = Prepared ]
+}
+
+agent_of() { # POD
+	pod_pids "$1" "^$BUILD/drey run "
+}
+
+drey_of() { # POD COMMAND [ARG...]
+	"$BUILD/drey" "$2" --config "$RUN/pods/$1/drey.yaml" "${@:3}" 2>>"$RUN/log/cli.log"
 }
 
 # Sets WRITTEN, the number of records of T by now.

@@ -13,10 +13,6 @@
 # shellcheck source=tests/handover/surge_lib.sh
 . "$TOP/tests/handover/surge_lib.sh"
 
-drey_of() { # POD COMMAND [ARG...]
-	"$BUILD/drey" "$2" --config "$RUN/pods/$1/drey.yaml" "${@:3}" 2>>"$RUN/log/cli.log"
-}
-
 # The job that is not well writes again and again until it is stopped.
 t14() {
 	local GAP_LIMIT_MS=90000 # it is watched for 30 s whether the job gets well
