@@ -165,6 +165,58 @@ static inline void agent_of(struct life *l, const struct party *me, const char *
 	restart_agent(l);
 }
 
+/* "new" has the journal that "old" has granted; the offer has reserved these ids. */
+static inline void take_begin_with(struct life *l, const char *held)
+{
+	struct handover *handover;
+
+	granted_begin(l);
+	handover = handover_of(l);
+	snprintf(handover->job_id, JOB_ID_BYTES, "%s", HELD_ID);
+	snprintf(handover->application_id, JOB_ID_BYTES, "%s", APP_ID);
+	put_on_record(l);
+	agent_of(l, &new_pod, "g2");
+	l->config.application_ids = true;
+	claims(l, CLAIM_TAKE, held);
+}
+
+static inline void take_begin(struct life *l)
+{
+	take_begin_with(l, HELD_ID);
+	reserve_beats(l);
+	forget(l);
+}
+
+static inline void cold_begin(struct life *l)
+{
+	take_begin_with(l, NULL);
+	reserve_beats(l);
+	forget(l);
+}
+
+static inline void starts(struct life *l)
+{
+	observed(l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
+}
+
+static inline struct view restored(enum job_state state, int64_t id)
+{
+	struct view view = job_in(state);
+
+	view.restored = true;
+	view.restored_id = id;
+	view.restored_path = SAVEPOINT_1;
+	return view;
+}
+
+static inline void taken_begin(struct life *l)
+{
+	take_begin(l);
+	starts(l);
+	started(l);
+	forget(l);
+}
+
 #define CHECK_HANDOVER(l, state_)                                                                  \
 	CHECK_STR(handover_state_name(handover_of(l)->state), handover_state_name(state_))
 

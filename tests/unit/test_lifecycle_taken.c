@@ -1,58 +1,6 @@
 /* The job was handed over to this pod: it takes it, and runs it, or gives it back. */
 #include "handover_life.h"
 
-/* "new" has the journal that "old" has granted; the offer has reserved these ids. */
-static void take_begin_with(struct life *l, const char *held)
-{
-	struct handover *handover;
-
-	granted_begin(l);
-	handover = handover_of(l);
-	snprintf(handover->job_id, JOB_ID_BYTES, "%s", HELD_ID);
-	snprintf(handover->application_id, JOB_ID_BYTES, "%s", APP_ID);
-	put_on_record(l);
-	agent_of(l, &new_pod, "g2");
-	l->config.application_ids = true;
-	claims(l, CLAIM_TAKE, held);
-}
-
-static void take_begin(struct life *l)
-{
-	take_begin_with(l, HELD_ID);
-	reserve_beats(l);
-	forget(l);
-}
-
-static void cold_begin(struct life *l)
-{
-	take_begin_with(l, NULL);
-	reserve_beats(l);
-	forget(l);
-}
-
-static void starts(struct life *l)
-{
-	observed(l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
-}
-
-static struct view restored(enum job_state state, int64_t id)
-{
-	struct view view = job_in(state);
-
-	view.restored = true;
-	view.restored_id = id;
-	view.restored_path = SAVEPOINT_1;
-	return view;
-}
-
-static void taken_begin(struct life *l)
-{
-	take_begin(l);
-	starts(l);
-	started(l);
-	forget(l);
-}
-
 static void check_returned(struct life *l)
 {
 	CHECK_HANDOVER(l, HANDOVER_RETURNED);
@@ -66,6 +14,11 @@ static void check_returned(struct life *l)
 	pass(l, 600000);
 	CHECK_NOTHING(l, EFFECT_WRITE_JOURNAL);
 	CHECK_NOTHING(l, EFFECT_LAUNCH);
+}
+
+static bool takes_over(const struct life *l)
+{
+	return l->life.takeover_pending || l->life.takeover_ms > l->life.now_ms;
 }
 
 /* ---- taken ---- */
@@ -216,6 +169,23 @@ LIFE_TEST_FROM(take_begin, a_new_agent_that_finds_it_held_before_a_launch_uses_i
 	starts(l);
 	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
 	CHECK(journal_launch_const(&l->life.journal)->held);
+}
+
+/* The launch of the pod that has granted the job has ended; one that took the job before may live. */
+LIFE_TEST_FROM(take_begin, a_new_agent_does_not_wait_for_the_flink_whose_job_was_granted)
+{
+	struct event e = {.type = EVENT_HELLO, .hello = {.held = HELD_ID, .claim = CLAIM_OWN}};
+	static const char *const writers[] = {"old/uold/a", "other/uother/a"};
+
+	for (size_t i = 0; i < ARRAY_LEN(writers); i++) {
+		l->config.place = "new/unew";
+		l->config.takeover_ms = 35000;
+		restart_agent(l);
+		xstrset(&journal_launch(&l->life.journal)->writer, writers[i]);
+		journal_launch(&l->life.journal)->ended_unix_ms = 0;
+		step(l, &e);
+		CHECK_INT(takes_over(l), ==, i > 0);
+	}
 }
 
 /* ---- done ---- */

@@ -396,22 +396,6 @@ void handover_stops_for_upgrade(struct lifecycle *life, int64_t budget_ms)
 	handover_set_state(life, HANDOVER_STOPPING, "the pod ends, and the candidate is prepared");
 }
 
-int64_t handover_takeover_ms(const struct lifecycle *life)
-{
-	const struct lifecycle_config *config = life->config;
-	const struct launch *launch = journal_launch_const(&life->journal);
-
-	/* its job has ended, and that is what was granted */
-	if (handover_is_on(life) && life->handover.claim == CLAIM_TAKE)
-		return 0;
-	/* Flink's election keeps only a Flink of the same cluster id out */
-	if (handover_is_on(life) && launch &&
-	    !xstrsame(launch->ha_cluster_id, config->ha_cluster_id) &&
-	    config->handover.takeover_ms > config->takeover_ms)
-		return config->handover.takeover_ms;
-	return config->takeover_ms;
-}
-
 bool lifecycle_keeps_ready(const struct lifecycle *life)
 {
 	const struct handover *handover = &life->journal.handover;

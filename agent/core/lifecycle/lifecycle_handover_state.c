@@ -280,3 +280,37 @@ void handover_leaves(struct lifecycle *life)
 		life->want_write = true;
 	}
 }
+
+/* ---- how long it waits for a Flink elsewhere ---- */
+
+/* The last launch is that of the pod that has granted the job, which it did when that had ended. An
+ * agent that comes back knows it by this; a launch of another one, that has taken the job, may live. */
+static bool was_granted(const struct lifecycle *life, const struct launch *launch)
+{
+	const struct handover *handover = &life->journal.handover;
+	cleanup_free char *giver = NULL;
+
+	if (handover->state != HANDOVER_TAKEN || handover->forced || !launch || !launch->writer ||
+	    !party_is(&handover->to, handover_me(life)->uid) || !handover->from.uid)
+		return false;
+	giver = xasprintf("%s/%s/", handover->from.pod ? handover->from.pod : "",
+			  handover->from.uid);
+	return !strncmp(launch->writer, giver, strlen(giver));
+}
+
+int64_t handover_takeover_ms(const struct lifecycle *life)
+{
+	const struct lifecycle_config *config = life->config;
+	const struct launch *launch = journal_launch_const(&life->journal);
+
+	/* its job has ended, and that is what was granted */
+	if (handover_is_on(life) &&
+	    (life->handover.claim == CLAIM_TAKE || was_granted(life, launch)))
+		return 0;
+	/* Flink's election keeps only a Flink of the same cluster id out */
+	if (handover_is_on(life) && launch &&
+	    !xstrsame(launch->ha_cluster_id, config->ha_cluster_id) &&
+	    config->handover.takeover_ms > config->takeover_ms)
+		return config->handover.takeover_ms;
+	return config->takeover_ms;
+}
