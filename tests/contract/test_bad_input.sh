@@ -80,6 +80,13 @@ config -application
 run
 refused 'a key that is missing' "$dir/drey.yaml" application
 
+# two sides that would share Flink's leader lock and HA data
+config
+printf 'handover:\n  mode: surge\n  clusterIds: [orders, orders]\n' >>"$dir/drey.yaml"
+run
+refused 'one cluster id for both sides of a hand-over: the key, and where' "$dir/drey.yaml: line" handover.clusterIds \
+	"is 'orders' twice"
+
 # ---- storage ----------------------------------------------------------------------------------------------
 
 # one that is away is no bad input: test_storage_away.sh
