@@ -16,13 +16,15 @@
 #   await_returned T          waits until the hand-over has failed and the version T of before writes again in the same Pod, OWNER
 #   roll_back T               T is deployed again, and CANDIDATE goes
 #
-# REPLAY is set to 1 by a case in which Flink recovers from a checkpoint. GAP_LIMIT_MS (default 10000, for busy machines): no
-# hand-over may take longer; the figures are printed.
+# REPLAY is set to 1 by a case in which Flink recovers from a checkpoint. STARTING is more of a condition for jq on the requests that
+# must not be denied: an API server that has just started denies everything until it has read its Roles. GAP_LIMIT_MS (default
+# 10000, for busy machines): no hand-over may take longer; the figures are printed.
 
 GAP_LIMIT_MS=${GAP_LIMIT_MS:-10000}
 CURRENT=''
 OWNER=''
 REPLAY=''
+STARTING=''
 NEXT=''
 OLD=''
 declare -A BEFORE=()
@@ -170,6 +172,6 @@ surge_cases() { # CASE...
 	check "no TaskManager was at the JobManager of another version" nobody_astray
 	check "never did two jobs run" one_runs
 	diag "$(observed 'select(.what == "end")')"
-	is "$(api_denied)" "" "nothing was asked for that the Role does not allow"
+	is "$(api_requests "(.code == 401 or .code == 403)$STARTING")" "" "nothing was asked for that the Role does not allow"
 	e2e_end
 }
