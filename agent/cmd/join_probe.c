@@ -21,7 +21,7 @@ static void probe_answered(void *arg, const char *from, const struct http_get_an
 {
 	struct probe *probe = arg;
 
-	if (answer && answer->status == 200) {
+	if (answer && join_is_ready(answer->status, answer->body, answer->body_len_bytes)) {
 		probe->ready = true;
 		loop_stop(probe->loop);
 	} else if (!answer && !*probe->why_not) {

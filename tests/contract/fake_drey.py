@@ -5,7 +5,7 @@
 
 Listens on PORT of each ADDRESS. What is answered to /join is in DIR/ADDRESS, read for each request: "STATUS BODY", or one of
 "hang" (never answer), "reset", "close" (nothing), "big" (1 MB), "drip" (a byte a second), "cut" (less than announced).
-/readyz has the status in DIR/ADDRESS.readyz, or 503. Each request is a line "ADDRESS TARGET" in DIR/requests. DIR/up exists as soon as all of them
+/readyz has the status in DIR/ADDRESS.readyz, or 503, and the body after it, or the one that belongs to 200. Each request is a line "ADDRESS TARGET" in DIR/requests. DIR/up exists as soon as all of them
 listen.
 """
 
@@ -33,7 +33,9 @@ def head(status, length):
 
 def answer(client, address, target):
     if target.startswith("/readyz"):
-        client.sendall(head(read(address + ".readyz", "503"), 2) + b"x\n")
+        status, _, body = read(address + ".readyz", "503").partition(" ")
+        body = (body or "the job of this generation runs here").encode() + b"\n"
+        client.sendall(head(status, len(body)) + body)
         return
     mode = read(address, "404 {}")
     if mode == "hang":

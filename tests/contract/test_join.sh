@@ -133,6 +133,10 @@ result $? 'the generation is sent percent-encoded'
 ready 9
 [ $? -eq 1 ] && [ ! -e "$dir/mark" ] && grep -q 'Connection refused' "$dir/err"
 result $? '--ready: nobody answers: 1, and why'
+echo '200 Running: the job is running' >"$dir/dreys/127.0.0.3.readyz"
+ready 3
+[ $? -eq 1 ] && [ ! -e "$dir/mark" ]
+result $? '--ready: a drey of before hand-overs means its own job'
 echo 200 >"$dir/dreys/127.0.0.3.readyz"
 ready 2 9 3 && [ -f "$dir/mark" ] && [ ! -s "$dir/err" ]
 result $? '--ready: it runs at one of them: 0, and the file says so'

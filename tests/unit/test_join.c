@@ -203,3 +203,15 @@ TEST(names_have_a_limit_and_texts_are_cut)
 	buf_addstr(&body, "\"}");
 	CHECK_STR(read_as(404, buf_str(&body)), "error");
 }
+
+TEST(only_the_sentence_about_the_generation_says_ready)
+{
+	const char *yes = join_ready_text(true), *no = join_ready_text(false);
+	static const char old[] = "Running: job 1 is running\n";
+
+	CHECK(join_is_ready(200, yes, strlen(yes)));
+	CHECK(!join_is_ready(503, yes, strlen(yes)));
+	CHECK(!join_is_ready(200, no, strlen(no)));
+	CHECK(!join_is_ready(200, old, strlen(old)));
+	CHECK(!join_is_ready(200, "", 0));
+}

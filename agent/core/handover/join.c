@@ -52,6 +52,19 @@ bool join_ready(const char *asked, const struct join_facts *facts)
 	return is_own(asked, facts) && facts->job_runs;
 }
 
+const char *join_ready_text(bool ready)
+{
+	return ready ? "the job of this generation runs here\n"
+		     : "the job of this generation does not run here\n";
+}
+
+bool join_is_ready(int status, const char *body, size_t len_bytes)
+{
+	const char *text = join_ready_text(true);
+
+	return status == 200 && len_bytes == strlen(text) && !memcmp(body, text, len_bytes);
+}
+
 void join_print(const struct join_answer *answer, struct buf *body)
 {
 	cleanup_json struct json *doc = json_object();

@@ -52,6 +52,13 @@ void join_decide(const char *asked, const struct join_facts *facts, struct join_
 /* Is a TaskManager of this generation ready: does its job run here? */
 bool join_ready(const char *asked, const struct join_facts *facts);
 
+/*
+ * The body of that answer. The status alone is not believed: a drey of before hand-overs knows no
+ * generation, and answers 200 while its own job runs.
+ */
+const char *join_ready_text(bool ready);
+bool join_is_ready(int status, const char *body, size_t len_bytes);
+
 /* Append the body, with a newline at its end. */
 void join_print(const struct join_answer *answer, struct buf *body);
 

@@ -86,8 +86,6 @@ bool http_join_ready(const struct driver *driver, const char *query, struct http
 		return found < 0;
 	driver_join_facts(driver, &facts);
 	reply->status = join_ready(asked, &facts) ? 200 : 503;
-	buf_addf(&reply->body, "%s\n",
-		 reply->status == 200 ? "the job of this generation runs here"
-				      : "the job of this generation does not run here");
+	buf_addstr(&reply->body, join_ready_text(reply->status == 200));
 	return true;
 }
