@@ -36,8 +36,6 @@ static void add_parts(struct buf *text, const struct handover *handover)
 {
 	exposition_family(text, "drey_handover_seconds", "gauge",
 			  "Duration of the parts of the last hand-over.");
-	if (!handover)
-		return;
 	add_part(text, "prepare", handover->started_unix_ms, handover->prepared_unix_ms);
 	add_part(text, "stop", handover->stopping_unix_ms, handover->granted_unix_ms);
 	add_part(text, "take", handover->granted_unix_ms, handover->taken_unix_ms);
@@ -63,28 +61,29 @@ static void add_ends(struct buf *text, const struct handover *handover)
 
 void metrics_handover(const struct lifecycle *life, struct buf *text)
 {
-	const struct handover *handover = is_on(life) ? &life->journal.handover : NULL;
-	bool limited = handover && handover_is_under_way(handover) && handover->deadline_unix_ms;
+	/* without hand-overs the journal has none, and the families have no samples */
+	const struct handover *handover = &life->journal.handover;
+	bool on = is_on(life);
+	bool limited = on && handover_is_under_way(handover) && handover->deadline_unix_ms;
 
 	exposition_family(text, "drey_handover_state", "gauge",
 			  "1 for the state of the last hand-over, 0 for the others.");
-	for (int i = 0; i <= HANDOVER_REFUSED && handover; i++)
+	for (int i = 0; i <= HANDOVER_REFUSED && on; i++)
 		exposition_labelled(text, "drey_handover_state", "state",
 				    handover_state_name((enum handover_state)i),
 				    (int)handover->state == i);
 	exposition_seconds(text, "drey_handover_deadline_timestamp_seconds",
 			   "Time at which the state of the hand-over under way ends at the latest.",
-			   limited, limited ? handover->deadline_unix_ms : 0);
+			   limited, handover->deadline_unix_ms);
 	add_parts(text, handover);
 	exposition_known(text, "drey_handover_tries",
-			 "Failed hand-overs to the version of the last one.", handover,
-			 handover ? handover->tries : 0);
+			 "Failed hand-overs to the version of the last one.", on, handover->tries);
 	exposition_known(text, "drey_handover_returned",
-			 "1 when the version of the last hand-over has returned the job.", handover,
-			 handover && handover->returned);
+			 "1 when the version of the last hand-over has returned the job.", on,
+			 handover->returned != NULL);
 	exposition_family(
 		text, "drey_handovers_total", "counter",
 		"Hand-overs since the application was created, by the state in which they ended.");
-	if (handover)
+	if (on)
 		add_ends(text, handover);
 }
