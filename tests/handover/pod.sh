@@ -20,6 +20,7 @@ component=$2
 template=$run/templates/$TEMPLATE
 pod=$run/pods/$POD_NAME
 generation=$(cat "$template/generation")
+[ ! -e "$template/build" ] || BUILD=$(cat "$template/build")
 
 # The two that Flink needs beside each other, and what is the Pod's own.
 layout() {
