@@ -5,7 +5,7 @@
 #   tests/cluster/images.sh DIR     as root; prints the OCI layout (a directory), which node.sh loads
 #
 # In it are localhost/pause:1, which is what holds a Pod's namespaces, and localhost/orders:1 and :2, which tests/image/build.sh
-# makes, with Flink's file system for S3. DIR keeps everything between two calls; only what has changed is made anew. It
+# makes, with Flink's file system for S3 and with HandoverJob beside ContinuityJob. DIR keeps everything between two calls; only what has changed is made anew. It
 # grows with each change of drey; remove it at any time. Exit status as of tests/image/build.sh.
 
 set -euo pipefail
@@ -42,7 +42,8 @@ cc -Os -static -s -o "$dir/context/pause/pause" "$here/pause.c"
 printf '%s\n' 'FROM scratch' 'COPY pause /pause' 'ENTRYPOINT ["/pause"]' >"$dir/context/pause/Dockerfile"
 make_image localhost/pause:1 "$dir/context/pause"
 cp "$plugin" "$dir/context/s3/"
-printf '%s\n' 'FROM localhost/orders:1' "COPY ${plugin##*/} /opt/flink/plugins/s3/" >"$dir/context/s3/Dockerfile"
+tests/job/build.sh "$(tools/get-flink.sh "$version")" "$dir/context/s3/handover.jar" HandoverJob
+printf '%s\n' 'FROM localhost/orders:1' "COPY ${plugin##*/} /opt/flink/plugins/s3/" 'COPY handover.jar /opt/flink/usrlib/' >"$dir/context/s3/Dockerfile"
 make_image localhost/orders-s3:1 "$dir/context/s3"
 printf '%s\n' 'FROM localhost/orders-s3:1' 'LABEL version=2' >"$dir/context/next/Dockerfile"
 make_image localhost/orders-s3:2 "$dir/context/next"

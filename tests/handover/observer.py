@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Sees what must never happen in a hand-over, and when the rest did.
 
-observer.py --server URL --pki DIR --namespace NS --application APP --rest-port PORT
+observer.py --server URL --pki DIR --namespace NS --application APP --rest-port PORT [--pods]
 
 Every 0.25 s it asks each JobManager in $E2E_RUN/addresses (files ADDRESS: "POD COMPONENT GENERATION HASH") for its TaskManagers and
-its jobs, and it watches APP-drey-journal and APP-drey-candidate. Standard output has JSON, one object a line, each with `ms`:
+its jobs, and it watches APP-drey-journal and APP-drey-candidate. With --pods there are real Pods: it watches those of APP, and finds
+the JobManagers among them. Standard output has JSON, one object a line, each with `ms`:
 
     {"what": "astray", "pod", "generation", "id"}       a TaskManager whose resource id is not GENERATION-... of that JobManager;
                                                         once for each, `end` counts the looks
@@ -12,6 +13,8 @@ its jobs, and it watches APP-drey-journal and APP-drey-candidate. Standard outpu
     {"what": "flink", "pod", "generation", "taskManagers": [ids], "jobs": ["ID STATE"]}     when it has changed
     {"what": "journal", "sequence", "owner", "handover", "id", "why"}       when owner or handover.state has changed
     {"what": "candidate", "key", "pod", "state", "why"}                     when that has changed
+    {"what": "pod", "pod", "component", "generation", "event": "made|ready|unready|term|gone", "exit"}      with --pods;
+                                                        "exit" of "gone": of its container, if it was told
     {"what": "end", "looks", "seen": {GENERATION: N}, "astray": N, "two": N}     on SIGTERM
 """
 
@@ -28,6 +31,7 @@ from urllib.parse import urlsplit
 
 EVERY_S = 0.25
 options = None
+real_job_managers = {}
 lock = threading.Lock()
 ended = threading.Event()
 
@@ -42,6 +46,9 @@ def say(what, **more):
 
 def job_managers():
     """{address: (pod, generation)}"""
+    if options.pods:
+        with lock:
+            return dict(real_job_managers)
     found = {}
     where = f"{os.environ['E2E_RUN']}/addresses"
     for address in os.listdir(where):
@@ -172,17 +179,96 @@ def tell_candidate(data, before):
                 warm=found.get("warm"))
 
 
+# ---- real Pods -------------------------------------------------------------------------------------
+
+
+class Pods:
+    """What the API server says of the Pods of the application."""
+
+    def __init__(self):
+        self.known = {}
+
+    def follow(self):
+        path = f"/api/v1/namespaces/{options.namespace}/pods?labelSelector=app.kubernetes.io%2Finstance%3D{options.application}"
+        while not ended.is_set():
+            connection = connect()
+            try:
+                connection.request("GET", path)
+                found = json.loads(connection.getresponse().read())
+                for name in set(self.known) - {pod["metadata"]["name"] for pod in found["items"]}:
+                    self.forget(name)
+                for pod in found["items"]:
+                    self.see(pod)
+                version = found["metadata"]["resourceVersion"]
+                connection.request("GET", f"{path}&watch=1&timeoutSeconds=50&resourceVersion={version}")
+                answer = connection.getresponse()
+                while answer.status == 200 and (line := answer.readline()):
+                    self.change(json.loads(line))
+            except (OSError, http.client.HTTPException, ValueError, KeyError):
+                pass
+            finally:
+                connection.close()
+            ended.wait(0.1)
+
+    def change(self, event):
+        if event["type"] == "DELETED":
+            self.see(event["object"])
+            self.forget(event["object"]["metadata"]["name"])
+        elif event["type"] in ("ADDED", "MODIFIED"):
+            self.see(event["object"])
+
+    def tell(self, name, event, **more):
+        known = self.known[name]
+        say("pod", pod=name, component=known["component"], generation=known["generation"], event=event, **more)
+
+    def see(self, pod):
+        meta, status = pod["metadata"], pod.get("status", {})
+        name = meta["name"]
+        if name not in self.known:
+            self.known[name] = {
+                "component": meta["labels"].get("app.kubernetes.io/component"),
+                "generation": meta.get("annotations", {}).get("drey.dev/generation"),
+                "ready": False,
+                "term": False,
+                "exit": None,
+            }
+            self.tell(name, "made")
+        known = self.known[name]
+        ready = any(one["type"] == "Ready" and one["status"] == "True" for one in status.get("conditions", []))
+        if ready != known["ready"]:
+            known["ready"] = ready
+            self.tell(name, "ready" if ready else "unready")
+        if "deletionTimestamp" in meta and not known["term"]:
+            known["term"] = True
+            self.tell(name, "term")
+        for container in status.get("containerStatuses", []):
+            known["exit"] = container["state"].get("terminated", {}).get("exitCode")
+        if known["component"] == "jobmanager" and status.get("podIP"):
+            with lock:
+                real_job_managers[status["podIP"]] = (name, known["generation"])
+
+    def forget(self, name):
+        self.tell(name, "gone", exit=self.known[name]["exit"])
+        del self.known[name]
+        with lock:
+            for address in [address for address, (pod, _) in real_job_managers.items() if pod == name]:
+                del real_job_managers[address]
+
+
 def main():
     global options
     parser = argparse.ArgumentParser()
     for name in ("server", "pki", "namespace", "application"):
         parser.add_argument("--" + name, required=True)
     parser.add_argument("--rest-port", type=int, required=True)
+    parser.add_argument("--pods", action="store_true")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
     os.makedirs(f"{os.environ['E2E_RUN']}/addresses", exist_ok=True)
     for name, tell in (("journal", tell_journal), ("candidate", tell_candidate)):
         threading.Thread(target=follow, args=(f"{options.application}-drey-{name}", tell), daemon=True).start()
+    if options.pods:
+        threading.Thread(target=Pods().follow, daemon=True).start()
     looks = Looks()
     due = time.monotonic()
     while not ended.wait(max(0, due - time.monotonic())):

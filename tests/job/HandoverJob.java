@@ -37,6 +37,7 @@
  * Control files
  *   hold-SPLIT           this split gives nothing as long as the file is there
  *   throw-in-main        main() throws
+ *   hold-main            main() waits as long as the file is there
  *   fail, fail-once      throw in a task: as long as the file is there; once, the file is removed first
  *   hold-snapshot        snapshots wait in the task thread as long as the file is there
  *   fail-snapshot        snapshots fail as long as the file is there
@@ -99,6 +100,9 @@ public final class HandoverJob {
 		Files.createDirectories(options.committed());
 		try (Log events = new Log(options.file("events.log"))) {
 			events.write("MAIN " + options.version + " - ms=" + System.currentTimeMillis());
+		}
+		while (options.hasControl("hold-main")) {
+			Thread.sleep(CONTROL_EVERY_MS);
 		}
 		if (options.throwInMain || options.hasControl("throw-in-main")) {
 			throw new IllegalStateException("main() threw on purpose");
