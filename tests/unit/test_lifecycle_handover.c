@@ -251,6 +251,8 @@ LIFE_TEST_FROM(stopping_begin, a_candidate_that_goes_during_the_stop_gives_the_j
 	forget(l);
 	observed(l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
 	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
+	/* with an owner that is not ready, Kubernetes could end it instead of the candidate */
+	CHECK(lifecycle_keeps_ready(&l->life));
 	beats(l, CANDIDATE_PREPARED); /* it must run before it is given away again */
 	CHECK_HANDOVER(l, HANDOVER_RETURNED);
 	CHECK_INT(handover_of(l)->tries, ==, 1);

@@ -465,7 +465,7 @@ struct lifecycle {
 		 * that was acknowledged: it is never written again */
 		bool giving, given;
 		int64_t given_sequence;
-		bool stood_down, ran; /* ran: the job has, since this agent began */
+		bool stood_down, ran; /* ran: the job has, since this agent began or it came back */
 		struct candidate_seen seen[PLACES];
 		int64_t begun_ms;         /* when this agent began */
 		int64_t asked, asked_ms;  /* the last question on record, and since when */

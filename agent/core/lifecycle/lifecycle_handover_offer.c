@@ -263,6 +263,7 @@ void handover_pursue_offered(struct lifecycle *life)
 void handover_comes_back(struct lifecycle *life, const char *why)
 {
 	life->journal.handover.tries++;
+	life->handover.ran = false; /* it was stopped for this, perhaps by this agent */
 	handover_set_state(life, HANDOVER_RETURNED, "%s", why);
 }
 
