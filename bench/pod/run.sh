@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 #
 # bench/pod/run.sh - what drey adds to the start of a JobManager's Pod, and how long an upgrade interrupts a job: the chart with
-# `helm upgrade`, compared to the same image without drey, with kubectl and curl. Real Pods on a real node (tests/cluster).
+# `helm upgrade`, by recreate and by surge, compared to the same image without drey, with kubectl and curl. Real Pods on a real
+# node (tests/cluster).
 #
 #   bench/pod/run.sh [quick] [--starts N] [--upgrades N]     20 and 8 of each (quick: 3 and 1)
 #
-# Needs root. Both applications run side by side and take turns, so other load on the machine affects both. Prints
-# Markdown. Memory: 4 GB.
+# Needs root. The applications run side by side and take turns, so other load on the machine affects all. Prints
+# Markdown. Memory: 7 GB.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -19,11 +20,11 @@ while [ $# -gt 0 ]; do
 	quick) starts=3 upgrades=1 ;;
 	--starts) starts=${2-} && shift ;;
 	--upgrades) upgrades=${2-} && shift ;;
-	*) bench_usage 6 ;;
+	*) bench_usage 7 ;;
 	esac
 	shift
 done
-[[ "$starts $upgrades" =~ ^[0-9]+\ [0-9]+$ ]] || bench_usage 6
+[[ "$starts $upgrades" =~ ^[0-9]+\ [0-9]+$ ]] || bench_usage 7
 [ "$(id -u)" = 0 ] || bench_lacks "needs root, for a node that runs Pods"
 
 column() { # FILE N
@@ -50,11 +51,27 @@ print_starts() {
 print_upgrades() {
 	printf '\n| an upgrade, seconds | last record to first record | of it until the old job has ended | from there to main() | from there |\n'
 	printf '| --- | --- | --- | --- | --- |\n'
-	row "\`helm upgrade\`" "$scratch/upgrade.drey" 1000 1 2 3 4
+	row "\`helm upgrade\`, recreate" "$scratch/upgrade.drey" 1000 1 2 3 4
+	row "\`helm upgrade\`, surge" "$scratch/upgrade.surge" 1000 1 2 3 4
 	row "by hand" "$scratch/upgrade.hand" 1000 1 2 3 4
-	awk -v a="$(column "$scratch/upgrade.drey" 1 | bench_median)" -v b="$(column "$scratch/upgrade.hand" 1 | bench_median)" \
-		-v turns="$(paste "$scratch/upgrade.drey" "$scratch/upgrade.hand" | awk '{ printf "%s%.2f", (NR > 1 ? ", " : ""), $1 / $5 }')" \
-		'BEGIN { printf "\n`helm upgrade` / by hand: %.2f of the medians; turn by turn %s\n", a / b, turns }'
+	echo
+	compare drey recreate hand "by hand"
+	compare surge surge hand "by hand"
+	compare surge surge drey recreate
+	printf '\n| surge, ms | last record to Granted | to Taken | to go | to main() | to first record |\n'
+	printf '| --- | --- | --- | --- | --- | --- |\n'
+	row "a hand-over" "$scratch/parts.surge" 1 1 2 3 4 5
+	printf '\nMemory of its Pods, MiB: %s before, at most %s while two versions run. ' "$(column "$scratch/memory.surge" 1 | bench_spread 1)" \
+		"$(column "$scratch/memory.surge" 2 | bench_spread 1)"
+	printf 'Requests to the API server, from the new Pod until its job runs (%s s): ' "$(column "$scratch/requests.surge" 4 | bench_spread 1)"
+	printf '%s by both dreys, of these %s since the stop began; %s by both Flinks.\n' "$(column "$scratch/requests.surge" 1 | bench_spread 1)" \
+		"$(column "$scratch/requests.surge" 2 | bench_spread 1)" "$(column "$scratch/requests.surge" 3 | bench_spread 1)"
+}
+
+compare() { # SIDE NAME SIDE NAME
+	awk -v a="$(column "$scratch/upgrade.$1" 1 | bench_median)" -v b="$(column "$scratch/upgrade.$3" 1 | bench_median)" -v what="$2 / $4" \
+		-v turns="$(paste "$scratch/upgrade.$1" "$scratch/upgrade.$3" | awk '{ printf "%s%.2f", (NR > 1 ? ", " : ""), $1 / $5 }')" \
+		'BEGIN { printf "* %s: %.2f of the medians; turn by turn %s\n", what, a / b, turns }'
 }
 
 scratch=$(mktemp -d)
@@ -88,10 +105,12 @@ cat <<END
 $(bench_load) at the end
 
 Limits of these figures:
-* API server, kubelet, both applications and the object store share two CPUs, so everything is slower than on a cluster,
+* API server, kubelet, all applications and the object store share two CPUs, so everything is slower than on a cluster,
   including the responses that drey waits for.
 * "Bound" is when the scheduler reported to the API server, some milliseconds after the Pod was created. The start of the JVM is its
   own first line (\`-Xlog\`), less its uptime. Process times are accurate to 10 ms.
+* In a surge upgrade "the old job has ended" is when its tasks have closed; "Granted" and "Taken" are when a watch of the journal
+  reports them, "go" is when drey lets main() continue. Memory is the working set, looked at every 0.5 s or more.
 * The image is already on the node, and containers start one at a time here.
 * "By hand" never hesitates: a script starts the next step as soon as the previous one is done, and gives the new job its own path
   for job results. The moment when the operator is ready counts as the first record, the snapshot of the savepoint as the last one.

@@ -1,13 +1,19 @@
 #!/usr/bin/env bash
 #
-# sides.sh - the two applications of run.sh, which starts it inside of the node: DIR STARTS UPGRADES.
+# sides.sh - the applications of run.sh, which starts it inside of the node: DIR STARTS UPGRADES.
 #
 #   orders   the chart as it is: drey, Flink's HA, state on S3, journal, custom resource
+#   surge    the same with upgrade.strategy surge; only if there are UPGRADES
 #   plain    what the chart makes for the same values, without drey: the same script of Flink is process 1
 #
 # Leaves in DIR, a line of ms for each turn:
 #   start.drey, start.hand      bound to JVM, bound to process 1, process 1 to JVM, process 1 to the start of Flink's script
-#   upgrade.drey, upgrade.hand  last record to first record; to the end of the old job, from there to main(), from there
+#   upgrade.drey, upgrade.surge, upgrade.hand   last record to first record; to the end of the old job, from there to main(), from there
+#   parts.surge                 last record to Granted, to Taken, to go, to main(), to first record
+# and, a line for each hand-over:
+#   memory.surge                MiB of all Pods before it, and at most while it lasts
+#   requests.surge              to the API server from the new Pod until the job runs there: of both dreys, of these since the stop began,
+#                               of both Flinks; and the seconds that this took
 
 # shellcheck disable=SC2317 # functions that are waited for
 # shellcheck source=tests/e2e/tap.sh
@@ -41,6 +47,7 @@ now_ms() {
 side() { # drey|hand: what the functions of lib.sh are about
 	case $1 in
 	drey) APPLICATION=orders ;;
+	surge) APPLICATION=surge ;;
 	hand) APPLICATION=plain ;;
 	esac
 	EVENTS=$VOLUME/log.$APPLICATION
@@ -54,12 +61,12 @@ pod() { # COMPONENT
 
 # ---- the applications --------------------------------------------------------------------------------------
 
-side_values() { # APPLICATION
+side_values() { # APPLICATION [LINE...]
 	# shellcheck disable=SC2034 # of lib.sh
 	JOB_LINE="class: drey.ContinuityJob, args: [--log, /events/log.$1, --control, /events/control.$1]"
 	# shellcheck disable=SC2034 # of lib.sh
 	MORE_CONFIGURATION="env.java.opts.jobmanager: \"-Xlog:os=info:file=/events/jvm.$1.%t:time,uptime\""
-	values
+	values "${@:2}"
 	mv "$RUN/values.yaml" "$RUN/$1.yaml"
 	: >"$VOLUME/log.$1"
 	chmod 666 "$VOLUME/log.$1"
@@ -68,8 +75,20 @@ side_values() { # APPLICATION
 begin_drey() {
 	side drey
 	side_values orders
-	cp "$RUN/orders.yaml" "$RUN/values.yaml"
-	install >/dev/null || fail "helm install"
+	by_helm install 1
+}
+
+begin_surge() {
+	side surge
+	side_values surge "upgrade: {strategy: surge}"
+	by_helm install 1
+	spawn observer python3 "$TOP/tests/handover/observer.py" --server "$(jq --raw-output '.clusters[0].cluster.server' "$ADMIN")" \
+		--pki "${ADMIN%/*}" --namespace "$NAMESPACE" --application surge --rest-port 8081 --pods
+}
+
+by_helm() { # install|upgrade TAG
+	helm "$1" "$APPLICATION" "$CHART" --values "$RUN/$APPLICATION.yaml" --set "state.uri=s3://flink/$APPLICATION" \
+		--set-string "image.tag=$2" --wait --timeout "${WAIT_S}s" >/dev/null || fail "helm $1"
 }
 
 # The chart's objects. The JobManager starts as its image lets it; what only drey answers is not asked. Each version of them has job
@@ -179,23 +198,23 @@ jvm_pid() {
 
 # ---- an upgrade --------------------------------------------------------------------------------------------
 
-# Between two jobs of the log: from the last snapshot of the old one to the first element of the new one.
-away() { # OLD_LINES: those that were there before
+# Between two jobs of the log: the last snapshot of the old one, its end, main(), the first element of the new one.
+moments() { # OLD_LINES: those that were there before
 	awk -v old="$1" '
 		function ms() { return substr($NF, 4) }
 		NR <= old && $1 == "SNAPSHOT" { job = $5; last = ms() }
 		NR > old && $1 == "SNAPSHOT" && $5 == job { last = ms() }
 		NR > old && $1 == "CLOSE" && $5 == job { closed = ms() }
 		NR > old && $1 == "MAIN" { main = ms() }
-		NR > old && $1 == "START" && $5 != job { print ms() - last, closed - last, main - closed, ms() - main; exit }' "$EVENTS"
+		NR > old && $1 == "START" && $5 != job { print last, closed, main, ms(); exit }' "$EVENTS"
 }
 
 begun_again() { # OLD_LINES
-	[ -n "$(away "$1")" ]
+	[ -n "$(moments "$1")" ]
 }
 
-by_helm() { # TAG
-	upgrade --set-string "image.tag=$1" >/dev/null || fail "helm upgrade"
+away() { # OLD_LINES
+	moments "$1" | awk '{ print $4 - $1, $2 - $1, $3 - $2, $4 - $3 }'
 }
 
 saved() { # JOB TRIGGER
@@ -218,28 +237,110 @@ one_upgrade() { # drey|hand TAG
 	local lines
 	side "$1"
 	lines=$(wc -l <"$EVENTS")
-	if [ "$1" = drey ]; then
-		by_helm "$2"
-	else
-		(by_hand "$2") || exit 1
-	fi
+	case $1 in
+	drey) by_helm upgrade "$2" ;;
+	surge) by_surge "$2" ;;
+	hand) (by_hand "$2") || exit 1 ;;
+	esac
 	until_true "the job has begun again" begun_again "$lines"
 	away "$lines" | tee -a "$results/upgrade.$1" | sed "s/^/# upgrade, $1: /" >&2
+	[ "$1" != surge ] || surge_parts "$lines" | tee -a "$results/parts.surge" | sed 's/^/# its parts: /' >&2
 	settle
 	continuity >&2 || fail "the job has lost something"
+}
+
+# ---- a hand-over -------------------------------------------------------------------------------------------
+
+observed() { # JQ
+	jq --raw-output "$1" "$RUN/log/observer.log"
+}
+
+# As the kubelet counts it: without what is only cached.
+memory_mib() {
+	local uid dir sum=0 used
+	for uid in $(kubectl get pods --selector "app.kubernetes.io/instance=$APPLICATION" --output 'jsonpath={.items[*].metadata.uid}'); do
+		for dir in /sys/fs/cgroup/{memory/,}drey-node-*/kubepods/{*/,}"pod$uid"; do
+			[ -e "$dir/memory.stat" ] || continue
+			used=$(cat "$dir/memory.usage_in_bytes" 2>/dev/null || cat "$dir/memory.current") || continue
+			used=$((used - $(sed -nE 's/^(total_)?inactive_file //p' "$dir/memory.stat" | tail -n 1)))
+			sum=$((sum + used))
+			break
+		done
+	done
+	echo $((sum / 1048576))
+}
+
+watch_memory() {
+	while :; do
+		memory_mib
+		sleep 0.5
+	done >"$RUN/memory"
+}
+
+# drey says who it is; everything else with these accounts is Flink.
+requests() { # FROM_MS TO_MS
+	local from to
+	from=$(date -u -d "@${1:0:-3}.${1: -3}" +%FT%T.%3N) to=$(date -u -d "@${2:0:-3}.${2: -3}" +%FT%T.%3N)
+	jq --raw-output --arg user "system:serviceaccount:$NAMESPACE:surge" --arg from "$from" --arg to "$to" '
+		select(.user.username == $user and .requestReceivedTimestamp >= $from and .requestReceivedTimestamp <= $to) |
+		"\(.auditID) \(if .userAgent | startswith("drey/") then "drey" else "flink" end) \(.verb) \(.objectRef.resource)/\(.objectRef.name // "")"' \
+		"$AUDIT" | sort -u -k 1,1 | cut -d' ' -f2- >"$RUN/requests"
+}
+
+count_requests() { # MADE_MS STOPPING_MS DONE_MS
+	local dreys flinks
+	requests "$1" "$3"
+	sort "$RUN/requests" | uniq -c | sed 's/^/# requests: /' >&2
+	dreys=$(grep -c '^drey ' "$RUN/requests") flinks=$(grep -c '^flink ' "$RUN/requests")
+	requests "$2" "$3"
+	echo "$dreys $(grep -c '^drey ' "$RUN/requests") $flinks $((($3 - $1) / 1000))"
+}
+
+by_surge() { # TAG
+	local watcher before made
+	before=$(memory_mib)
+	watch_memory &
+	watcher=$!
+	by_helm upgrade "$1"
+	until_true "the old Pods have gone" alone
+	kill "$watcher"
+	wait "$watcher" 2>/dev/null
+	echo "$before $(sort -n "$RUN/memory" | tail -n 1)" | tee -a "$results/memory.surge" | sed 's/^/# MiB: /' >&2
+	made=$(observed 'select(.what == "pod" and .component == "jobmanager" and .event == "made") | .ms' | tail -n 1)
+	count_requests "$made" "$(state_ms stopping)" "$(state_ms "done")" | tee -a "$results/requests.surge" | sed 's/^/# requests: /' >&2
+}
+
+alone() {
+	[ "$(kubectl get pods --selector "app.kubernetes.io/instance=$APPLICATION" --output name | wc -l)" -eq 2 ]
+}
+
+state_ms() { # STATE: when the last hand-over came to it
+	observed "select(.what == \"journal\" and .handover == \"$1\") | .ms" | tail -n 1
+}
+
+surge_parts() { # OLD_LINES
+	local last main first go
+	read -r last _ main first < <(moments "$1")
+	go=$(kubectl get configmap surge-drey-journal --output json | jq --raw-output '.data["journal.json"] | fromjson | .launches[-1].startedUnixMs')
+	set -- "$last" "$(state_ms granted)" "$(state_ms taken)" "$go" "$main" "$first"
+	echo "$(($2 - $1)) $(($3 - $2)) $(($4 - $3)) $(($5 - $4)) $(($6 - $5))"
 }
 
 begin_drey
 settle
 begin_hand
 settle
-mv "$RUN/orders.yaml" "$RUN/values.yaml" # for upgrade
+if [ "$upgrades" -gt 0 ]; then
+	begin_surge
+	settle
+fi
 for ((i = 0; i < starts; i++)); do
 	one_start drey
 	one_start hand
 done
 for ((i = 0; i < upgrades; i++)); do
 	one_upgrade drey $((2 - i % 2))
+	one_upgrade surge $((2 - i % 2))
 	one_upgrade hand $((2 - i % 2))
 done
 exit 0
