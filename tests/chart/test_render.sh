@@ -193,6 +193,9 @@ is "$(pod full-surge taskmanager '[.spec.terminationGracePeriodSeconds, .spec.co
 	"late: a TaskManager waits for the hand-over as long as the Deployment does"
 is "$(pod s3-surge taskmanager '.spec.containers[0].readinessProbe.exec.command | join(" ")')" "drey join --ready $join $generation" \
 	"surge: it is ready when the job of its generation runs"
+is "$(pod s3-surge jobmanager '.spec.containers[0].readinessProbe | "\(.periodSeconds) \(.failureThreshold)"')" "1 5" \
+	"surge: the JobManager stays ready while its drey becomes the reserve"
+is "$(pod s3 jobmanager '.spec.containers[0].readinessProbe | "\(.periodSeconds) \(.failureThreshold)"')" "5 1" "which else it need not"
 is "$(pod s3 taskmanager .spec.containers[0].readinessProbe) $(pod full-surge taskmanager .spec.containers[0].readinessProbe)" "null null" "and else at once"
 is "$(object pvc-surge PodDisruptionBudget/orders-taskmanager '.spec.unhealthyPodEvictionPolicy')" AlwaysAllow "and those that are not do not block a drain"
 is "$(object s3-surge Service/orders-next-rest '[.spec.publishNotReadyAddresses, .spec.selector["drey.dev/generation"], .spec.selector["app.kubernetes.io/component"]] | map(tostring) | join(" ")')" \

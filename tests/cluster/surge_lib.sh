@@ -201,11 +201,21 @@ await_done() { # T
 	await "the old Pod has ended" told gone "$old"
 	check "not before the hand-over was done" test "$(told_ms term "$old")" -ge \
 		"$(observed 'select(.what == "journal" and .handover == "done") | .ms' | tail -n 1)"
+	check "it was ready until then" stayed_ready "$old"
 	is "$(observed "select(.event == \"gone\" and .pod == \"$old\") | .exit")" 0 "with status 0"
 	is "$(journal .owner.pod)" "$CANDIDATE" "the new Pod is the owner"
 	check "$1 comes after $before" turns_end_with "$before" "$1"
 	diag "$before -> $1: $(verdict '.handovers[-1].gapMs') ms: $(gap_parts)"
 	CURRENT=$1 OWNER=$CANDIDATE
+}
+
+# From the last offer until the hand-over was done, or until now: Kubernetes ends an unready Pod first.
+stayed_ready() { # POD
+	jq --slurp --exit-status --arg pod "$1" '
+		(map(select(.what == "journal" and .handover == "offered")) | last.ms) as $from |
+		(map(select(.what == "journal" and .handover == "done" and .ms > $from)) | (first.ms // infinite)) as $to |
+		map(select(.what == "pod" and .pod == $pod and .event == "unready" and .ms > $from and .ms < $to)) | length == 0' \
+		"$RUN/log/observer.log"
 }
 
 turns_end_with() { # BEFORE T
@@ -225,7 +235,7 @@ returned_to() { # T
 	await "the job of $1 runs in the Pod that had it" pod_phase "$OWNER" Running
 	is "$(journal .owner.pod)" "$OWNER" "which is the owner again"
 	check "it was not told to end" not told term "$OWNER"
-	await "it is ready" pod_ready "$OWNER"
+	check "it was ready all the time" stayed_ready "$OWNER"
 	count_written "$1"
 	await "it goes on writing" goes_on_writing "$1"
 	savepoint=$(observed 'select(.what == "journal" and .handover == "returned") | .savepoint' | tail -n 1 | jq --raw-output .)

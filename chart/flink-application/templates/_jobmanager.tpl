@@ -127,9 +127,16 @@ spec:
     # ready: the job runs
     readinessProbe:
       httpGet: {path: /readyz, port: drey}
-      periodSeconds: {{ ternary 1 5 (eq .Values.upgrade.strategy "surge") }}
+      {{- if include "flink-application.surge" . }}
+      periodSeconds: 1
+      timeoutSeconds: 5
+      # at the hand-over the drey of the old Pod begins anew, as reserve: for a moment nobody answers
+      failureThreshold: 5
+      {{- else }}
+      periodSeconds: 5
       timeoutSeconds: 5
       failureThreshold: 1
+      {{- end }}
     resources:
       requests:
         cpu: {{ .Values.jobManager.cpu | quote }}
