@@ -7,7 +7,7 @@
 #   bench/pod/run.sh [quick] [--starts N] [--upgrades N]     20 and 8 of each (quick: 3 and 1)
 #
 # Needs root. The applications run side by side and take turns, so other load on the machine affects all. Prints
-# Markdown. Memory: 7 GB.
+# Markdown. Memory: 5 GB.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
