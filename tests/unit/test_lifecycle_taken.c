@@ -55,6 +55,8 @@ LIFE_TEST_FROM(take_begin, a_flink_that_is_held_is_let_go_under_its_own_ids)
 {
 	const struct launch *launch;
 
+	/* no agent was away, and nothing ended unseen */
+	CHECK_HAS(l->life.reason, "the job was handed over to this pod");
 	l->hold_writes = true;
 	starts(l);
 	CHECK_NOTHING(l, EFFECT_LAUNCH);

@@ -251,6 +251,8 @@ static void adopt_ended(struct lifecycle *life, struct launch *launch, const str
 	 * its place */
 	if (life->journal.outcome.kind != OUTCOME_NONE)
 		resolve_start(life, "Flink has exited after the end of its job");
+	else if (life->handover.claim == CLAIM_TAKE) /* it ended at the other pod, as granted */
+		resolve_start(life, "the job was handed over to this pod");
 	else if (stopping)
 		resolve_start(life, "Flink exited during a stop, while no agent was running");
 	else if (seen)
