@@ -80,7 +80,7 @@ config -application
 run
 refused 'a key that is missing' "$dir/drey.yaml" application
 
-# two sides that would share Flink's leader lock and HA data
+# S70: two sides that would share Flink's leader lock and HA data
 config
 printf 'handover:\n  mode: surge\n  clusterIds: [orders, orders]\n' >>"$dir/drey.yaml"
 run

@@ -73,6 +73,11 @@ drey do-not-restart maybe --config "$dir/drey.yaml"
 refused 'do-not-restart wants on or off' 2 "not 'maybe'"
 drey resume --empty --from /x --config "$dir/drey.yaml"
 refused 'resume: --from and --empty exclude each other' 2 'exclude each other'
+# S74: a hand-over has no orders, so the wrong side cannot be ended with one, and no Pod that is gone can be named
+drey handover h17-3f2ac1d0 --config "$dir/drey.yaml"
+refused 'handover takes no id' 2 "unexpected argument 'h17-3f2ac1d0'"
+drey handover --abort --config "$dir/drey.yaml"
+refused 'handover has nothing to abort' 2 'unknown option --abort'
 
 # ---- bad configuration ----------------------------------------------------------------------------------
 
