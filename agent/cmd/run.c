@@ -40,7 +40,9 @@ static int run_run(const struct cli *cli)
 	status = driver_run(&setup, log, &err);
 	log_free(log);
 	setup_release(&setup);
-	return status ? cli_fail(cli, status, "%s", err.msg) : CLI_OK;
+	if (status == CLI_OK || status == DRIVER_AGAIN)
+		return status;
+	return cli_fail(cli, status, "%s", err.msg);
 }
 
 const struct cli_command cmd_run = {
@@ -51,9 +53,12 @@ const struct cli_command cmd_run = {
 		"savepoints, and carries out the requests of the other commands. Always started by\n"
 		"drey-init, which restarts this process when it dies; Flink keeps running meanwhile.\n",
 	.options = options,
-	.statuses = "0  the container ends, or drey-init requested the exit\n"
-		    "2  wrong usage or configuration, damaged journal, state directory in use,\n"
-		    "   storage or Flink not found, port in use: nothing was changed\n",
+	.statuses =
+		"0  the container ends, or drey-init requested the exit\n"
+		"75 the job was handed over to another pod; drey-init starts this program again,\n"
+		"   which stands by\n"
+		"2  wrong usage or configuration, damaged journal, state directory in use,\n"
+		"   storage or Flink not found, port in use: nothing was changed\n",
 	.example = "drey-init --agent -- drey run --config drey.yaml\n",
 	.run = run_run,
 };

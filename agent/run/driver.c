@@ -172,6 +172,8 @@ static void last_words(struct driver *driver, int status)
 	cleanup_buf struct buf text = BUF_INIT;
 	struct err err = {0};
 
+	if (status == DRIVER_AGAIN)
+		return;
 	if (!status && !(life && (life->terminating || life->left) &&
 			 termination_is_failure(&driver->last, life)))
 		return;

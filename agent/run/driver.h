@@ -12,9 +12,11 @@
 #include "base/log.h"
 #include "run/config/setup.h"
 
+#define DRIVER_AGAIN 75 /* another pod owns the job now: the next agent stands by */
+
 /*
- * Run until drey-init stops it. Returns the exit status of the agent: 0, or 2 with *err set if it
- * cannot start (nothing has been changed then). Everything is borrowed.
+ * Run until drey-init stops it. Returns the exit status of the agent: 0; DRIVER_AGAIN; or 2 with *err
+ * set if it cannot start (nothing has been changed then). Everything is borrowed.
  */
 int driver_run(const struct setup *setup, struct log *log, struct err *err);
 

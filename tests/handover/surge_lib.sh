@@ -112,6 +112,7 @@ await_done() { # T
 	await "the Deployments have nothing left to do" rolled_out
 	await "$1 writes" has_written "$1" 50
 	await "the old Pod has ended" told gone "$old"
+	check "its container went on until then" not told ended "$old"
 	check "not before the hand-over was done" test "$(told_ms term "$old")" -ge \
 		"$(observed 'select(.what == "journal" and .handover == "done") | .ms' | tail -n 1)"
 	# SIGTERM may come while drey-init has no agent: the one of the owner has gone, the one that stands by starts

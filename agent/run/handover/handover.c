@@ -180,14 +180,15 @@ static void handover_alive(struct driver *driver, const struct part_start *start
 	look(part);
 }
 
-/* drey-init starts the next agent at once: it stands by, and has nothing of this one's to forget. */
+/* drey-init starts the next agent: it stands by, and has nothing of this one's to forget. Not with 0: without
+ * a Flink that ends the container, and the one that Kubernetes starts again comes later and later. */
 static void handover_execute(struct driver *driver, const struct effect *effect)
 {
 	if (effect->type != EFFECT_STAND_DOWN)
 		return;
 	log_info(driver->log, "another pod owns the application: this one stands by",
 		 LOG_STR("reason", driver->life.reason));
-	driver_stop(driver, 0);
+	driver_stop(driver, DRIVER_AGAIN);
 }
 
 static void handover_status(const struct driver *driver, struct json *document)
