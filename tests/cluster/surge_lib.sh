@@ -20,6 +20,7 @@
 #   settled                   for await: both Deployments have only ready Pods of their newest template
 #
 # REPLAY is set to 1 by a case in which Flink recovers from a checkpoint.
+# MAY_BE_DENIED: a pattern of the requests that the Roles of a case do not allow, and that do no harm.
 
 # shellcheck source=tests/handover/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../handover/lib.sh"
@@ -257,6 +258,6 @@ surge_cases() { # CASE...
 	check "no TaskManager was at the JobManager of another version" nobody_astray
 	check "never did two jobs run" one_runs
 	diag "$(observed 'select(.what == "end")')"
-	is "$(denied)" "" "nothing was asked for that the Roles do not allow"
+	is "$(denied | grep -vE "${MAY_BE_DENIED:-^$}")" "" "nothing was asked for that the Roles do not allow"
 	e2e_end
 }
