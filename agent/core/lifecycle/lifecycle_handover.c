@@ -156,8 +156,8 @@ bool handover_held_exited(struct lifecycle *life, const struct event *event)
 	/* it has been given its file: that is the end of the launch */
 	if (life->launch_step == LAUNCH_STARTING)
 		return false;
-	if (life->fenced ||
-	    life->handover.giving) /* the job is another pod's: nothing is launched */
+	/* the job is another pod's: nothing is launched */
+	if (life->fenced || life->handover.giving)
 		return true;
 	writing = life->launch_step == LAUNCH_WRITING;
 	launch_withdraw(life);
