@@ -662,5 +662,13 @@ TEST(a_flink_that_waits_in_main_is_known_until_its_launch_is_on_record)
 	memcpy(launch.job_id, id, sizeof(id));
 	journal.launches = &launch;
 	journal.launch_count = 1;
+	launch.held = true;
+	CHECK(!handover_waits_in_main(&journal, CLAIM_OWN, id)); /* it may have been let go */
+	launch.ended_unix_ms = 2;
+	CHECK(handover_waits_in_main(&journal, CLAIM_OWN, id)); /* it was withdrawn */
+	launch.started_unix_ms = 1;
+	CHECK(!handover_waits_in_main(&journal, CLAIM_OWN, id));
+	launch.started_unix_ms = 0;
+	launch.held = false;
 	CHECK(!handover_waits_in_main(&journal, CLAIM_OWN, id));
 }

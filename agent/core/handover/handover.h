@@ -188,7 +188,8 @@ void handover_role(const struct role_facts *facts, const struct role_limits *lim
 /*
  * An owner finds a Flink with this launch id, or NULL. Is it the one that waits in main() for this
  * hand-over, and its launch is not on record yet? An agent that died between its claim and that
- * record leaves such a one to the next agent. One whose launch is on record is a running one.
+ * record leaves such a one to the next agent; so does one whose launch was withdrawn before it was let
+ * go. One whose launch is on record otherwise is a running one.
  */
 bool handover_waits_in_main(const struct journal *journal, enum claim claim, const char *running);
 

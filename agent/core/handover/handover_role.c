@@ -312,9 +312,22 @@ void handover_role(const struct role_facts *facts, const struct role_limits *lim
 			     may_succeed(&q));
 }
 
+/* Withdrawn before main() was let go, it still waits; what has no end on record may run. */
+static bool may_run(const struct journal *journal, const char *job_id)
+{
+	for (size_t i = 0; i < journal->launch_count; i++) {
+		const struct launch *launch = &journal->launches[i];
+		bool withdrawn = launch->held && launch->ended_unix_ms && !launch->started_unix_ms;
+
+		if (!strcmp(launch->job_id, job_id) && !withdrawn)
+			return true;
+	}
+	return false;
+}
+
 bool handover_waits_in_main(const struct journal *journal, enum claim claim, const char *running)
 {
 	if (!running || !*running || (claim != CLAIM_TAKE && claim != CLAIM_OWN))
 		return false;
-	return !strcmp(journal->handover.job_id, running) && !journal_knows_job(journal, running);
+	return !strcmp(journal->handover.job_id, running) && !may_run(journal, running);
 }
