@@ -85,6 +85,55 @@ void record_release(const struct record *record, void *owner)
 	memset(owner, 0, record->size_bytes);
 }
 
+/* ---- a copy ---- */
+
+static void own_members(const struct record *record, void *copy);
+
+/* The copy has the pointers of the original. */
+static void own_list(const struct record *record, void **list, size_t count)
+{
+	void *mine = *list ? xcalloc(count ? count : 1, record->size_bytes) : NULL;
+
+	if (mine)
+		memcpy(mine, *list, count * record->size_bytes);
+	*list = mine;
+	for (size_t i = 0; mine && i < count; i++)
+		own_members(record, slot(mine, i * record->size_bytes));
+}
+
+static void own_texts(char ***texts, size_t count)
+{
+	char **mine = *texts ? xcalloc(count ? count : 1, sizeof(*mine)) : NULL;
+
+	for (size_t i = 0; mine && i < count; i++)
+		mine[i] = xstrdup((*texts)[i]);
+	*texts = mine;
+}
+
+static void own_members(const struct record *record, void *copy)
+{
+	each_field (field, record) {
+		void *at = slot(copy, field->offset);
+
+		if (field->kind == FIELD_TEXT)
+			*(char **)at = xstrdup(*(char **)at);
+		else if (field->kind == FIELD_RECORD)
+			own_members(field->record, at);
+		else if (field->kind == FIELD_LIST)
+			own_list(field->record, at, *counter(field, copy));
+		else if (field->kind == FIELD_TEXTS)
+			own_texts(at, *counter(field, copy));
+	}
+}
+
+void record_copy(const struct record *record, const void *from, void *to)
+{
+	memcpy(to, from, record->size_bytes);
+	own_members(record, to);
+}
+
+/* ---- lists ---- */
+
 void record_list_remove(const struct record *record, void *elements, size_t *element_count,
 			size_t index, size_t count)
 {

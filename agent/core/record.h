@@ -76,6 +76,10 @@ void record_init(const struct record *record, void *to);
 /* Frees what it owns; all bytes are 0 afterwards. */
 void record_release(const struct record *record, void *owner);
 
+/* Copies the struct and all that it owns. The memory of `to` may hold anything; what only FIELD_OWN describes is
+ * copied as bytes. */
+void record_copy(const struct record *record, const void *from, void *to);
+
 /* Add these members to the object ("a b c", in this order; NULL: all). */
 void record_write(const struct record *record, const void *from, const char *names,
 		  struct json *to);

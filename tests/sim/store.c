@@ -70,23 +70,6 @@ static void copy_lists(struct journal *to, const struct journal *from)
 		to->log[i] = (struct log_entry){from->log[i].unix_ms, xstrdup(from->log[i].text)};
 }
 
-static void copy_party(struct party *to, const struct party *from)
-{
-	*to = (struct party){0};
-	party_set(to, from);
-}
-
-static void copy_handover(struct journal *to, const struct journal *from)
-{
-	copy_party(&to->owner, &from->owner);
-	copy_party(&to->handover.from, &from->handover.from);
-	copy_party(&to->handover.to, &from->handover.to);
-	to->handover.id = dup_or_null(from->handover.id);
-	to->handover.savepoint = dup_or_null(from->handover.savepoint);
-	to->handover.why = dup_or_null(from->handover.why);
-	to->handover.returned = dup_or_null(from->handover.returned);
-}
-
 void journal_copy(struct journal *to, const struct journal *from)
 {
 	*to = *from;
@@ -110,7 +93,8 @@ void journal_copy(struct journal *to, const struct journal *from)
 	to->outcome.reason = dup_or_null(from->outcome.reason);
 	to->outcome.savepoint = dup_or_null(from->outcome.savepoint);
 	to->last_error = dup_or_null(from->last_error);
-	copy_handover(to, from);
+	record_copy(&party_table, &from->owner, &to->owner);
+	record_copy(&handover_table, &from->handover, &to->handover);
 	to->origin = NULL;
 	copy_lists(to, from);
 }

@@ -78,19 +78,6 @@ static void hear_owner(struct standby *standby)
 
 /* ---- what is known ---- */
 
-static void copy_handover(struct handover *to, const struct handover *from)
-{
-	handover_release(to);
-	*to = *from;
-	to->from = to->to = (struct party){0};
-	party_set(&to->from, &from->from);
-	party_set(&to->to, &from->to);
-	to->id = xstrdup(from->id);
-	to->savepoint = xstrdup(from->savepoint);
-	to->why = xstrdup(from->why);
-	to->returned = xstrdup(from->returned);
-}
-
 static void see_journal(struct standby *standby, const struct journal *journal)
 {
 	bool moved =
@@ -109,7 +96,8 @@ static void see_journal(struct standby *standby, const struct journal *journal)
 	if (!xstrsame(standby->handover.id, journal->handover.id))
 		standby_begin_anew(standby);
 	standby->sequence = journal->sequence;
-	copy_handover(&standby->handover, &journal->handover);
+	handover_release(&standby->handover);
+	record_copy(&handover_table, &journal->handover, &standby->handover);
 	party_set(&standby->owner, &journal->owner);
 	standby->ever_launched = journal->launch_count > 0;
 	xstrset(&standby->last_generation, launch ? launch->generation : NULL);
