@@ -137,6 +137,16 @@ bool party_is(const struct party *party, const char *uid)
 	return party->uid && uid && !strcmp(party->uid, uid);
 }
 
+bool party_wrote(const struct party *party, const char *writer)
+{
+	size_t pod_len = party->pod ? strlen(party->pod) : 0;
+	size_t uid_len = party->uid ? strlen(party->uid) : 0;
+
+	return writer && pod_len && uid_len && !strncmp(writer, party->pod, pod_len) &&
+	       writer[pod_len] == '/' && !strncmp(writer + pod_len + 1, party->uid, uid_len) &&
+	       writer[pod_len + 1 + uid_len] == '/';
+}
+
 const char *handover_state_name(enum handover_state state)
 {
 	return state <= HANDOVER_REFUSED ? handover_state_words[state] : "unknown";

@@ -98,6 +98,8 @@ void handover_renew(struct handover *handover, bool again);
 /* It has come to its state at this time: what is kept of that. `before`: the state until then. */
 void handover_keep(struct handover *handover, enum handover_state before, int64_t now_unix_ms);
 bool party_is(const struct party *party, const char *uid); /* never true of none */
+/* Is it the one of a writer of the journal or of a launch, "POD/UID/..."? Never true of none. */
+bool party_wrote(const struct party *party, const char *writer);
 
 extern const char *const handover_kind_words[], *const handover_state_words[];
 const char *handover_state_name(enum handover_state state); /* "offered", ... */

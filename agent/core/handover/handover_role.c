@@ -19,27 +19,17 @@ struct question {
 
 /* ---- what the journal says ---- */
 
-static bool is_written_by(const struct journal *journal, const struct party *party)
-{
-	const char *writer = journal->writer;
-	size_t pod_len = party->pod ? strlen(party->pod) : 0;
-	size_t uid_len = party->uid ? strlen(party->uid) : 0;
-
-	return writer && pod_len && uid_len && !strncmp(writer, party->pod, pod_len) &&
-	       writer[pod_len] == '/' && !strncmp(writer + pod_len + 1, party->uid, uid_len) &&
-	       writer[pod_len + 1 + uid_len] == '/';
-}
-
 /* A drey that knows no owner leaves the member as it was, so the writer does not fit to it. Who gives
  * the journal away names another owner than itself. */
 static bool owner_speaks(const struct journal *journal)
 {
 	const struct handover *handover = &journal->handover;
 
-	return journal->owner.uid &&
-	       (is_written_by(journal, &journal->owner) ||
-		(handover->state == HANDOVER_GRANTED && is_written_by(journal, &handover->from)) ||
-		(handover->state == HANDOVER_RETURNED && is_written_by(journal, &handover->to)));
+	return journal->owner.uid && (party_wrote(&journal->owner, journal->writer) ||
+				      (handover->state == HANDOVER_GRANTED &&
+				       party_wrote(&handover->from, journal->writer)) ||
+				      (handover->state == HANDOVER_RETURNED &&
+				       party_wrote(&handover->to, journal->writer)));
 }
 
 static struct question question_of(const struct role_facts *facts, const struct role_limits *limits)
@@ -51,7 +41,7 @@ static struct question question_of(const struct role_facts *facts, const struct 
 		return q;
 	q.handover = &journal->handover;
 	q.owner = owner_speaks(journal) ? &journal->owner : NULL;
-	q.written_here = is_written_by(journal, facts->me);
+	q.written_here = party_wrote(facts->me, journal->writer);
 	return q;
 }
 

@@ -288,14 +288,10 @@ void handover_leaves(struct lifecycle *life)
 static bool was_granted(const struct lifecycle *life, const struct launch *launch)
 {
 	const struct handover *handover = &life->journal.handover;
-	cleanup_free char *giver = NULL;
 
-	if (handover->state != HANDOVER_TAKEN || handover->forced || !launch || !launch->writer ||
-	    !party_is(&handover->to, handover_me(life)->uid) || !handover->from.uid)
-		return false;
-	giver = xasprintf("%s/%s/", handover->from.pod ? handover->from.pod : "",
-			  handover->from.uid);
-	return !strncmp(launch->writer, giver, strlen(giver));
+	return handover->state == HANDOVER_TAKEN && !handover->forced && launch &&
+	       party_is(&handover->to, handover_me(life)->uid) &&
+	       party_wrote(&handover->from, launch->writer);
 }
 
 int64_t handover_takeover_ms(const struct lifecycle *life)
