@@ -1,22 +1,5 @@
 #include "core/report/condition_handover.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
-__attribute__((format(printf, 4, 5))) static void say_handover(struct condition *condition,
-							       enum truth status,
-							       const char *reason, const char *fmt,
-							       ...)
-{
-	va_list args;
-
-	condition->status = status;
-	snprintf(condition->reason, sizeof(condition->reason), "%s", reason);
-	va_start(args, fmt);
-	vsnprintf(condition->message, sizeof(condition->message), fmt, args);
-	va_end(args);
-}
-
 static bool stands(const struct lifecycle *life)
 {
 	return life->phase == PHASE_STANDBY || life->phase == PHASE_PREPARED ||
@@ -33,20 +16,20 @@ void condition_handover(const struct lifecycle *life, struct condition *ret_cond
 						       : handover_word(handover->state);
 
 	if (stands(life)) {
-		say_handover(ret_condition, TRUTH_UNKNOWN, "StandingBy",
-			     "the owner of the application knows it");
+		condition_say(ret_condition, TRUTH_UNKNOWN, "StandingBy",
+			      "the owner of the application knows it");
 		return;
 	}
 	if (life->config->handover.mode != HANDOVER_SURGE || !handover->id) {
-		say_handover(ret_condition, TRUTH_FALSE, "NoHandover", "there was no hand-over");
+		condition_say(ret_condition, TRUTH_FALSE, "NoHandover", "there was no hand-over");
 		return;
 	}
 	if (back && handover->state == HANDOVER_NONE)
 		word = handover_word(HANDOVER_RETURNED);
-	say_handover(ret_condition, under_way ? TRUTH_TRUE : TRUTH_FALSE, word,
-		     "hand-over %s to %s is %s: %s%s%s", handover->id,
-		     handover->to.pod ? handover->to.pod : "another pod",
-		     handover_state_name(handover->state), handover->why ? handover->why : "",
-		     back ? "; this version has returned the job: " : "",
-		     back ? handover->returned : "");
+	condition_say(ret_condition, under_way ? TRUTH_TRUE : TRUTH_FALSE, word,
+		      "hand-over %s to %s is %s: %s%s%s", handover->id,
+		      handover->to.pod ? handover->to.pod : "another pod",
+		      handover_state_name(handover->state), handover->why ? handover->why : "",
+		      back ? "; this version has returned the job: " : "",
+		      back ? handover->returned : "");
 }

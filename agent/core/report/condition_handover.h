@@ -5,7 +5,8 @@
 #ifndef DREY_CORE_CONDITION_HANDOVER_H
 #define DREY_CORE_CONDITION_HANDOVER_H
 
-#include "core/report/conditions.h"
+#include "core/lifecycle/lifecycle.h"
+#include "core/report/condition.h"
 
 /* Everything of it but its time. */
 void condition_handover(const struct lifecycle *life, struct condition *ret_condition);

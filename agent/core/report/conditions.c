@@ -1,7 +1,6 @@
 #include "core/report/conditions.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,13 +28,6 @@ static const char *condition_type_name(enum condition_type type)
 	};
 
 	return names[type];
-}
-
-const char *truth_name(enum truth truth)
-{
-	static const char *const names[] = {"Unknown", "False", "True"};
-
-	return names[truth];
 }
 
 /* ---- what is counted ---- */
@@ -162,18 +154,6 @@ static bool lasts(int64_t since_unix_ms, int64_t for_ms, int64_t now_unix_ms)
 
 /* ---- one verdict ---- */
 
-__attribute__((format(printf, 4, 5))) static void
-say(struct condition *condition, enum truth status, const char *reason, const char *fmt, ...)
-{
-	va_list args;
-
-	condition->status = status;
-	snprintf(condition->reason, sizeof(condition->reason), "%s", reason);
-	va_start(args, fmt);
-	vsnprintf(condition->message, sizeof(condition->message), fmt, args);
-	va_end(args);
-}
-
 static enum truth truth(bool value)
 {
 	return value ? TRUTH_TRUE : TRUTH_FALSE;
@@ -218,12 +198,12 @@ static void judge_job(struct conditions *now, int64_t now_unix_ms)
 	int64_t soon = restarts_since(now, now_unix_ms - CONDITIONS_FAILING_MS);
 	int64_t late = restarts_since(now, now_unix_ms - CONDITIONS_UNSTABLE_MS);
 
-	say(&now->list[CONDITION_JOB_FAILING], truth(soon >= CONDITIONS_RESTARTS),
-	    soon >= CONDITIONS_RESTARTS ? "ManyRestarts" : "FewRestarts",
-	    "%" PRId64 " restarts in the last 10 minutes", soon);
-	say(&now->list[CONDITION_JOB_UNSTABLE], truth(late >= CONDITIONS_RESTARTS),
-	    late >= CONDITIONS_RESTARTS ? "ManyRestarts" : "FewRestarts",
-	    "%" PRId64 " restarts in the last 60 minutes", late);
+	condition_say(&now->list[CONDITION_JOB_FAILING], truth(soon >= CONDITIONS_RESTARTS),
+		      soon >= CONDITIONS_RESTARTS ? "ManyRestarts" : "FewRestarts",
+		      "%" PRId64 " restarts in the last 10 minutes", soon);
+	condition_say(&now->list[CONDITION_JOB_UNSTABLE], truth(late >= CONDITIONS_RESTARTS),
+		      late >= CONDITIONS_RESTARTS ? "ManyRestarts" : "FewRestarts",
+		      "%" PRId64 " restarts in the last 60 minutes", late);
 }
 
 static void judge_cluster(struct conditions *now, const struct lifecycle *life, int64_t now_unix_ms)
@@ -231,14 +211,14 @@ static void judge_cluster(struct conditions *now, const struct lifecycle *life, 
 	struct condition *to = &now->list[CONDITION_CLUSTER_UNREACHABLE];
 
 	if (life->launch_step != LAUNCH_LIVE)
-		say(to, TRUTH_FALSE, "NoFlink", "no Flink is running here");
+		condition_say(to, TRUTH_FALSE, "NoFlink", "no Flink is running here");
 	else if (life->seen.reachable)
-		say(to, TRUTH_FALSE, "Reachable", "Flink's REST API answers");
+		condition_say(to, TRUTH_FALSE, "Reachable", "Flink's REST API answers");
 	else if (now_unix_ms - now->silent_unix_ms < CONDITIONS_UNREACHABLE_MS)
-		say(to, TRUTH_FALSE, "NotYet", "Flink's REST API does not answer yet");
+		condition_say(to, TRUTH_FALSE, "NotYet", "Flink's REST API does not answer yet");
 	else
-		say(to, TRUTH_TRUE, "NoAnswer",
-		    "Flink is running, but its REST API has not answered for a minute");
+		condition_say(to, TRUTH_TRUE, "NoAnswer",
+			      "Flink is running, but its REST API has not answered for a minute");
 }
 
 static void judge_restore(struct condition *to, const struct journal *journal)
@@ -246,16 +226,18 @@ static void judge_restore(struct condition *to, const struct journal *journal)
 	const struct launch *launch = journal_launch_const(journal);
 
 	if (journal->outcome.kind == OUTCOME_RESTORE_MISMATCH)
-		say(to, TRUTH_FALSE, cause_name(CAUSE_RESTORE_MISMATCH), "%s",
-		    journal->outcome.reason ? journal->outcome.reason : "");
+		condition_say(to, TRUTH_FALSE, cause_name(CAUSE_RESTORE_MISMATCH), "%s",
+			      journal->outcome.reason ? journal->outcome.reason : "");
 	else if (!launch)
-		say(to, TRUTH_UNKNOWN, "NeverLaunched", "there has been no launch yet");
+		condition_say(to, TRUTH_UNKNOWN, "NeverLaunched", "there has been no launch yet");
 	else if (launch->verified_unix_ms)
-		say(to, TRUTH_TRUE, launch->restore_path ? "Restored" : "StartedEmpty", "%s",
-		    launch->restore_path ? launch->restore_path
-					 : "started without state, as decided");
+		condition_say(to, TRUTH_TRUE, launch->restore_path ? "Restored" : "StartedEmpty",
+			      "%s",
+			      launch->restore_path ? launch->restore_path
+						   : "started without state, as decided");
 	else
-		say(to, TRUTH_UNKNOWN, "Pending", "Flink has not reported yet what it restored");
+		condition_say(to, TRUTH_UNKNOWN, "Pending",
+			      "Flink has not reported yet what it restored");
 }
 
 /* The directory of its checkpoints, according to the newest one. */
@@ -268,17 +250,20 @@ static void judge_directory(struct condition *to, const struct lifecycle *life)
 	if (launch && launch->checkpoint_dir)
 		told = launch->checkpoint_dir;
 	if (!launch || !launch->last_checkpoint_path || !told)
-		say(to, TRUTH_UNKNOWN, "NoCheckpoint", "this launch has no checkpoint yet");
+		condition_say(to, TRUTH_UNKNOWN, "NoCheckpoint",
+			      "this launch has no checkpoint yet");
 	else if (!lineage_dir_is_another(launch, told, &dir))
-		say(to, TRUTH_FALSE, "AsConfigured", "checkpoints go to %s", told);
+		condition_say(to, TRUTH_FALSE, "AsConfigured", "checkpoints go to %s", told);
 	else if (dir)
-		say(to, TRUTH_TRUE, "AnotherDirectory",
-		    "checkpoints go to %s, not to %s: the job's code or its own configuration sets "
-		    "another checkpoint storage; remove that, or set flink.checkpointDirectory",
-		    dir, told);
+		condition_say(
+			to, TRUTH_TRUE, "AnotherDirectory",
+			"checkpoints go to %s, not to %s: the job's code or its own configuration sets "
+			"another checkpoint storage; remove that, or set flink.checkpointDirectory",
+			dir, told);
 	else
-		say(to, TRUTH_TRUE, "NoDirectory", "the newest checkpoint (%s) is not below %s",
-		    launch->last_checkpoint_path, told);
+		condition_say(to, TRUTH_TRUE, "NoDirectory",
+			      "the newest checkpoint (%s) is not below %s",
+			      launch->last_checkpoint_path, told);
 	free(dir);
 }
 
@@ -303,7 +288,7 @@ static void judge_running(struct conditions *now, const struct lifecycle *life)
 
 	now->cause = trouble(now, life);
 	if (now->cause == CAUSE_NONE) {
-		say(to, TRUTH_TRUE, phase_name(life->phase), "%s", life->reason);
+		condition_say(to, TRUTH_TRUE, phase_name(life->phase), "%s", life->reason);
 		return;
 	}
 	if (now->cause == CAUSE_CLUSTER_UNREACHABLE) {
@@ -314,7 +299,7 @@ static void judge_running(struct conditions *now, const struct lifecycle *life)
 		readiness_sentence(life, text, sizeof(text));
 		message = text;
 	}
-	say(to, TRUTH_FALSE, cause_name(now->cause), "%s", message);
+	condition_say(to, TRUTH_FALSE, cause_name(now->cause), "%s", message);
 }
 
 /* On the way to Running: with numbers, if Flink has reported any. */
@@ -324,9 +309,9 @@ static void judge_launch(struct condition *to, const struct lifecycle *life)
 
 	readiness_sentence(life, text, sizeof(text));
 	if (life->launch_step == LAUNCH_LIVE && life->seen.tasks_missing && life->seen.job_present)
-		say(to, TRUTH_FALSE, standstill(life), "%s: %s", life->reason, text);
+		condition_say(to, TRUTH_FALSE, standstill(life), "%s: %s", life->reason, text);
 	else
-		say(to, TRUTH_FALSE, standstill(life), "%s", life->reason);
+		condition_say(to, TRUTH_FALSE, standstill(life), "%s", life->reason);
 }
 
 static void judge_ready(struct conditions *now, const struct lifecycle *life)
@@ -337,17 +322,18 @@ static void judge_ready(struct conditions *now, const struct lifecycle *life)
 	now->cause = CAUSE_NONE;
 	if (life->phase == PHASE_HOLDING && life->journal.intent.do_not_restart &&
 	    !lifecycle_is_inert(life))
-		say(to, TRUTH_FALSE, cause_name(CAUSE_DO_NOT_RESTART), "%s", life->reason);
+		condition_say(to, TRUTH_FALSE, cause_name(CAUSE_DO_NOT_RESTART), "%s",
+			      life->reason);
 	else if (life->phase == PHASE_LAUNCHING && !life->fenced)
 		judge_launch(to, life);
 	else if (life->fenced || (life->phase != PHASE_RUNNING && !rests(life)))
-		say(to, TRUTH_FALSE, standstill(life), "%s", life->reason);
+		condition_say(to, TRUTH_FALSE, standstill(life), "%s", life->reason);
 	else if (todo && life->phase == PHASE_RUNNING)
-		say(to, TRUTH_FALSE, todo, "%s", life->reason);
+		condition_say(to, TRUTH_FALSE, todo, "%s", life->reason);
 	else if (life->phase == PHASE_RUNNING)
 		judge_running(now, life);
 	else
-		say(to, TRUTH_TRUE, phase_name(life->phase), "%s", life->reason);
+		condition_say(to, TRUTH_TRUE, phase_name(life->phase), "%s", life->reason);
 }
 
 static void judge_progress(struct conditions *now, const struct lifecycle *life,
@@ -365,21 +351,24 @@ static void judge_progress(struct conditions *now, const struct lifecycle *life,
 
 	if (!moving && !todo && recovers)
 		todo = cause_name(now->cause);
-	say(&now->list[CONDITION_RECONCILING], truth((moving || todo) && !stalled),
-	    !moving && todo ? todo : phase, "%s", conditions_reason(now, life));
+	condition_say(&now->list[CONDITION_RECONCILING], truth((moving || todo) && !stalled),
+		      !moving && todo ? todo : phase, "%s", conditions_reason(now, life));
 	if (held && life->phase == PHASE_RESOLVING)
 		return; /* drey decides again, and nothing newer is known about the problem */
 	if (broken && !life->fenced)
-		say(&now->list[CONDITION_STALLED], TRUTH_TRUE, cause_name(CAUSE_JOURNAL_BROKEN),
-		    "the journal cannot be written; no new launch until it can: %s",
-		    life->journal_error ? life->journal_error : "no detail");
+		condition_say(&now->list[CONDITION_STALLED], TRUTH_TRUE,
+			      cause_name(CAUSE_JOURNAL_BROKEN),
+			      "the journal cannot be written; no new launch until it can: %s",
+			      life->journal_error ? life->journal_error : "no detail");
 	else if (refused && !stalled)
-		say(&now->list[CONDITION_STALLED], TRUTH_TRUE, cause_name(CAUSE_SPEC_REFUSED),
-		    "the spec is rejected, the previous desired state remains in force: %s",
-		    refused);
+		condition_say(
+			&now->list[CONDITION_STALLED], TRUTH_TRUE, cause_name(CAUSE_SPEC_REFUSED),
+			"the spec is rejected, the previous desired state remains in force: %s",
+			refused);
 	else
-		say(&now->list[CONDITION_STALLED], truth(stalled),
-		    stalled ? standstill(life) : phase, "%s", conditions_reason(now, life));
+		condition_say(&now->list[CONDITION_STALLED], truth(stalled),
+			      stalled ? standstill(life) : phase, "%s",
+			      conditions_reason(now, life));
 }
 
 enum cause conditions_cause(const struct conditions *conditions, const struct lifecycle *life)

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "core/lifecycle/lifecycle.h"
+#include "core/report/condition.h"
 
 struct json;
 
@@ -41,19 +42,6 @@ enum condition_type {
 	CONDITION_CHECKPOINTS_ELSEWHERE,
 	CONDITION_HANDING_OVER,
 	CONDITION_COUNT,
-};
-
-enum truth {
-	TRUTH_UNKNOWN,
-	TRUTH_FALSE,
-	TRUTH_TRUE,
-};
-
-struct condition {
-	enum truth status;
-	char reason[48];       /* one word */
-	char message[600];     /* a sentence */
-	int64_t since_unix_ms; /* when the status became what it is; 0 = never judged */
 };
 
 struct conditions {
@@ -112,7 +100,5 @@ void conditions_seed(struct conditions *conditions, const struct json *array);
 
 /* Add the array under `key`. */
 void conditions_add(const struct conditions *conditions, struct json *to, const char *key);
-
-const char *truth_name(enum truth truth); /* "Unknown", "False", "True" */
 
 #endif
