@@ -8,6 +8,7 @@
 #include "flink/class_archive.h"
 #include "flink/command.h"
 #include "flink/conf.h"
+#include "flink/launch.h"
 #include "flink/version.h"
 
 #define SCRIPT_VARIABLE "JVM_ARGS"
@@ -43,19 +44,15 @@ static void find_archive(const char *wanted, const char *const *command,
 	flink_conf_release(&conf);
 }
 
-/* Before those of the user, which prevail. */
 static void set_script_variable(const struct jvm_options *options)
 {
-	const char *old = getenv(SCRIPT_VARIABLE);
-	struct buf text = BUF_INIT;
+	cleanup_free char *text = NULL;
 
-	for (size_t i = 0; i < options->count; i++)
-		buf_addf(&text, "%s%s", i ? " " : "", options->list[i]);
-	if (old)
-		buf_addf(&text, " %s", old);
-	if (options->count && setenv(SCRIPT_VARIABLE, buf_str(&text), 1) < 0)
+	if (!options->count)
+		return;
+	text = flink_jvm_args((const char *const *)options->list, getenv(SCRIPT_VARIABLE));
+	if (setenv(SCRIPT_VARIABLE, text, 1) < 0)
 		abort(); /* without memory, as everywhere */
-	buf_release(&text);
 }
 
 void join_java_choose(const char *archive, const char *const *command, struct log *log,

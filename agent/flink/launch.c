@@ -311,18 +311,24 @@ static void add_variable(struct flink_exec *exec, const char *entry)
 	exec->packed_bytes += strlen(entry) + 1;
 }
 
-/* The variable for Flink's scripts: the options of drey, then those of the user, which prevail. */
-static char *jvm_args(const struct flink_launch *launch)
+char *flink_jvm_args(const char *const *options, const char *more)
 {
-	const char *old = command_env(launch->env, "JVM_ARGS");
 	struct buf text = BUF_INIT;
 
-	buf_addf(&text, "%s", JVM_ARGS);
-	for (size_t i = 0; launch->jvm_options[i]; i++)
-		buf_addf(&text, "%s%s", i ? " " : "", launch->jvm_options[i]);
-	if (old)
-		buf_addf(&text, " %s", old);
+	for (size_t i = 0; options[i]; i++)
+		buf_addf(&text, "%s%s", i ? " " : "", options[i]);
+	if (more)
+		buf_addf(&text, " %s", more);
 	return buf_steal(&text);
+}
+
+/* The variable for Flink's scripts. */
+static char *jvm_args(const struct flink_launch *launch)
+{
+	cleanup_free char *text =
+		flink_jvm_args(launch->jvm_options, command_env(launch->env, "JVM_ARGS"));
+
+	return xasprintf("%s%s", JVM_ARGS, text);
 }
 
 static void add_env(struct flink_exec *exec, const struct flink_launch *launch)

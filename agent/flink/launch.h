@@ -129,6 +129,10 @@ int flink_launch_build(const struct flink_launch *launch, struct flink_exec *ret
 		       struct err *err);
 void flink_exec_release(struct flink_exec *exec);
 
+/* What Flink's scripts read from JVM_ARGS: the options of drey (NULL-terminated), then those of the user, which
+ * prevail. more: what the variable has already; NULL: nothing. The caller frees it. */
+char *flink_jvm_args(const char *const *options, const char *more);
+
 /*
  * The part of the check that needs only the configuration, for a refusal at the start of drey
  * rather than at the first launch: command, properties, jars against the version.
