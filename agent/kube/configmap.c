@@ -167,6 +167,17 @@ int configmap_get(struct kube *kube, const char *name, struct configmap *ret,
 	return path ? call(kube, &request, name, ret, answer, err) : -1;
 }
 
+struct json *configmap_labels(const char *application, const char *component)
+{
+	struct json *labels = json_object();
+
+	json_add_str(labels, "app.kubernetes.io/name", "flink-application");
+	json_add_str(labels, "app.kubernetes.io/instance", application);
+	json_add_str(labels, "app.kubernetes.io/component", component);
+	json_add_str(labels, "app.kubernetes.io/managed-by", "drey");
+	return labels;
+}
+
 int configmap_create(struct kube *kube, const struct configmap *map, struct configmap *ret,
 		     struct kube_answer *answer, struct err *err)
 {

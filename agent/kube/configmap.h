@@ -73,6 +73,9 @@ int configmap_list(struct kube *kube, const char *label_selector,
 		   int (*each)(void *ctx, const struct configmap *map, struct err *err), void *ctx,
 		   struct err *err);
 
+/* Labels of one that drey makes for an application; component: "journal", ... The caller owns it. */
+struct json *configmap_labels(const char *application, const char *component);
+
 /* Name, data, labels, annotations and owners are taken from `map`. If it exists: ERR_BUSY with the
  * reason "AlreadyExists". *ret (may be NULL) is the resulting object. */
 int configmap_create(struct kube *kube, const struct configmap *map, struct configmap *ret,

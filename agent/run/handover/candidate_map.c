@@ -57,11 +57,7 @@ static int create(const struct candidate_writer *writer, const char *text, struc
 {
 	cleanup_configmap struct configmap fresh = {.name = xstrdup(writer->name)};
 
-	fresh.labels = json_object();
-	json_add_str(fresh.labels, "app.kubernetes.io/name", "flink-application");
-	json_add_str(fresh.labels, "app.kubernetes.io/instance", writer->application);
-	json_add_str(fresh.labels, "app.kubernetes.io/component", "candidate");
-	json_add_str(fresh.labels, "app.kubernetes.io/managed-by", "drey");
+	fresh.labels = configmap_labels(writer->application, "candidate");
 	fresh.data = json_object();
 	json_add_str(fresh.data, candidate_keys[writer->place], text);
 	return configmap_create(writer->kube, &fresh, ret, NULL, err);

@@ -129,22 +129,11 @@ int journal_map_read(struct journal_map *map, struct journal *ret_journal, struc
 
 /* ---- writing ---- */
 
-static struct json *labels(const struct journal_map *map)
-{
-	struct json *to = json_object();
-
-	json_add_str(to, "app.kubernetes.io/name", "flink-application");
-	json_add_str(to, "app.kubernetes.io/instance", map->application);
-	json_add_str(to, "app.kubernetes.io/component", "journal");
-	json_add_str(to, "app.kubernetes.io/managed-by", "drey");
-	return to;
-}
-
 static int create(struct journal_map *map, const char *text, struct configmap *ret, struct err *err)
 {
 	cleanup_configmap struct configmap fresh = {.name = xstrdup(map->name)};
 
-	fresh.labels = labels(map);
+	fresh.labels = configmap_labels(map->application, "journal");
 	fresh.data = json_object();
 	json_add_str(fresh.data, JOURNAL_MAP_KEY, text);
 	/* one that has vanished: what was seen still counts */
