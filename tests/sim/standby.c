@@ -196,8 +196,6 @@ static void read_answer(struct world *w)
 	if (store_glance(w, &agent->last_read)) {
 		event.read.journal = &agent->last_read;
 		event.read.absent = !w->store.exists;
-	} else {
-		event.read.error = "the API server does not answer";
 	}
 	stand_step(w, &event);
 }
@@ -246,7 +244,7 @@ static void record_answer(struct world *w)
 	struct standby_event event = {.type = STANDBY_RECORD};
 
 	if (is_cut_off(w) || chance(w, w->chaos.journal_fails)) {
-		event.record.error = "the API server does not answer";
+		event.record.ok = false;
 	} else if (is_taken(w, record)) {
 		event.record.taken = true;
 	} else {

@@ -66,9 +66,7 @@ static inline void journal_read(struct pod *p)
 	struct standby_event e = {.type = STANDBY_JOURNAL};
 
 	e.read.absent = p->absent;
-	if (p->unreadable)
-		e.read.error = "no route to host";
-	else if (!p->absent)
+	if (!p->unreadable && !p->absent)
 		e.read.journal = &p->journal;
 	step(p, &e);
 }

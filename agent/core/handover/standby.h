@@ -59,9 +59,8 @@ struct standby_event {
 			bool stopping;
 		} hello;
 		struct {
-			const struct journal *journal; /* NULL: see absent and error; borrowed */
+			const struct journal *journal; /* NULL: absent, or not readable; borrowed */
 			bool absent;
-			const char *error;
 		} read;
 		struct {
 			enum side side;
@@ -74,7 +73,6 @@ struct standby_event {
 		} checked;
 		struct {
 			bool ok, taken; /* taken: another living candidate has the place */
-			const char *error;
 		} record;
 		struct {
 			const char *launch_id;

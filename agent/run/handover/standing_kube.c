@@ -38,8 +38,7 @@ static void standing_read_done(void *arg, bool ran)
 	struct standing *standing = job->standing;
 	bool absent = job->result < 0 && job->err.kind == ERR_ABSENT;
 	bool known = job->result == 0 || absent;
-	struct standby_event event = {.type = STANDBY_JOURNAL,
-				      .read = {.absent = absent, .error = job->err.msg}};
+	struct standby_event event = {.type = STANDBY_JOURNAL, .read.absent = absent};
 
 	if (ran && !standing->driver->closing && !standing->over) {
 		journal_release(&standing->journal);
@@ -198,10 +197,9 @@ static void record_done(void *arg, bool ran)
 {
 	struct record_job *job = arg;
 	struct standing *standing = job->standing;
-	struct standby_event event = {.type = STANDBY_RECORD,
-				      .record = {.ok = job->result == 0 && !job->taken,
-						 .taken = job->taken,
-						 .error = job->err.msg}};
+	struct standby_event event = {
+		.type = STANDBY_RECORD,
+		.record = {.ok = job->result == 0 && !job->taken, .taken = job->taken}};
 
 	if (ran) {
 		if (job->result < 0 && job->err.kind != ERR_BUSY)
