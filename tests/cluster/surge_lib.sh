@@ -113,12 +113,6 @@ tms_of() { # T
 	version_pods taskmanager "$1"
 }
 
-# Sets POD, if there is exactly one.
-pod_of() { # T
-	POD=$(pods_of "$1")
-	[ -n "$POD" ] && [ "$(wc -l <<<"$POD")" -eq 1 ]
-}
-
 pod_address() { # POD
 	kubectl get pod "$1" --output 'jsonpath={.status.podIP}'
 }
@@ -171,15 +165,6 @@ prepared() { # T
 	await "$1 is prepared" pod_phase "$CANDIDATE" Prepared
 }
 
-# Sets WRITTEN, the number of records of T by now.
-count_written() { # T
-	WRITTEN=$(grep -c "^$1 " "$OUT/records.log" 2>/dev/null)
-}
-
-goes_on_writing() { # T
-	has_written "$1" $((WRITTEN + 50))
-}
-
 remember_job() {
 	JOB=$(pod_status "$OWNER" .jobId)
 }
@@ -219,11 +204,6 @@ stayed_ready() { # POD
 		"$RUN/log/observer.log"
 }
 
-turns_end_with() { # BEFORE T
-	judge ${REPLAY:+-v replay=1}
-	[ "$(verdict '.turns[-2:] | join(" ")')" = "$1 $2" ]
-}
-
 pod_restored() { # POD PATH
 	local flink
 	flink=$(pod_rest "$1" "jobs/$(pod_status "$1" .jobId)/checkpoints" '.latest.restored.external_path')
@@ -252,12 +232,7 @@ surge_cases() { # CASE...
 		diag "---- $one took $((SECONDS - start)) s, $(cut -d' ' -f1-3 /proc/loadavg)"
 	done
 	MUST_LIVE=()
-	check "the observer ends" end_observer
-	check "in all of this, nothing was lost or doubled" judge ${REPLAY:+-v replay=1} -v splits=2
-	diag "$(verdict tojson)"
-	check "no TaskManager was at the JobManager of another version" nobody_astray
-	check "never did two jobs run" one_runs
-	diag "$(observed 'select(.what == "end")')"
+	check_handovers
 	is "$(denied | grep -vE "${MAY_BE_DENIED:-^$}")" "" "nothing was asked for that the Roles do not allow"
 	e2e_end
 }

@@ -44,6 +44,9 @@
 #   nobody_astray, one_runs   for check: the oracles of the observer
 #   judge [OPTION...]         check.awk on the output; its JSON is $RUN/verdict.json, its status is returned. verdict JQ
 #   event_ms EVENT VERSION    when the job wrote its last such event
+#   has_written VERSION [AT_LEAST]; count_written VERSION sets WRITTEN, and goes_on_writing VERSION compares with that
+#   turns_end_with BEFORE T   for check: T wrote after BEFORE, and nothing was lost or doubled until then
+#   check_handovers           the checks that all hand-overs have at their end. REPLAY=1: Flink has recovered from a checkpoint
 #   gap_parts                 JSON: when what happened in the last hand-over, in ms since its last record
 
 HANDOVER_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -426,4 +429,28 @@ gap_parts() {
 			.ms > $last.lastMs - 60000 and .ms < $last.firstMs + 60000)) | map({key: .handover, value: (.ms - $last.lastMs)}) | from_entries) +
 		{snapshot: ($savepoint | tonumber? - $last.lastMs), main: ($main | tonumber? - $last.lastMs),
 			open: ($open | tonumber? - $last.lastMs), first: $last.gapMs}'
+}
+
+# Sets WRITTEN, the number of records of T by now.
+count_written() { # T
+	WRITTEN=$(grep -c "^$1 " "$OUT/records.log" 2>/dev/null)
+}
+
+goes_on_writing() { # T
+	has_written "$1" $((WRITTEN + 50))
+}
+
+turns_end_with() { # BEFORE T
+	judge ${REPLAY:+-v replay=1}
+	[ "$(verdict '.turns[-2:] | join(" ")')" = "$1 $2" ]
+}
+
+# What is true of all hand-overs, when they are over.
+check_handovers() {
+	check "the observer ends" end_observer
+	check "in all of this, nothing was lost or doubled" judge ${REPLAY:+-v replay=1} -v splits=2
+	diag "$(verdict tojson)"
+	check "no TaskManager was at the JobManager of another version" nobody_astray
+	check "never did two jobs run" one_runs
+	diag "$(observed 'select(.what == "end")')"
 }

@@ -89,15 +89,6 @@ drey_of() { # POD COMMAND [ARG...]
 	"$BUILD/drey" "$2" --config "$RUN/pods/$1/drey.yaml" "${@:3}" 2>>"$RUN/log/cli.log"
 }
 
-# Sets WRITTEN, the number of records of T by now.
-count_written() { # T
-	WRITTEN=$(grep -c "^$1 " "$OUT/records.log" 2>/dev/null)
-}
-
-goes_on_writing() { # T
-	has_written "$1" $((WRITTEN + 50))
-}
-
 upgrade_to() { # T
 	check "$1 is deployed" deploy "$1"
 	await "there is a Pod of $1" pod_of "$1"
@@ -122,11 +113,6 @@ await_done() { # T
 	check "it took no longer than $GAP_LIMIT_MS ms" test "$(verdict '.handovers[-1].gapMs')" -le "$GAP_LIMIT_MS"
 	diag "$before -> $1: $(verdict '.handovers[-1].gapMs') ms: $(gap_parts)"
 	CURRENT=$1 OWNER=$CANDIDATE
-}
-
-turns_end_with() { # BEFORE T
-	judge ${REPLAY:+-v replay=1}
-	[ "$(verdict '.turns[-2:] | join(" ")')" = "$1 $2" ]
 }
 
 restored_from() { # POD PATH
@@ -167,12 +153,7 @@ surge_cases() { # CASE...
 		"$one"
 	done
 	MUST_LIVE=(kubelet)
-	check "the observer ends" end_observer
-	check "in all of this, nothing was lost or doubled" judge ${REPLAY:+-v replay=1} -v splits=2
-	diag "$(verdict tojson)"
-	check "no TaskManager was at the JobManager of another version" nobody_astray
-	check "never did two jobs run" one_runs
-	diag "$(observed 'select(.what == "end")')"
+	check_handovers
 	is "$(api_requests "(.code == 401 or .code == 403)$STARTING")" "" "nothing was asked for that the Role does not allow"
 	e2e_end
 }
