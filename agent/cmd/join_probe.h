@@ -1,7 +1,7 @@
 /*
  * join_probe - `drey join --ready`: has the job of this generation run since `drey join` was started?
  *
- * Once it has, a file says so, and nobody is asked any more: a TaskManager that was ready stays
+ * Once it has, a file says so, and no drey is asked any more: a TaskManager that was ready stays
  * ready when its job stops, for example while its generation hands over.
  */
 #ifndef DREY_CMD_JOIN_PROBE_H

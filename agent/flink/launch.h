@@ -147,7 +147,7 @@ int flink_launch_check(const struct flink_launch *launch, struct err *err);
 
 /*
  * Why a launch with this command and program could not be held, a part of a sentence; NULL: it could.
- * Flink would start another class than FLINK_HELD_CLASS, and so a job that nobody waits for:
+ * Flink would start another class than FLINK_HELD_CLASS, and so a job that drey does not wait for:
  * the command has a --job-classname, of which Flink takes the first; the program is in Python, which
  * Flink sees by its arguments. And no older version than 1.20 has been tried.
  * flink_launch_build() refuses a held_file in these cases.

@@ -112,7 +112,7 @@ static bool not_taken_in_time(const struct question *q)
 	return gave(q, HANDOVER_GRANTED) && q->facts->granted_ms >= q->limits->take_ms;
 }
 
-/* Not by time alone: its Flink has lost its lock, and nobody with the same template goes on. */
+/* Not by time alone: its Flink has lost its lock, and no pod with the same template goes on. */
 static bool taken_and_gone(const struct question *q)
 {
 	return gave(q, HANDOVER_TAKEN) && is_silent(q) && q->facts->quiet_ms >= q->limits->run_ms;
@@ -242,7 +242,7 @@ static bool is_of_last_generation(const struct role_facts *facts)
 /* Another generation has the other side, always; a side belongs to one generation at a time. */
 static enum side side_for(const struct question *q)
 {
-	enum side side = q->facts->journal->owner.side; /* of the job, whoever owns it */
+	enum side side = q->facts->journal->owner.side; /* of the job, whichever pod owns it */
 
 	if (!q->owner)
 		return is_of_last_generation(q->facts) ? side : side_other(side);

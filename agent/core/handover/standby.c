@@ -66,7 +66,7 @@ static void ask_owner(struct standby *standby)
 	standby->record_dirty = true;
 }
 
-/* Whoever has written the journal lives, or has just lived. */
+/* A pod that has written the journal lives, or has just lived. */
 static void hear_owner(struct standby *standby)
 {
 	if (!standby->asks)

@@ -206,7 +206,7 @@ struct journal {
 	char *writer;     /* the last writer: boot id or pod UID, for fencing */
 	char **writers;   /* the earlier writers, oldest first */
 	size_t writer_count;
-	/* with hand-overs: the pod that may write it, uid NULL = nobody; its side is that of the job */
+	/* with hand-overs: the pod that may write it, uid NULL = none; its side is that of the job */
 	struct party owner;
 	struct handover handover;
 	char *phase; /* for readers; decisions never depend on it */

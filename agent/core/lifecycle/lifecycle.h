@@ -64,7 +64,7 @@ struct handover_config {
 	int64_t run_ms;       /* from taken to running, or it is returned */
 	int64_t probation_ms; /* what fails within this time of running is returned, too */
 	/* like takeover_ms below, before a start on another side than that launch's: for this
-	 * nobody but drey keeps its Flink out */
+	 * only drey keeps its Flink out */
 	int64_t takeover_ms;
 	int64_t tries; /* to the same version */
 	bool return_on_failure;

@@ -37,7 +37,7 @@ static void pursue_taken(struct lifecycle *life)
 		handover_set_state(life, HANDOVER_DONE, "the job has finished");
 		return;
 	}
-	/* what runs nothing keeps nobody waiting: another version may be the cure */
+	/* while nothing runs here, no pod has to wait: another version may be the cure */
 	if (handover_is_idle(life) && handover_stands_still(life) &&
 	    !handover_may_give_back(life)) {
 		handover_consider_offer(life);

@@ -273,7 +273,7 @@ void handover_leaves(struct lifecycle *life)
 	}
 	if (handover->state == HANDOVER_OFFERED || handover->state == HANDOVER_STOPPING)
 		handover_set_state(life, HANDOVER_NONE, "the owner's pod ends");
-	/* whoever comes next need not wait for an answer */
+	/* the next pod need not wait for an answer */
 	if (handover->state != HANDOVER_TAKEN) {
 		xstrset(&life->journal.owner.uid, NULL);
 		xstrset(&life->journal.owner.pod, NULL);

@@ -4,7 +4,7 @@
  *
  * An application has one cluster id of Flink's HA, or two, one for each side (core/handover/side.h).
  * The first of two is the one of Flink's own configuration: there the HA data are that the
- * application had before there were sides, and whoever reads only Flink's configuration finds blue.
+ * application had before there were sides, and a reader of Flink's configuration alone finds blue.
  */
 #ifndef DREY_RUN_SETUP_HANDOVER_H
 #define DREY_RUN_SETUP_HANDOVER_H

@@ -74,7 +74,7 @@ static int patch(const struct candidate_writer *writer, const char *version, con
 	return configmap_patch(writer->kube, writer->name, body, ret, NULL, err);
 }
 
-/* Whose record is it? What cannot be read is nobody's: it may be replaced, but only by comparison. */
+/* Whose record is it? What cannot be read belongs to no pod: it may be replaced, but only by comparison. */
 static bool is_ours(const struct candidate_writer *writer, const char *text)
 {
 	struct candidate_record record;

@@ -2,9 +2,9 @@
  * candidate_map - the ConfigMap in which the pods that are not the owner report
  * (core/handover/candidate.h): one key for each role, each with one writer.
  *
- * A key belongs to the pod whose uid is in it. Whoever writes it goes by what was read last, a
- * candidate_reading: nobody else may have changed the key since then. So of two pods that claim the
- * same key one wins, and the other one hears of it; the writer of another key is in nobody's way.
+ * A key belongs to the pod whose uid is in it. Its writer goes by what was read last, a
+ * candidate_reading: no other pod may have changed the key since then. So of two pods that claim the
+ * same key one wins, and the other one hears of it; the writer of another key does not disturb them.
  *
  * Life cycle: a zeroed struct candidate_reading -> candidate_map_read() -> candidate_map_write() ...,
  * each of which renews it -> candidate_reading_release(). All of it blocks: for a lane.

@@ -31,7 +31,7 @@ static void show(struct standing *standing)
 	struct driver *driver = standing->driver;
 	cleanup_free char *text = NULL;
 
-	/* whoever asks here for something is told where to ask */
+	/* a person who asks here is told where to ask */
 	if (standby->owner.pod && !xstris(standby->owner.uid, standing->config.me.uid))
 		text = xasprintf("%s; the owner is %s", standby->reason, standby->owner.pod);
 	driver_start_show(driver, phase_of(standby),
@@ -39,7 +39,7 @@ static void show(struct standing *standing)
 			  text ? text : standby->reason);
 }
 
-/* What nobody else can tell. Of the hand-over itself the owner tells. */
+/* What only this pod knows. Events of the hand-over itself are the owner's. */
 static void tell_trouble(struct standing *standing)
 {
 	const struct standby *standby = &standing->standby;

@@ -38,7 +38,7 @@ void metrics_notice(struct metrics *metrics, const struct notice *notice)
 {
 	switch (notice->type) {
 	case NOTICE_PHASE:
-		/* a pod that has given the job away waits for nobody */
+		/* a pod that has given the job away waits for no other */
 		metrics->holds += notice->phase == PHASE_HOLDING && notice->from != PHASE_HOLDING &&
 				  notice->cause != CAUSE_STANDING_BY &&
 				  notice->cause != CAUSE_HANDOVER_RETURNED;

@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
  * </ul>
  *
  * <p>DREY_HELD_FILE.held is written, by rename, when main() is held: {"schema": 1, "class": "...", "heldUnixMs": N, "pid": N}. It
- * is not removed; pid tells whether it is of this JVM. Whoever starts a JVM removes it before.
+ * is not removed; pid tells whether it is of this JVM. drey removes it before it starts a JVM.
  *
  * <p>An exception of the user's main() passes through as it is. After {"go": false} this main() throws. What Flink does with an
  * exception depends on its configuration: the JVM ends, or reports a job that has FAILED and stays.
