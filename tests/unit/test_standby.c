@@ -105,18 +105,19 @@ POD_TEST_FROM(candidate_begin, the_owner_is_asked_only_when_its_lock_is_free)
 	pass(p, 60000);
 	CHECK_INT(p->standby.record.ask, ==, 0);
 	p->locks[SIDE_BLUE] = LOCK_FREE;
-	pass(p, 5000);
+	pass(p, 10000);
 	CHECK_INT(p->standby.record.ask, >, 0);
 }
 
 POD_TEST_FROM(candidate_begin, an_owner_that_does_not_answer_loses_the_job)
 {
 	p->locks[SIDE_BLUE] = LOCK_FREE;
-	pass(p, 5000);
+	for (int i = 0; i < 10 && !p->standby.asks; i++)
+		pass(p, 1000);
 	CHECK(p->standby.asks);
-	pass(p, 29000); /* a pod of the owner's own template goes first, after 15 s */
+	pass(p, 28000); /* a pod of the owner's own template goes first, after 15 s */
 	CHECK_NOTHING(p, STANDBY_DO_OWN);
-	pass(p, 2000);
+	pass(p, 3000);
 	CHECK_OWNS(p, CLAIM_FORCE);
 	CHECK_INT(p->standby.verdict.side, ==, SIDE_GREEN);
 }

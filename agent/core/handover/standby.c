@@ -9,7 +9,8 @@
 
 #define READ_AGAIN_MS    10000 /* news come by a watch; this is for what it has missed */
 #define READ_RETRY_MS    1000
-#define LOCK_AGAIN_MS    5000
+#define LOCK_AGAIN_MS    10000
+#define LOCK_SOON_MS     2000 /* while the owner is asked whether it lives, or none is known */
 #define WANTED_AGAIN_MS  10000
 #define RECORD_RETRY_MS  1000
 #define EXIT_PATIENCE_MS 2000 /* for the last record */
@@ -325,8 +326,11 @@ static void on_tick(struct standby *standby)
 		standby_reads(standby);
 	}
 	if (standby->lock_ms && standby->now_ms >= standby->lock_ms) {
-		standby->lock_ms = standby->now_ms + LOCK_AGAIN_MS;
-		if (standby->owner.uid || standby->owner.template) {
+		bool known = standby->owner.uid || standby->owner.template;
+
+		standby->lock_ms =
+			standby->now_ms + (known && !standby->asks ? LOCK_AGAIN_MS : LOCK_SOON_MS);
+		if (known) {
 			standby_emit(standby, STANDBY_DO_LOCK)->side = standby->owner.side;
 		} else {
 			standby_emit(standby, STANDBY_DO_LOCK)->side = SIDE_BLUE;

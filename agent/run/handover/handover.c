@@ -17,10 +17,20 @@
 #include "run/handover/wanted.h"
 #include "run/part.h"
 
-#define LOOK_MS           10000 /* for what the watch has missed */
-#define LOOK_OFTEN_MS     2000  /* while a candidate is there */
+#define LOOK_MS 10000 /* for what the watch has missed */
+/* A pod that stands by beats every 5 s, so a watch that is silent for this long is not to be trusted. */
+#define LOOK_SILENT_MS    8000
+#define LOOK_OFTEN_MS     2000  /* and then */
+#define WANTED_AGAIN_MS   10000 /* while the candidate prepares */
 #define WANTED_TIMEOUT_MS 3000
 #define PATIENCE_MS       500
+
+/* What the Deployment said last about one template. */
+struct wanted_known {
+	char *template;
+	enum wanted wanted;
+	int64_t read_ms;
+};
 
 struct handover_part {
 	struct driver *driver;
@@ -28,7 +38,9 @@ struct handover_part {
 	struct kube_watch *watch;
 	struct loop_timer *timer;
 	struct candidate_reading reading; /* the lane's */
+	struct wanted_known wanted;       /* the lane's */
 	bool looking, again;
+	bool watched;                      /* the watch has caused the last look */
 	struct candidate_record candidate; /* as it was read last, for the status */
 	bool has_candidate;
 };
@@ -55,6 +67,22 @@ static void decode_places(struct look_job *job, enum candidate_place place)
 					       &job->records[place], &job->damage) == 0;
 }
 
+/* A job is stopped for a candidate that is prepared, so of that one it is read each time. */
+static enum wanted wanted_now(struct handover_part *part, const struct candidate_record *candidate)
+{
+	struct wanted_known *known = &part->wanted;
+	bool fresh = xstris(candidate->template, known->template) &&
+		     clock_mono_ms() - known->read_ms < WANTED_AGAIN_MS;
+
+	if (fresh && known->wanted == WANTED_YES && candidate->state != CANDIDATE_PREPARED)
+		return known->wanted;
+	xstrset(&known->template, candidate->template);
+	known->wanted = handover_wanted(part->kube.kube, part->driver->setup, candidate->template,
+					WANTED_TIMEOUT_MS);
+	known->read_ms = clock_mono_ms();
+	return known->wanted;
+}
+
 static void look_work(void *arg)
 {
 	struct look_job *job = arg;
@@ -70,8 +98,7 @@ static void look_work(void *arg)
 		decode_places(job, (enum candidate_place)place);
 	if (job->present[PLACE_CANDIDATE] && candidate->state != CANDIDATE_WITHDRAWN &&
 	    !xstris(candidate->uid, setup->life.handover.me.uid))
-		job->wanted = handover_wanted(part->kube.kube, setup, candidate->template,
-					      WANTED_TIMEOUT_MS);
+		job->wanted = wanted_now(part, candidate);
 }
 
 static void tell_seen(struct handover_part *part, const struct look_job *job,
@@ -105,7 +132,16 @@ static void keep_candidate(struct handover_part *part, const struct look_job *jo
 	part->has_candidate = job->present[PLACE_CANDIDATE] && record->state != CANDIDATE_WITHDRAWN;
 }
 
-static void look(void *arg);
+static void look(struct handover_part *part);
+
+static int64_t next_look_ms(const struct handover_part *part, bool others)
+{
+	if (part->again)
+		return 0;
+	if (!others)
+		return LOOK_MS;
+	return part->watched ? LOOK_SILENT_MS : LOOK_OFTEN_MS;
+}
 
 static void looked(void *arg, bool ran)
 {
@@ -129,13 +165,12 @@ static void looked(void *arg, bool ran)
 		if (!(ran && job->result == 0 && place == PLACE_CANDIDATE))
 			candidate_release(&job->records[place]);
 	if (ran && !part->driver->closing)
-		loop_timer_set(part->timer, part->again ? 0 : others ? LOOK_OFTEN_MS : LOOK_MS);
+		loop_timer_set(part->timer, next_look_ms(part, others));
 	free(job);
 }
 
-static void look(void *arg)
+static void look(struct handover_part *part)
 {
-	struct handover_part *part = arg;
 	struct look_job *job;
 
 	part->again = part->looking;
@@ -145,6 +180,22 @@ static void look(void *arg)
 	job->part = part;
 	part->looking = true;
 	lane_submit(part->kube.lane, look_work, looked, job);
+}
+
+static void look_by_watch(void *arg)
+{
+	struct handover_part *part = arg;
+
+	part->watched = true;
+	look(part);
+}
+
+static void look_by_clock(void *arg)
+{
+	struct handover_part *part = arg;
+
+	part->watched = part->again; /* the watch came while the last look was under way */
+	look(part);
 }
 
 /* ---- the part ---- */
@@ -159,7 +210,7 @@ static int handover_open(struct driver *driver, struct err *err)
 	driver->handover = part = xcalloc(1, sizeof(*part));
 	part->driver = driver;
 	part->kube = kube_lane_open(driver->workers, driver->setup->kube.client, "drey-candidate");
-	part->timer = loop_timer_new(driver->loop, look, part);
+	part->timer = loop_timer_new(driver->loop, look_by_clock, part);
 	return 0;
 }
 
@@ -173,7 +224,7 @@ static void handover_alive(struct driver *driver, const struct part_start *start
 	if (!part)
 		return;
 	part->watch = configmap_watch_new(driver->watches, setup->kube.config.namespace,
-					  setup->handover.candidate, look, part, &err);
+					  setup->handover.candidate, look_by_watch, part, &err);
 	if (!part->watch)
 		log_warn(driver->log, "the ConfigMap of the candidate cannot be watched",
 			 LOG_ERR(&err));
@@ -216,6 +267,7 @@ static void handover_close(struct driver *driver)
 		return;
 	candidate_reading_release(&part->reading);
 	candidate_release(&part->candidate);
+	free(part->wanted.template);
 	free(part);
 }
 
