@@ -16,6 +16,7 @@
 #include "cmd/join_probe.h"
 #include "cmd/join_wanted.h"
 #include "core/handover/join_watch.h"
+#include "flink/launch.h"
 
 #define READY_FILE   "/tmp/drey-join-ready"
 #define DEFAULT_PORT 8085
@@ -131,7 +132,8 @@ struct join {
 
 static void join_take(struct join *join, const struct join_event *event);
 
-static pid_t start_child(struct join *join, struct err *err)
+/* A variable of the environment, because the start scripts of an image pass that on. */
+static pid_t start_child(struct join *join, bool rehearse, struct err *err)
 {
 	const struct cli *cli = join->cli;
 	const char *id = join->watch.cluster_id;
@@ -146,15 +148,19 @@ static pid_t start_child(struct join *join, struct err *err)
 
 	count = join_java_add(&join->java, cli->args, (size_t)cli->arg_count, argv);
 	memcpy(argv + count, more, sizeof(more));
+	if (rehearse)
+		setenv(FLINK_REHEARSE, "1", 1);
+	else
+		unsetenv(FLINK_REHEARSE);
 	pid = join_child_start((char *const *)argv, err);
 	free(argv);
 	return pid;
 }
 
-static void start(struct join *join)
+static void start(struct join *join, bool rehearse)
 {
 	struct err err = {0};
-	pid_t pid = start_child(join, &err);
+	pid_t pid = start_child(join, rehearse, &err);
 
 	if (pid > 0) {
 		join->child = pid;
@@ -192,7 +198,7 @@ static void join_take(struct join *join, const struct join_event *event)
 		join->child = 0;
 	}
 	if (effects.start)
-		start(join);
+		start(join, effects.rehearse);
 	if (effects.signo && join->child)
 		join_child_signal(join->child, effects.signo);
 	if (effects.ask)

@@ -350,6 +350,8 @@ static void add_env(struct flink_exec *exec, const struct flink_launch *launch)
 
 		add_variable(exec, class);
 		add_variable(exec, file);
+		if (launch->rehearse)
+			add_variable(exec, FLINK_REHEARSE "=1");
 	}
 }
 

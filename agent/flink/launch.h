@@ -36,7 +36,7 @@
  * A launch that is held (held_file) has dev.drey.Held (java/held) for --job-classname, whose main()
  * waits for the go file and then calls the user's. What it starts from is in that file (held.h), so
  * there is no --fromSavepoint; the user's class and the file are in the environment,
- * DREY_HELD_CLASS and DREY_HELD_FILE.
+ * DREY_HELD_CLASS and DREY_HELD_FILE; with DREY_REHEARSE its JVM is warm when it waits.
  *
  * Options of the JVM follow the word `java` of the command; if a script starts Java, they are in
  * JVM_ARGS, which Flink's scripts put before all other options of the JobManager's JVM only. So
@@ -57,6 +57,8 @@
 #define FLINK_ID_CHARS 32 /* job, application and trigger ids: lower-case hex */
 
 #define FLINK_HELD_CLASS "dev.drey.Held"
+/* In the environment of a JVM that is to run a small job first, so that it is warm (java/held). */
+#define FLINK_REHEARSE "DREY_REHEARSE"
 
 /* Measured with 1.20 and 2.3: see docs on running without HA. Short enough that a TaskManager is
  * back within 10 s, and long enough for a full garbage collection. */
@@ -89,6 +91,7 @@ struct flink_launch {
 	/* Absolute path of the go file; NULL: not held. The two above are then not passed: the file
 	 * has them. */
 	const char *held_file;
+	bool rehearse; /* only with held_file: the JVM runs a small job of its own first (java/held) */
 
 	/* the program */
 	const char *job_class;   /* NULL: Flink searches the jar's manifest */

@@ -34,12 +34,22 @@ measures() { # POD REGEX
 		grep --quiet --extended-regexp "^$2\$" "$RUN/metrics"
 }
 
+all_have_rehearsed() { # T
+	local tm
+	for tm in $(tms_of "$1"); do
+		pod_log "$tm" 'drey: the rehearsal is over' || return 1
+	done
+	[ -n "$tm" ]
+}
+
 one_way() { # TO SIDE
 	upgrade_to "$1"
 	await_done "$1"
 	check "the job was restored from the savepoint of the stop" restored_from "$OWNER" "$(journal .handover.savepoint)"
 	is "$(journal '.owner.side')" "$2" "on the other side"
 	is "$(journal '.launches[-1].held')" true "its JVM had waited in front of main()"
+	check "and had rehearsed" pod_log "$OWNER" 'drey: the rehearsal is over'
+	check "so had its TaskManager" all_have_rehearsed "$1"
 	await "the launch is proven" pod_is "$OWNER" .launch.proven
 	check "the condition says that it is done" pod_is "$OWNER" \
 		'.conditions[] | select(.type == "HandingOver") | .status == "False" and .reason == "HandoverDone"'
@@ -51,6 +61,7 @@ t1() {
 	template g1
 	template g2
 	begin_with g1
+	check "the first TaskManager has not rehearsed: a job waited for it" eval '! pod_log "$(tms_of g1)" rehears'
 	one_way g2 green
 	await "each state was told once, by an Event" events_are 1
 	one_way g1 blue

@@ -219,6 +219,7 @@ TEST(hand_overs_are_off_unless_asked_for)
 	CHECK_INT(config.handover.mode, ==, HANDOVER_OFF);
 	CHECK(!config.handover.cluster_ids && !config.handover.candidate);
 	CHECK_INT(config.handover.hold, ==, HANDOVER_HOLD_MAIN);
+	CHECK(config.handover.rehearse);
 	CHECK_INT(config.handover.probation_ms, ==, 0);
 	CHECK_INT(config.handover.prepare_deadline_ms, ==, 300000);
 	CHECK_INT(config.handover.stop_deadline_ms, ==, 300000);
@@ -237,6 +238,7 @@ TEST(reads_every_key_of_hand_overs)
 				    "  clusterIds: [orders, orders-green]\n"
 				    "  candidate: next\n"
 				    "  hold: none\n"
+				    "  rehearse: false\n"
 				    "  probation: 1min\n"
 				    "  prepareDeadline: 10s\n"
 				    "  stopDeadline: 20s\n"
@@ -252,6 +254,7 @@ TEST(reads_every_key_of_hand_overs)
 	CHECK(!config.handover.cluster_ids[2]);
 	CHECK_STR(config.handover.candidate, "next");
 	CHECK_INT(config.handover.hold, ==, HANDOVER_HOLD_NONE);
+	CHECK(!config.handover.rehearse);
 	CHECK_INT(config.handover.probation_ms, ==, 60000);
 	CHECK_INT(config.handover.prepare_deadline_ms, ==, 10000);
 	CHECK_INT(config.handover.stop_deadline_ms, ==, 20000);

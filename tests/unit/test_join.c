@@ -40,6 +40,22 @@ TEST(owner_and_candidate_name_their_side)
 		  "200 {\"generation\":\"G\",\"side\":\"green\",\"clusterId\":\"orders-green\"}\n");
 }
 
+TEST(only_taskmanagers_that_wait_for_the_job_rehearse)
+{
+	struct join_facts facts = green;
+
+	facts.rehearses = true;
+	CHECK_STR(answer("G", &facts),
+		  "200 {\"generation\":\"G\",\"side\":\"green\",\"clusterId\":\"orders-green\","
+		  "\"rehearse\":true}\n");
+	facts.cluster_id = NULL;
+	CHECK(!strstr(answer("G", &facts), "rehearse"));
+	facts = green;
+	facts.rehearses = true;
+	facts.role = JOIN_ROLE_OWNER;
+	CHECK(!strstr(answer("G", &facts), "rehearse"));
+}
+
 TEST(without_a_side_its_taskmanagers_wait_and_are_told_why)
 {
 	static const struct {
@@ -119,6 +135,10 @@ TEST(reads_what_it_answers)
 	CHECK_STR(read_as(200, answer("G", &facts) + 4), "go");
 	CHECK_STR(reply.cluster_id, "orders-green");
 	CHECK_STR(reply.side, "green");
+	CHECK(!reply.rehearse);
+	facts.rehearses = true;
+	CHECK_STR(read_as(200, answer("G", &facts) + 4), "go");
+	CHECK(reply.rehearse);
 	facts.role = JOIN_ROLE_STANDBY;
 	CHECK_STR(read_as(503, answer("G", &facts) + 4), "wait");
 	CHECK_HAS(reply.why, "waits");
@@ -154,6 +174,8 @@ TEST(whatever_else_comes_is_an_error)
 		{503, "no healthy upstream"}, /* of a proxy */
 		{200, "{\"generation\":\"G\",\"side\":\"blue\"}"},
 		{200, "{\"generation\":\"G\",\"clusterId\":\"a\"}"},
+		{200,
+		 "{\"generation\":\"G\",\"side\":\"blue\",\"clusterId\":\"a\",\"rehearse\":1}"},
 		{200, "{\"generation\":\"G\",\"side\":\"blue\",\"clusterId\":\"\"}"},
 		{200, "{\"generation\":\"G\",\"side\":\"blue\",\"clusterId\":\"-Dx\"}"},
 		{200, "{\"generation\":\"G\",\"side\":\"blue\",\"clusterId\":\"a b\"}"},

@@ -202,11 +202,18 @@ TEST(a_held_launch_has_its_class_and_go_file_in_the_environment)
 	struct flink_launch launch = held_launch();
 	struct flink_exec exec = {0};
 
-	launch.env = LIST("PATH=/bin", "DREY_HELD_CLASS=other", "DREY_HELD_FILE=/other");
+	launch.env = LIST("PATH=/bin", "DREY_HELD_CLASS=other", "DREY_HELD_FILE=/other",
+			  "DREY_REHEARSE=other");
 	CHECK_INT(flink_launch_build(&launch, &exec, NULL), ==, 0);
 	CHECK_INT(exec.envc, ==, 3);
 	CHECK_STR(exec.env[1], "DREY_HELD_CLASS=com.example.Job");
 	CHECK_STR(exec.env[2], "DREY_HELD_FILE=/state/held/" JOB ".json");
+	flink_exec_release(&exec);
+
+	launch.rehearse = true;
+	CHECK_INT(flink_launch_build(&launch, &exec, NULL), ==, 0);
+	CHECK_INT(exec.envc, ==, 4);
+	CHECK_STR(exec.env[3], "DREY_REHEARSE=1");
 	flink_exec_release(&exec);
 
 	launch.job_class = NULL; /* that of the manifest */

@@ -43,6 +43,8 @@ void join_decide(const char *asked, const struct join_facts *facts, struct join_
 	if (answer.status == 200) {
 		answer.side = facts->side;
 		answer.cluster_id = facts->cluster_id;
+		/* of an owner they have a job to run, at once */
+		answer.rehearse = facts->rehearses && facts->role == JOIN_ROLE_CANDIDATE;
 	}
 	*ret_answer = answer;
 }
@@ -73,6 +75,8 @@ void join_print(const struct join_answer *answer, struct buf *body)
 	json_add_str_opt(doc, "side", answer->side);
 	json_add_str_opt(doc, "clusterId", answer->cluster_id);
 	json_add_str_opt(doc, "why", answer->why);
+	if (answer->rehearse)
+		json_add_bool(doc, "rehearse", true);
 	json_print(doc, body);
 	buf_addch(body, '\n');
 }
@@ -113,6 +117,8 @@ static int need_name(const struct json *doc, const char *key, char *ret, size_t 
 static int read_go(const struct json *doc, struct join_reply *reply, struct err *err)
 {
 	reply->kind = JOIN_GO;
+	if (json_opt_bool(doc, "rehearse", &reply->rehearse, err) < 0)
+		return -1;
 	if (need_name(doc, "clusterId", reply->cluster_id, sizeof(reply->cluster_id), err) < 0)
 		return -1;
 	return need_name(doc, "side", reply->side, sizeof(reply->side), err);

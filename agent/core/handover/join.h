@@ -2,7 +2,8 @@
  * join - to which side does a TaskManager belong? What drey answers to GET /join?generation=G and
  * GET /readyz?generation=G, and how such an answer is read. Pure.
  *
- *   200 {"generation":"G","side":"green","clusterId":"orders-green"}   this drey's TaskManagers
+ *   200 {"generation":"G","side":"green","clusterId":"orders-green"}   this drey's TaskManagers;
+ *       and "rehearse":true while they wait for the job, if they are to be warm when it comes
  *   503 {"generation":"G","why":"..."}                                 its generation, no side (yet)
  *   404 {"generation":"H"}                                             another generation
  *
@@ -38,12 +39,14 @@ struct join_facts {
 	enum join_role role;
 	const char *side, *cluster_id; /* NULL = not known */
 	bool job_runs;                 /* here */
+	bool rehearses;                /* is configured (handover.rehearse) */
 };
 
 /* Texts are borrowed from the facts, or constant; NULL = no such member. */
 struct join_answer {
 	int status;
 	const char *generation, *side, *cluster_id, *why;
+	bool rehearse;
 };
 
 /* What to answer a TaskManager of the generation `asked`. */
@@ -73,6 +76,7 @@ enum join_kind {
 struct join_reply {
 	enum join_kind kind;
 	char cluster_id[JOIN_CLUSTER_ID_BYTES], side[JOIN_SIDE_BYTES]; /* JOIN_GO */
+	bool rehearse;                                                 /* JOIN_GO */
 	char why[JOIN_TEXT_BYTES];                                     /* JOIN_WAIT */
 	char generation[JOIN_TEXT_BYTES];                              /* for people */
 };

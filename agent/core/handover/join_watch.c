@@ -29,6 +29,7 @@ void join_round_answer(struct join_round *round, const struct join_reply *reply)
 		}
 		memcpy(round->cluster_id, reply->cluster_id, sizeof(round->cluster_id));
 		memcpy(round->side, reply->side, sizeof(round->side));
+		round->rehearse = reply->rehearse;
 		break;
 	}
 }
@@ -174,6 +175,7 @@ static void round_waiting(struct join_watch *watch, const struct join_round *rou
 	watch->absent_ms = watch->moved_ms = JOIN_WATCH_NEVER;
 	watch->ask_ms = now_ms + JOIN_ASK_MS;
 	effects->start = true;
+	effects->rehearse = round->rehearse;
 }
 
 /* Bring absent_ms and moved_ms up to date: since when is it proven? */

@@ -40,7 +40,9 @@ struct join_round {
 	int asked, go, waiting, other, failed;
 	bool is_current;  /* one names the current cluster id */
 	bool is_conflict; /* two name different ones */
-	char cluster_id[JOIN_CLUSTER_ID_BYTES], side[JOIN_SIDE_BYTES]; /* of the first with one */
+	/* of the first with one */
+	char cluster_id[JOIN_CLUSTER_ID_BYTES], side[JOIN_SIDE_BYTES];
+	bool rehearse;
 	/* for people: of the first one of each kind */
 	char why_waiting[JOIN_TEXT_BYTES], generation[JOIN_TEXT_BYTES], why_failed[JOIN_TEXT_BYTES];
 };
@@ -100,6 +102,7 @@ struct join_effects {
 	char detail[3 * JOIN_TEXT_BYTES]; /* of it; may be "" */
 	bool sweep;                       /* kill what the TaskManager has left behind */
 	bool start;                       /* it, with watch->cluster_id */
+	bool rehearse;                    /* with `start`: its JVM runs a small job first */
 	int signo;                        /* send it this signal; 0 = none */
 	bool ask;                         /* begin a round */
 	bool exit;

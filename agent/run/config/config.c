@@ -188,6 +188,7 @@ static const struct config_key keys[] = {
 	KEY("handover.clusterIds", LIST, handover.cluster_ids, .check = check_cluster_id),
 	KEY("handover.candidate", OBJECT, handover.candidate),
 	KEY("handover.hold", WORD, handover.hold, .fallback = "main", .words = hold_words),
+	KEY("handover.rehearse", BOOL, handover.rehearse, .fallback = "true"),
 	KEY("handover.probation", DURATION, handover.probation_ms, .fallback = "0", .max = HOUR),
 	KEY("handover.prepareDeadline", DURATION, handover.prepare_deadline_ms, .fallback = "5min",
 	    .min = 10 * SECOND, .max = DAY),

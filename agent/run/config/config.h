@@ -152,6 +152,7 @@ struct config {
 		char **cluster_ids; /* of Flink's HA, blue's and green's; NULL = not given */
 		char *candidate;    /* ConfigMap; NULL = <application>-drey-candidate */
 		int hold;           /* enum handover_hold */
+		bool rehearse;      /* in the JVMs of a candidate */
 		int64_t probation_ms;
 		int64_t prepare_deadline_ms, stop_deadline_ms, take_deadline_ms, run_deadline_ms;
 		int64_t tries;

@@ -44,6 +44,7 @@ int launch_build(const struct setup *setup, const struct launch *launch,
 	flink.application_result_store = launch->application_result_path;
 	flink.restore_path = launch->restore_path;
 	flink.held_file = held;
+	flink.rehearse = setup->config.handover.rehearse;
 	flink.tmp_dirs = tmp_dirs;
 	flink.allow_non_restored_state = launch->allow_non_restored;
 	result = flink_launch_build(&flink, ret_exec, err);

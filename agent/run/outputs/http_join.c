@@ -40,6 +40,7 @@ static void driver_join_facts(const struct driver *driver, struct join_facts *re
 		.cluster_id =
 			setup->ha.on ? setup_cluster_id(setup, side) : setup->config.application,
 		.job_runs = driver->alive && driver->life.phase == PHASE_RUNNING,
+		.rehearses = setup->config.handover.rehearse,
 	};
 }
 

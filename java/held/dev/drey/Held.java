@@ -49,6 +49,7 @@ public final class Held {
 		RestoreFrom.rehearse();
 		GoFile go = GoFile.read(file);
 		if (!go.complete()) {
+			System.gc(); // what the start has left, while nobody waits
 			writeHeld(Path.of(file + ".held"), main.getDeclaringClass().getName());
 			LOG.info("drey: main() of {} is held until {} says what to start from", main.getDeclaringClass().getName(), file);
 			go = await(file, go);
