@@ -40,6 +40,8 @@ check "the JobManager has rehearsed" rehearsed jm 1
 check "so has the TaskManager" rehearsed tm 1
 check "neither has failed" eval '! said_by jm "the rehearsal has failed" && ! said_by tm "the rehearsal has failed"'
 check "the second job was restored from the savepoint of the first" said_by jm 'Starting job [0-9a-f]+ from savepoint .*/drey-rehearsal'
+check "both have looked at the directory of the savepoints" eval 'said_by jm "the file system of file:.*/sp is ready" &&
+	said_by tm "the file system of file:.*/sp is ready"'
 check "what they wrote is gone" nothing_is_left
 is "$(event_count MAIN)" 0 "the user's main() was not called"
 go_from ""

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * which no version of the job runs. So the JVMs of the version that waits run a small job first ({@link RehearsalJob}), twice, the
  * second time from a savepoint of the first: a Flink within this JVM, without the network but for loopback, without high
  * availability, in a directory that is deleted again. Nothing of the user's configuration is used in it but the name of the state
- * backend, and nothing of it is known to the Flink that starts afterwards.
+ * backend, and nothing of it is known to the Flink that starts afterwards. The user's file systems are {@link Storage looked at}.
  *
  * <p>DREY_REHEARSE asks for it. Where DREY_HELD_FILE names a file that is there the job runs, or is about to, so nothing is
  * rehearsed. Nor without room for it. A rehearsal that fails is logged, and changes nothing: the start is slower.
@@ -56,6 +56,7 @@ final class Rehearsal {
 			directory = Files.createTempDirectory(Files.createDirectories(parent), "drey-rehearsal");
 			Thread.currentThread().setContextClassLoader(Rehearsal.class.getClassLoader());
 			RehearsalJob.run(users, directory);
+			Storage.touch(users);
 			LOG.info("drey: the rehearsal is over after {} ms", System.currentTimeMillis() - beginMs);
 		} catch (Exception | LinkageError e) {
 			LOG.warn("drey: the rehearsal has failed after {} ms, so the job will start more slowly",
