@@ -219,6 +219,7 @@ struct snap {
 	bool metadata_damaged; /* visible in the header */
 	bool file_missing;     /* visible only by verification */
 	bool deleted;
+	int64_t struck_unix_ms; /* when an accident has damaged or deleted it; 0 = never */
 	char trigger_id[JOB_ID_BYTES]; /* of the operation that took it */
 	bool outside;                  /* requested from outside drey */
 	bool stop;                     /* taken by a stop */

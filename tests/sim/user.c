@@ -165,6 +165,7 @@ static void accident(struct world *w, bool vanish)
 		return;
 	w->truth.loss = true;
 	w->figures->damaged++;
+	snap->struck_unix_ms = unix_now(w);
 	if (vanish)
 		snap->deleted = true;
 	else if (odds(w, 500))
