@@ -68,8 +68,10 @@ static void launch(struct world *w)
 	const struct launch *launch = journal_launch(&w->agent->life.journal);
 	struct item *item;
 
-	if (launch->held && handover_goes(w))
+	if (launch->held) {
+		handover_goes(w);
 		return;
+	}
 	oracle_launch(w);
 	w->figures->launches++;
 	item = plan(w, between(w, 0, 20), ITEM_LAUNCH, SCOPE_CONTAINER);

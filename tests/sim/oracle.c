@@ -564,16 +564,6 @@ static bool is_left_unseen(const struct world *w, int head, int base)
 	return false;
 }
 
-/* A held launch is decided by one agent and let go by the next one, if that dies in between: what has
- * happened to its snapshot since then is for Flink to find. */
-static bool is_struck_since(const struct world *w, int base)
-{
-	const struct launch *launch = journal_launch_const(&w->agent->life.journal);
-
-	return base >= 0 && launch->held &&
-	       w->storage.snaps[base].struck_unix_ms > launch->intended_unix_ms;
-}
-
 static void launch_starts_right(struct world *w, int base)
 {
 	int head = truth_head(w);
@@ -603,7 +593,7 @@ static void launch_starts_right(struct world *w, int base)
 		nothing_is_missed(w, base);
 	if (continues(w, head, base) || descends_from_unsure(w, head) ||
 	    is_found_unexpectedly(w, head, base) || is_left_unseen(w, head, base) ||
-	    is_struck_since(w, base))
+	    handover_struck_since(w, base))
 		return;
 	fail(w,
 	     "a start from %s (id %" PRId64 "), but the newest usable snapshot is %s (id %" PRId64

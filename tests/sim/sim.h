@@ -219,7 +219,7 @@ struct snap {
 	bool metadata_damaged; /* visible in the header */
 	bool file_missing;     /* visible only by verification */
 	bool deleted;
-	int64_t struck_unix_ms; /* when an accident has damaged or deleted it; 0 = never */
+	int64_t struck_unix_ms;        /* when an accident has damaged or deleted it; 0 = never */
 	char trigger_id[JOB_ID_BYTES]; /* of the operation that took it */
 	bool outside;                  /* requested from outside drey */
 	bool stop;                     /* taken by a stop */
@@ -705,7 +705,9 @@ void leader_ended(struct world *w, bool clean);
 void leader_job_over(struct world *w);
 bool flink_is_held(const struct flink *flink);
 void flink_start_held(struct world *w, const char *job_id, enum side side);
-bool handover_goes(struct world *w); /* EFFECT_LAUNCH of a launch whose Flink waits; true: done */
+/* an accident has met the snapshot of a held launch after its decision */
+bool handover_struck_since(const struct world *w, int base);
+void handover_goes(struct world *w); /* EFFECT_LAUNCH of a launch whose Flink waits */
 
 /* ---- standby.c ---- */
 void stand_begin(struct world *w); /* the agent starts, or stands down */
