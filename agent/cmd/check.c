@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "cmd/check_graph.h"
 #include "cmd/commands.h"
 #include "cmd/decide.h"
 #include "cmd/explain.h"
@@ -15,6 +16,10 @@
 
 static const struct cli_option options[] = {
 	CLI_CONFIG,
+	{"allow-non-restored-state", 'n', NULL,
+	 "state for which the new job has no operator may be left\n"
+	 "out, as a restore request will say",
+	 false},
 	{"warn", 0, NULL, "report why drey would hold, but exit with status 0", false},
 	CLI_END,
 };
@@ -189,6 +194,44 @@ static char *handover_refuses(const struct check *check)
 		handover->id, probation ? "on probation" : handover_state_name(handover->state));
 }
 
+/* What the job would start from, or the newest state that is known. NULL: it would start without, or
+ * nothing is known. */
+static const char *state_to_take(const struct check *check, const struct facts *facts,
+				 const struct decision *decision)
+{
+	const struct launch *last = journal_launch_const(&check->journal);
+
+	if (decision->kind == DECISION_START_FROM)
+		return facts->candidates[decision->candidate].snapshot.path;
+	/* a savepoint of the same operators will be taken */
+	if (decision->cause == CAUSE_SAVEPOINT_REQUIRED && takes_savepoint(check) && last)
+		return last->last_checkpoint_path;
+	return NULL;
+}
+
+/* Does the new job take the state? The same generation has made it. */
+static int check_job(const struct check *check, const struct facts *facts,
+		     const struct decision *decision)
+{
+	const struct cli *cli = check->cli;
+	const char *snapshot = state_to_take(check, facts, decision);
+	struct check_graph result;
+	int status = CLI_OK;
+
+	if (!check->setup.config.check.graph || !snapshot || !(is_upgrade(check) || check->first))
+		return CLI_OK;
+	check_graph(&check->setup, snapshot,
+		    decision->allow_non_restored || cli_has(cli, "allow-non-restored-state"),
+		    &result);
+	row(check, "job", result.text);
+	if (result.details)
+		text_print_lines(result.details, "                 ", cli->out);
+	if (result.verdict == CHECK_GRAPH_REFUSED)
+		status = cli_fail(cli, CLI_HELD, "%s", result.text);
+	check_graph_release(&result);
+	return status;
+}
+
 static int report(struct check *check)
 {
 	const struct cli *cli = check->cli;
@@ -223,9 +266,10 @@ static int report(struct check *check)
 						     takes_savepoint(check))
 			 ? CLI_HELD
 			 : CLI_OK;
+	status = status == CLI_OK ? check_job(check, &facts, &decision)
+				  : cli_fail(cli, status, "drey would hold: %s", decision.reason);
 	facts_release(&facts);
-	return status == CLI_OK ? CLI_OK
-				: cli_fail(cli, status, "drey would hold: %s", decision.reason);
+	return status;
 }
 
 static int check_run(const struct cli *cli)
@@ -255,11 +299,14 @@ const struct cli_command cmd_check = {
 		"Run it before an upgrade, with the new image and the new drey.yaml. It checks the\n"
 		"configuration, finds Flink, reads the journal, the HA data and the storage, and reports\n"
 		"how the job would be upgraded, and what the new version would start from if the last\n"
-		"savepoint failed. It checks every file of the newest state, as the new Flink would read it.\n",
+		"savepoint failed. It checks every file of the newest state, as the new Flink would read it,\n"
+		"and lets the new job be built, without running it, to see whether it takes that state.\n",
 	.options = options,
-	.statuses = "0  it fits; or the application is parked, or has never run\n"
-		    "2  wrong usage or configuration\n"
-		    "4  drey would hold, or a hand-over is under way; the reason says what to do\n",
+	.statuses =
+		"0  it fits; or the application is parked, or has never run\n"
+		"2  wrong usage or configuration\n"
+		"4  drey would hold, the new job does not take the state or cannot be built, or a\n"
+		"   hand-over is under way; the reason says what to do\n",
 	.example = "drey check --config drey.yaml && helm upgrade ...\n",
 	.run = check_run,
 };

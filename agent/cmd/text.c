@@ -19,6 +19,17 @@ void text_print(const char *text, FILE *out)
 		print_char((unsigned char)*text, out);
 }
 
+void text_print_lines(const char *text, const char *indent, FILE *out)
+{
+	while (*text) {
+		fputs(indent, out);
+		for (; *text && *text != '\n'; text++)
+			print_char((unsigned char)*text, out);
+		fputc('\n', out);
+		text += *text == '\n';
+	}
+}
+
 void text_print_shell(const char *word, FILE *out)
 {
 	if (*word && strspn(word, SHELL_SAFE) == strlen(word)) {

@@ -13,6 +13,9 @@
 /* Control bytes as \xNN; NULL prints nothing. */
 void text_print(const char *text, FILE *out);
 
+/* Each line with `indent` in front, and a newline behind the last one. */
+void text_print_lines(const char *text, const char *indent, FILE *out);
+
 /* A word quoted for a shell. */
 void text_print_shell(const char *word, FILE *out);
 

@@ -166,6 +166,8 @@ static int read_operator(struct metadata_reader *rd, struct err *err)
 	struct metadata_operator op = {0};
 	int64_t at;
 
+	rd->has_state = false;
+	rd->state_bytes = 0;
 	if (read_operator_head(rd, &op, &name, &uid, err))
 		return -1;
 	at = source_offset(rd->src);
@@ -180,7 +182,11 @@ static int read_operator(struct metadata_reader *rd, struct err *err)
 	}
 	if (rd->visitor->operator_state && rd->visitor->operator_state(rd->visitor->ctx, &op, err))
 		return -1;
-	return read_subtasks(rd, op.subtasks, err);
+	if (read_subtasks(rd, op.subtasks, err))
+		return -1;
+	if (!rd->visitor->operator_end)
+		return 0;
+	return rd->visitor->operator_end(rd->visitor->ctx, rd->has_state, rd->state_bytes, err);
 }
 
 static int visit_properties(void *ctx, const struct java_value *value, struct err *err)

@@ -40,6 +40,9 @@ struct metadata_reader {
 	char own_dir[32]; /* "chk-<id>/" */
 	struct metadata_header header;
 	struct metadata_tail tail;
+	/* of the operator that is being read */
+	bool has_state;
+	int64_t state_bytes;
 };
 
 /* The position of a handle, which decides what it means for the file. Passed by value. */

@@ -54,6 +54,8 @@ int metadata_skip_inline(struct metadata_reader *rd, struct err *err)
 	    source_skip(rd->src, len, "inline state", err))
 		return -1;
 	rd->tail.inline_bytes += len;
+	rd->state_bytes += len;
+	rd->has_state = true;
 	return 0;
 }
 
@@ -85,6 +87,9 @@ static int read_path(struct metadata_reader *rd, struct err *err)
 static int tell_file(struct metadata_reader *rd, struct metadata_file file, struct err *err)
 {
 	file.path = buf_str(&rd->path);
+	rd->has_state = true;
+	if (file.size_bytes > 0 && file.size_bytes <= INT64_MAX - rd->state_bytes)
+		rd->state_bytes += file.size_bytes;
 	if (!rd->visitor->file)
 		return 0;
 	return rd->visitor->file(rd->visitor->ctx, &file, err);

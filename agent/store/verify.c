@@ -93,6 +93,23 @@ int verify_snapshot(const struct store_config *config, const char *path, struct 
 	return 0;
 }
 
+int verify_read_metadata(const struct store_config *config, const char *path, struct metadata *ret,
+			 struct err *err)
+{
+	struct stores stores = {.config = config};
+	struct store *store = stores_get(&stores, path, err);
+	cleanup_free char *uri = NULL;
+	int64_t unix_ms;
+	int loaded;
+
+	if (!store)
+		return -1;
+	uri = find_metadata(store, path, &unix_ms);
+	loaded = load(store, uri, ret, err);
+	stores_release(&stores);
+	return loaded ? err_wrap(err, "%s", uri) : 0;
+}
+
 void verify_release(struct verify_report *report)
 {
 	if (!report)

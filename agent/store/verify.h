@@ -65,6 +65,13 @@ struct verify_report {
 int verify_snapshot(const struct store_config *config, const char *path, struct verify_report *ret,
 		    struct err *err);
 
+/*
+ * Read the `_metadata` of that snapshot, and nothing else of it. ERR_CONFIG as above; ERR_FORMAT: it is
+ * damaged; else it could not be read. Release with metadata_release().
+ */
+int verify_read_metadata(const struct store_config *config, const char *path, struct metadata *ret,
+			 struct err *err);
+
 void verify_release(struct verify_report *report); /* NULL and zeroed are allowed */
 
 /* "complete", "damaged", "unreadable"; "missing", "wrong-size", "undecodable", "not-read". */

@@ -133,3 +133,51 @@ TEST(a_letter_that_is_not_ascii_may_stand_anywhere)
 		}
 	CHECK(true);
 }
+
+/* One subtask, with one file of keyed state and some inline; or with none. */
+static void add_operator(struct buf *bytes, int id, bool has_state)
+{
+	wr_operator(bytes, 6, "Map", "", id);
+	wr_i32(bytes, 1);
+	wr_subtask(bytes, 6, 0);
+	if (has_state) {
+		wr_u8(bytes, 5);
+		wr_i64(bytes, 1);
+		wr_utf(bytes, "backend");
+		wr_i64(bytes, 0);
+		wr_bytes(bytes, 12);
+		wr_i32(bytes, 0);
+		wr_i32(bytes, 1);
+		wr_utf(bytes, "");
+		wr_file(bytes, "s3://bucket/sp/a", 5000);
+	} else {
+		wr_u8(bytes, 0);
+	}
+	wr_u8(bytes, 0);
+	wr_subtask_end(bytes, 6);
+}
+
+TEST(each_operator_has_the_size_of_its_own_state)
+{
+	cleanup_buf struct buf bytes = BUF_INIT;
+	struct metadata metadata = {0};
+
+	wr_head(&bytes, 6, 1);
+	wr_i32(&bytes, 0);
+	wr_i32(&bytes, 3);
+	add_operator(&bytes, 1, true);
+	add_operator(&bytes, 2, false);
+	add_operator(&bytes, 3, true);
+	wr_tail(&bytes, 6, "org.apache.flink.runtime.checkpoint.CheckpointType");
+	CHECK_INT(load(&bytes, &metadata, NULL), ==, 0);
+	if (!CHECK_INT(metadata.operator_count, ==, 3))
+		return;
+	CHECK(metadata.operators[0].has_state);
+	CHECK_INT(metadata.operators[0].state_bytes, ==, 5012);
+	CHECK(!metadata.operators[1].has_state);
+	CHECK_INT(metadata.operators[1].state_bytes, ==, 0);
+	CHECK(metadata.operators[2].has_state);
+	CHECK_INT(metadata.operators[2].state_bytes, ==, 5012); /* the same file again */
+	CHECK_INT(metadata.size_bytes, ==, 5024);
+	metadata_release(&metadata);
+}

@@ -184,6 +184,10 @@ static const struct config_key keys[] = {
 	KEY("kubernetes.owner", STRING, kubernetes.owner),
 	KEY("kubernetes.taskManagers", STRING, kubernetes.task_managers),
 
+	KEY("check.graph", BOOL, check.graph, .fallback = "true"),
+	KEY("check.graphTimeout", DURATION, check.graph_timeout_ms, .fallback = "60s",
+	    .min = SECOND, .max = HOUR),
+
 	KEY("handover.mode", WORD, handover.mode, .fallback = "none", .words = handover_mode_words),
 	KEY("handover.clusterIds", LIST, handover.cluster_ids, .check = check_cluster_id),
 	KEY("handover.candidate", OBJECT, handover.candidate),

@@ -146,6 +146,12 @@ struct config {
 		char *task_managers;
 	} kubernetes;
 
+	/* of `drey check` */
+	struct {
+		bool graph; /* the new job is built, and compared with the state */
+		int64_t graph_timeout_ms;
+	} check;
+
 	/* completed by setup_handover.h */
 	struct {
 		int mode;           /* enum handover_mode */

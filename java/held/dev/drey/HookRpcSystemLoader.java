@@ -11,14 +11,15 @@ import org.apache.flink.runtime.rpc.RpcSystem;
 import org.apache.flink.runtime.rpc.RpcSystemLoader;
 
 /**
- * Where Flink asks for its RPC, at the beginning of a JobManager and of a TaskManager: in a JVM that drey wants warm
- * (DREY_REHEARSE is set) the {@link Rehearsal} comes first, and is given the same RPC as the JVM itself. Flink otherwise unpacks a jar
- * of 24 MB for each of the two, and loads Pekko from it by a new class loader: nothing of it would be warm.
+ * Where Flink asks for its RPC, after it has read its configuration and before it starts anything, in a JobManager and in a
+ * TaskManager alike. A JVM that is to say what the job is made of ({@link GraphReport}) does so here, and ends. In a JVM that
+ * drey wants warm (DREY_REHEARSE is set) the {@link Rehearsal} comes first, and is given the same RPC as the JVM itself: Flink
+ * otherwise unpacks a jar of 24 MB for each of the two, and loads Pekko from it by a new class loader: nothing of it would be warm.
  *
  * <p>An RPC system has no state of its own; this one is closed by nobody, and lives as long as the JVM. In any other JVM this class
  * does nothing, and Flink asks the next loader.
  */
-public final class KeptRpcSystemLoader implements RpcSystemLoader {
+public final class HookRpcSystemLoader implements RpcSystemLoader {
 	private static final int BEFORE_ALL_OTHERS = -1_000_000;
 
 	private static RpcSystem kept;
@@ -26,13 +27,16 @@ public final class KeptRpcSystemLoader implements RpcSystemLoader {
 	/** Flink asks the lowest first, and the next one if one throws. */
 	@Override
 	public int getLoadPriority() {
-		return Rehearsal.isWanted() ? BEFORE_ALL_OTHERS : Integer.MAX_VALUE;
+		return Rehearsal.isWanted() || GraphReport.isWanted() ? BEFORE_ALL_OTHERS : Integer.MAX_VALUE;
 	}
 
 	@Override
 	public RpcSystem loadRpcSystem(Configuration configuration) {
+		if (GraphReport.isWanted()) {
+			GraphReport.writeAndExit(configuration);
+		}
 		boolean first;
-		synchronized (KeptRpcSystemLoader.class) {
+		synchronized (HookRpcSystemLoader.class) {
 			first = kept == null;
 			if (first) {
 				kept = withoutClose(load(configuration));
@@ -49,7 +53,7 @@ public final class KeptRpcSystemLoader implements RpcSystemLoader {
 		List<RpcSystemLoader> loaders = new ArrayList<>();
 		RuntimeException failed = new IllegalStateException("no RPC system can be loaded");
 		for (RpcSystemLoader loader : ServiceLoader.load(RpcSystemLoader.class)) {
-			if (!(loader instanceof KeptRpcSystemLoader)) {
+			if (!(loader instanceof HookRpcSystemLoader)) {
 				loaders.add(loader);
 			}
 		}

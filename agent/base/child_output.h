@@ -1,0 +1,35 @@
+/*
+ * child_output - runs a program to its end, and keeps the end of what it has printed. Blocks.
+ *
+ * The child is the leader of a process group of its own, reads nothing, and is killed when the thread
+ * that has started it ends. Standard output and standard error are one stream.
+ */
+#ifndef DREY_BASE_CHILD_OUTPUT_H
+#define DREY_BASE_CHILD_OUTPUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+struct child_call {
+	const char *path;  /* without a slash it is searched in PATH */
+	char *const *argv; /* NULL-terminated, as below; borrowed */
+	char *const *env;  /* NULL: that of the caller */
+	int64_t timeout_ms;
+	size_t keep_bytes; /* of the output; what came before is dropped */
+};
+
+/*
+ * *ret_status: its exit status, 128 + n for signal n, 127 if it could not be executed. `output` is
+ * appended to, also on failure. ERR_RETRY: it had not ended after timeout_ms; its whole group has been
+ * killed. ERR_SYS: it could not be started.
+ */
+int child_output(const struct child_call *call, struct buf *output, int *ret_status,
+		 struct err *err);
+
+/* The beginning of the last line that is not empty; it ends at a newline or at the end of `text`. */
+const char *child_last_line(const char *text);
+
+#endif

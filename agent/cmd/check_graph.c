@@ -1,0 +1,175 @@
+#include "cmd/check_graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cmd/text.h"
+#include "core/resolve/graph_fit.h"
+#include "flink/held.h"
+#include "flink/job_graph.h"
+#include "store/verify.h"
+
+#define NO_JOB_ID "00000000000000000000000000000000" /* nothing is ever submitted under it */
+
+static void conclude(struct check_graph *result, enum check_graph_verdict verdict, char *text)
+{
+	result->verdict = verdict;
+	result->text = text;
+}
+
+/* ---- the job ---- */
+
+static int build(const struct setup *setup, const struct flink_launch *launch,
+		 struct job_graph *ret_graph, struct err *err)
+{
+	struct flink_exec exec;
+	int result;
+
+	if (flink_launch_build(launch, &exec, err) < 0)
+		return -1;
+	result = job_graph_build(&exec, setup->config.check.graph_timeout_ms, ret_graph, err);
+	flink_exec_release(&exec);
+	return result;
+}
+
+static void cannot_build(struct check_graph *result, const struct err *err)
+{
+	switch (err->kind) {
+	case ERR_CONFIG:
+	case ERR_FORMAT:
+		conclude(result, CHECK_GRAPH_REFUSED,
+			 xasprintf("the new job cannot be built: %s", err->msg));
+		break;
+	case ERR_RETRY:
+		conclude(
+			result, CHECK_GRAPH_REFUSED,
+			xasprintf(
+				"the new job was not built within check.graphTimeout: its main() did not "
+				"come to execute(); raise that, or set check.graph to false"));
+		break;
+	default:
+		conclude(result, CHECK_GRAPH_SKIPPED, xasprintf("not compared: %s", err->msg));
+		break;
+	}
+}
+
+/* ---- the comparison ---- */
+
+static struct fit_operator *of_state(const struct metadata *metadata)
+{
+	struct fit_operator *list = xcalloc(metadata->operator_count + 1, sizeof(*list));
+
+	for (size_t i = 0; i < metadata->operator_count; i++) {
+		const struct metadata_operator *op = &metadata->operators[i];
+
+		list[i] = (struct fit_operator){
+			.id = op->id,
+			.name = op->name,
+			.uid = op->uid,
+			.parallelism = op->parallelism,
+			.max_parallelism = op->max_parallelism,
+			.has_state = op->has_state,
+			.state_bytes = op->state_bytes,
+		};
+	}
+	return list;
+}
+
+static struct fit_operator *of_job(const struct job_graph *graph)
+{
+	struct fit_operator *list = xcalloc(graph->operator_count + 1, sizeof(*list));
+
+	for (size_t i = 0; i < graph->operator_count; i++) {
+		const struct job_graph_operator *op = &graph->operators[i];
+
+		list[i] = (struct fit_operator){
+			.id = op->id,
+			.user_id = op->user_id,
+			.name = op->name,
+			.uid = op->uid,
+			.parallelism = op->parallelism,
+			.max_parallelism = op->max_parallelism,
+		};
+	}
+	return list;
+}
+
+static char *sentences(const struct graph_fit *fit)
+{
+	struct buf text = BUF_INIT;
+
+	for (size_t i = 0; i < fit->count; i++) {
+		char size[TEXT_SIZE_BYTES];
+
+		if (i)
+			buf_addch(&text, '\n');
+		fit_problem_print(&fit->problems[i],
+				  text_size(fit->problems[i].state->state_bytes, size), &text);
+	}
+	return fit->count ? buf_steal(&text) : NULL;
+}
+
+static void compare(const struct job_graph *graph, const struct metadata *metadata,
+		    const char *snapshot, bool allow, struct check_graph *result)
+{
+	cleanup_free struct fit_operator *state = of_state(metadata), *job = of_job(graph);
+	struct graph_fit fit;
+	bool refused;
+
+	graph_fit_compare(state, metadata->operator_count, job, graph->operator_count, &fit);
+	refused = graph_fit_is_refused(&fit, allow);
+	result->details = sentences(&fit);
+	if (refused)
+		conclude(result, CHECK_GRAPH_REFUSED,
+			 xasprintf("the new job does not take the state in %s: %zu %s not fit",
+				   snapshot, fit.count,
+				   fit.count == 1 ? "operator does" : "operators do"));
+	else
+		conclude(result, CHECK_GRAPH_FITS,
+			 xasprintf("%zu operators: %zu are in the snapshot, %zu are new%s",
+				   graph->operator_count, fit.matched, fit.added,
+				   fit.count ? "; state is left out, as requested" : ""));
+	graph_fit_release(&fit);
+}
+
+void check_graph(const struct setup *setup, const char *snapshot, bool allow_non_restored,
+		 struct check_graph *ret_result)
+{
+	cleanup_free char *why = NULL;
+	struct flink_launch launch;
+	struct job_graph graph;
+	struct metadata metadata;
+	struct err err = {0};
+
+	*ret_result = (struct check_graph){0};
+	config_launch(&setup->config, &launch);
+	launch.env = (const char *const *)setup->environment;
+	launch.version = setup->version;
+	launch.ha = setup->ha.on;
+	launch.job_id = NO_JOB_ID;
+	launch.application_id = NO_JOB_ID;
+	if (!held_is_possible(&launch, geteuid() == 0, &why)) {
+		conclude(ret_result, CHECK_GRAPH_SKIPPED, xasprintf("not compared: %s", why));
+		return;
+	}
+	if (verify_read_metadata(&setup->storage, snapshot, &metadata, &err) < 0) {
+		conclude(ret_result, CHECK_GRAPH_SKIPPED, xasprintf("not compared: %s", err.msg));
+		return;
+	}
+	if (build(setup, &launch, &graph, &err) < 0) {
+		cannot_build(ret_result, &err);
+	} else {
+		compare(&graph, &metadata, snapshot, allow_non_restored, ret_result);
+		job_graph_release(&graph);
+	}
+	metadata_release(&metadata);
+}
+
+void check_graph_release(struct check_graph *result)
+{
+	free(result->text);
+	free(result->details);
+	*result = (struct check_graph){0};
+}

@@ -1,0 +1,168 @@
+#include "core/resolve/graph_fit.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* The operators of a job by id; one with two ids is in it twice. */
+struct entry {
+	const char *id;
+	size_t job;
+};
+
+struct index {
+	struct entry *entries;
+	size_t count;
+};
+
+static int by_operator_id(const void *left, const void *right)
+{
+	return strcmp(((const struct entry *)left)->id, ((const struct entry *)right)->id);
+}
+
+static void index_make(struct index *index, const struct fit_operator *job, size_t count)
+{
+	index->entries = xcalloc(2 * count + 1, sizeof(*index->entries));
+	for (size_t i = 0; i < count; i++) {
+		index->entries[index->count++] = (struct entry){job[i].id, i};
+		if (job[i].user_id)
+			index->entries[index->count++] = (struct entry){job[i].user_id, i};
+	}
+	qsort(index->entries, index->count, sizeof(*index->entries), by_operator_id);
+}
+
+static const struct entry *index_find(const struct index *index, const char *id)
+{
+	struct entry key = {.id = id};
+
+	return bsearch(&key, index->entries, index->count, sizeof(key), by_operator_id);
+}
+
+static void add_problem(struct graph_fit *fit, enum fit_kind kind, const struct fit_operator *state,
+			const struct fit_operator *job)
+{
+	fit->problems[fit->count++] = (struct fit_problem){kind, state, job};
+}
+
+/* In the order in which Flink checks it. */
+static void compare_pair(struct graph_fit *fit, const struct fit_operator *state,
+			 const struct fit_operator *job)
+{
+	/* MUT: a job may be more parallel than its state */
+	if (job->parallelism > state->max_parallelism)
+		add_problem(fit, FIT_TOO_PARALLEL, state, job);
+	/* MUT: another max parallelism fits */
+	else if (job->max_parallelism > 0 && job->max_parallelism != state->max_parallelism)
+		add_problem(fit, FIT_MAX_PARALLELISM, state, job);
+}
+
+static const struct fit_operator *same_name(const struct fit_operator *state,
+					    const struct fit_operator *job, size_t job_count,
+					    const bool *has)
+{
+	for (size_t i = 0; state->name && i < job_count; i++)
+		if (!has[i] && job[i].name && !strcmp(job[i].name, state->name))
+			return &job[i];
+	return NULL;
+}
+
+void graph_fit_compare(const struct fit_operator *state, size_t state_count,
+		       const struct fit_operator *job, size_t job_count, struct graph_fit *ret_fit)
+{
+	struct graph_fit fit = {.problems = xcalloc(state_count + 1, sizeof(*fit.problems))};
+	cleanup_free bool *has = xcalloc(job_count + 1, sizeof(*has));
+	struct index index = {0};
+
+	index_make(&index, job, job_count);
+	for (size_t i = 0; i < state_count; i++) {
+		const struct entry *found = index_find(&index, state[i].id);
+
+		if (found)
+			has[found->job] = true;
+	}
+	for (size_t i = 0; i < state_count; i++)
+		/* MUT: state without an operator fits */
+		if (state[i].has_state && !index_find(&index, state[i].id))
+			add_problem(&fit, FIT_LEFT_OUT, &state[i],
+				    same_name(&state[i], job, job_count, has));
+	for (size_t i = 0; i < state_count; i++) {
+		const struct entry *found = index_find(&index, state[i].id);
+
+		if (found)
+			compare_pair(&fit, &state[i], &job[found->job]);
+	}
+	for (size_t i = 0; i < job_count; i++)
+		*(has[i] ? &fit.matched : &fit.added) += 1;
+	free(index.entries);
+	*ret_fit = fit;
+}
+
+void graph_fit_release(struct graph_fit *fit)
+{
+	free(fit->problems);
+	*fit = (struct graph_fit){0};
+}
+
+bool graph_fit_is_refused(const struct graph_fit *fit, bool allow_non_restored)
+{
+	for (size_t i = 0; i < fit->count; i++)
+		if (fit->problems[i].kind != FIT_LEFT_OUT || !allow_non_restored)
+			return true;
+	return false;
+}
+
+static void print_operator(const struct fit_operator *op, struct buf *text)
+{
+	if (op->name)
+		buf_addf(text, "operator '%s' (", op->name);
+	else
+		buf_addstr(text, "operator (");
+	if (op->uid)
+		buf_addf(text, "uid '%s', ", op->uid);
+	buf_addf(text, "id %s", op->id);
+}
+
+static void print_left_out(const struct fit_problem *problem, const char *size, struct buf *text)
+{
+	buf_addf(text, ", %s of state) is not in the new job; ", size);
+	if (!problem->job)
+		buf_addstr(
+			text,
+			"give an operator its uid, or request a restore with allowNonRestoredState");
+	else if (problem->state->uid)
+		buf_addf(text, "the operator of this name has another id, %s: give it the uid '%s'",
+			 problem->job->id, problem->state->uid);
+	else
+		buf_addf(
+			text,
+			"the operator of this name has another id, %s, because the job has changed around "
+			"it: give it the old one by setUidHash(\"%s\")",
+			problem->job->id, problem->state->id);
+}
+
+void fit_problem_print(const struct fit_problem *problem, const char *size, struct buf *text)
+{
+	print_operator(problem->state, text);
+	switch (problem->kind) {
+	case FIT_LEFT_OUT:
+		print_left_out(problem, size, text);
+		break;
+	case FIT_MAX_PARALLELISM:
+		buf_addf(text,
+			 ", %s of state) has state for max parallelism %" PRId64
+			 ", and the new job sets %" PRId64
+			 ", which cannot be changed: set %" PRId64,
+			 size, problem->state->max_parallelism, problem->job->max_parallelism,
+			 problem->state->max_parallelism);
+		break;
+	case FIT_TOO_PARALLEL:
+		buf_addf(text,
+			 ", %s of state) has state for max parallelism %" PRId64
+			 ", and the new job has parallelism %" PRId64 ": set %" PRId64 " or less",
+			 size, problem->state->max_parallelism, problem->job->parallelism,
+			 problem->state->max_parallelism);
+		break;
+	}
+}

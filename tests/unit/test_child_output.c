@@ -1,0 +1,78 @@
+/* A program that is run to its end. */
+#include "base/child_output.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "tap.h"
+
+static struct err err;
+static int status;
+
+static int ran(const char *script, int64_t timeout_ms, struct buf *output)
+{
+	char *argv[] = {"sh", "-c", (char *)(uintptr_t)script, NULL};
+	const struct child_call call = {
+		.path = "sh", .argv = argv, .timeout_ms = timeout_ms, .keep_bytes = 1000};
+
+	err = (struct err){0};
+	buf_clear(output);
+	return child_output(&call, output, &status, &err);
+}
+
+TEST(its_output_and_its_status_are_known)
+{
+	cleanup_buf struct buf output = BUF_INIT;
+
+	CHECK_INT(ran("echo out; echo err >&2; exit 7", 20000, &output), ==, 0);
+	CHECK_STR(buf_str(&output), "out\nerr\n");
+	CHECK_INT(status, ==, 7);
+	CHECK_INT(ran("kill -15 $$", 20000, &output), ==, 0);
+	CHECK_INT(status, ==, 143);
+	CHECK_INT(ran("cat", 20000, &output), ==, 0); /* reads nothing */
+	CHECK_INT(status, ==, 0);
+}
+
+TEST(a_program_that_is_not_there_has_the_status_of_a_shell)
+{
+	char *argv[] = {"drey-no-such-program", NULL};
+	const struct child_call call = {
+		.path = argv[0], .argv = argv, .timeout_ms = 20000, .keep_bytes = 10};
+	cleanup_buf struct buf output = BUF_INIT;
+
+	CHECK_INT(child_output(&call, &output, &status, &err), ==, 0);
+	CHECK_INT(status, ==, 127);
+}
+
+TEST(of_much_output_the_end_is_kept)
+{
+	cleanup_buf struct buf output = BUF_INIT;
+
+	CHECK_INT(ran("i=0; while [ $i -lt 5000 ]; do echo line $i; i=$((i+1)); done", 20000,
+		      &output),
+		  ==, 0);
+	CHECK(output.len_bytes <= 2000);
+	CHECK_HAS(buf_str(&output), "line 4999\n");
+	CHECK(!strstr(buf_str(&output), "line 100\n"));
+}
+
+TEST(one_that_takes_too_long_is_killed_with_its_children)
+{
+	cleanup_buf struct buf output = BUF_INIT;
+	int64_t begin_ms = clock_mono_ms();
+
+	/* the child of the child holds the output open */
+	CHECK_INT(ran("echo begun; sleep 60 & wait", 300, &output), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_RETRY);
+	CHECK_STR(buf_str(&output), "begun\n");
+	CHECK(clock_mono_ms() - begin_ms < 30000);
+}
+
+TEST(the_last_line_is_found)
+{
+	CHECK_STR(child_last_line(""), "");
+	CHECK_STR(child_last_line("a"), "a");
+	CHECK_STR(child_last_line("a\nb"), "b");
+	CHECK_STR(child_last_line("a\nb\n\n"), "b\n\n");
+}
