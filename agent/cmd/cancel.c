@@ -10,9 +10,11 @@ static int cancel_judge(struct client *client, void *arg)
 	const struct status_view *view = &client->view;
 
 	(void)arg;
-	if (status_view_is(view, "Cancelled") || client_stopped_and_held(client, "cancelled"))
+	if (status_view_is(view, "Cancelled") || client_stopped_and_held(client, "cancelled") ||
+	    client_handed_over(client))
 		return CLI_OK;
-	if (strcmp(view->desired_state, "cancelled") != 0)
+	/* an agent that has just begun does not know what is desired */
+	if (!status_view_stands(view) && strcmp(view->desired_state, "cancelled") != 0)
 		return cli_fail(client->cli, CLI_FAILED, "superseded: the desired state is now %s",
 				view->desired_state);
 	return CLIENT_CONTINUE;
@@ -21,7 +23,10 @@ static int cancel_judge(struct client *client, void *arg)
 static void print_cancelled(const struct client *client, void *arg)
 {
 	(void)arg;
-	fputs("Cancelled\n", client->cli->out);
+	if (client_handed_over(client))
+		client_print_handed_over(client, "cancelled");
+	else
+		fputs("Cancelled\n", client->cli->out);
 }
 
 static int cancel_ask(struct client *client, void *arg)

@@ -278,6 +278,10 @@ int client_stuck(struct client *client)
 	int64_t now_ms = clock_mono_ms();
 	bool same = status_view_is(view, client->phase_before);
 
+	if (client_handed_over(client))
+		return cli_fail(client->cli, CLI_FAILED,
+				"the job was handed over to %s meanwhile; see `drey status` there",
+				view->owner_pod);
 	if (!status_view_parked(view) && !status_view_is(view, "Holding")) {
 		client->settling_ms = 0;
 		return CLIENT_CONTINUE;
@@ -290,6 +294,18 @@ int client_stuck(struct client *client)
 		return cli_fail(client->cli, CLI_HELD, "drey holds: %s", view->reason);
 	return cli_fail(client->cli, status_view_is(view, "Failed") ? CLI_FAILED : CLI_PARKED,
 			"%s: %s", view->phase, view->reason);
+}
+
+bool client_handed_over(const struct client *client)
+{
+	return status_view_handed_over(&client->view);
+}
+
+void client_print_handed_over(const struct client *client, const char *done)
+{
+	fprintf(client->cli->err,
+		"drey %s: the application was handed over to %s, and is %s there; see `drey status` in that Pod\n",
+		client->cli->command->name, client->view.owner_pod, done);
 }
 
 void client_print_restored(const struct client *client, void *arg)

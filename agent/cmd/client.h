@@ -65,9 +65,16 @@ bool client_stopped_and_held(const struct client *client, const char *desired);
 /*
  * For judges of commands that wait for Running: CLI_FAILED, CLI_PARKED or CLI_HELD with a message
  * if the phase does not lead there automatically and has lasted for a while (longer if it was the
- * same before the request), else CLIENT_CONTINUE.
+ * same before the request), else CLIENT_CONTINUE. CLI_FAILED if the job was handed over meanwhile.
  */
 int client_stuck(struct client *client);
+
+/* For judges of commands that stop the job: it was handed over since the request. Nothing runs here,
+ * and the next owner starts nothing while the request is in force: the request is carried out. */
+bool client_handed_over(const struct client *client);
+
+/* A line on cli->err about that: which pod has the application now, `done` ("suspended"). */
+void client_print_handed_over(const struct client *client, const char *done);
 
 /* "restored savepoint PATH (checkpoint id 12)", or that it started empty; a line on cli->out. */
 void client_print_restored(const struct client *client, void *arg); /* arg: not used */

@@ -144,6 +144,11 @@ bool status_view_stands(const struct status_view *view)
 	       status_view_is(view, "HandedOver");
 }
 
+bool status_view_handed_over(const struct status_view *view)
+{
+	return status_view_stands(view) && *view->owner_pod && strcmp(view->role, "unknown") != 0;
+}
+
 bool status_view_parked(const struct status_view *view)
 {
 	return status_view_is(view, "Suspended") || status_view_is(view, "Cancelled") ||

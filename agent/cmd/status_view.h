@@ -72,6 +72,8 @@ bool status_view_takes_application(const struct json *doc);
 
 /* Another pod owns the application: of that the document knows no more than who it is. */
 bool status_view_stands(const struct status_view *view);
+/* It knows who that is: view->owner_pod. An agent that has just begun does not, and may be the owner. */
+bool status_view_handed_over(const struct status_view *view);
 /* Suspended, Cancelled, Finished, Failed. */
 bool status_view_parked(const struct status_view *view);
 bool status_view_is(const struct status_view *view, const char *phase);

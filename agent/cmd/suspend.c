@@ -13,7 +13,8 @@ static int suspend_judge(struct client *client, void *arg)
 	char retry[CLOCK_TEXT_BYTES];
 
 	(void)arg;
-	if (status_view_is(view, "Suspended") || client_stopped_and_held(client, "suspended"))
+	if (status_view_is(view, "Suspended") || client_stopped_and_held(client, "suspended") ||
+	    client_handed_over(client))
 		return CLI_OK;
 	if (client_operation_ended(client, "suspend") && !view->last_ok)
 		return cli_fail(
@@ -21,7 +22,8 @@ static int suspend_judge(struct client *client, void *arg)
 			"the stop failed: %s; drey retries every %s; withdraw the request with `drey resume`",
 			view->last_operation_error,
 			clock_human(client->config.savepoints.stop_retry_ms, retry));
-	if (strcmp(view->desired_state, "suspended") != 0)
+	/* an agent that has just begun does not know what is desired */
+	if (!status_view_stands(view) && strcmp(view->desired_state, "suspended") != 0)
 		return cli_fail(client->cli, CLI_FAILED, "superseded: the desired state is now %s",
 				view->desired_state);
 	return CLIENT_CONTINUE;
@@ -32,7 +34,9 @@ static void print_savepoint(const struct client *client, void *arg)
 	const struct status_view *view = &client->view;
 
 	(void)arg;
-	if (strcmp(view->last_kind, "stop") == 0 && *view->last_location) {
+	if (client_handed_over(client)) {
+		client_print_handed_over(client, "suspended");
+	} else if (strcmp(view->last_kind, "stop") == 0 && *view->last_location) {
 		text_print(view->last_location, client->cli->out);
 		fputc('\n', client->cli->out);
 	} else {

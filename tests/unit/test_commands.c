@@ -374,6 +374,44 @@ TEST(a_refusal_is_told)
 
 /* ---- suspend, cancel ---- */
 
+#define HANDED_OVER                                                                                \
+	DOC("HandedOver", "running",                                                               \
+	    ",\"role\":\"reserve\",\"owner\":{\"pod\":\"orders-2\",\"side\":\"green\"}")
+#define JUST_BEGUN                                                                                 \
+	DOC("Standby", "running",                                                                  \
+	    ",\"role\":\"unknown\",\"owner\":{\"pod\":\"orders-2\",\"side\":\"green\"}")
+
+TEST(what_is_stopped_and_handed_over_meanwhile_has_been_carried_out)
+{
+	static const char *const suspended[] = {RUNNING, DOC("Stopping", "suspended", ""),
+						JUST_BEGUN, HANDED_OVER, NULL};
+	static const char *const cancelled[] = {RUNNING, DOC("Stopping", "cancelled", ""),
+						JUST_BEGUN, HANDED_OVER, NULL};
+	struct pretender drey;
+
+	begin(&drey, suspended);
+	CHECK_INT(run(&drey, WORDS("suspend")), ==, CLI_OK);
+	CHECK_STR(out_text, "");
+	CHECK_HAS(err_text, "handed over to orders-2, and is suspended there");
+	end(&drey);
+	begin(&drey, cancelled);
+	CHECK_INT(run(&drey, WORDS("cancel")), ==, CLI_OK);
+	CHECK_STR(out_text, "");
+	CHECK_HAS(err_text, "handed over to orders-2, and is cancelled there");
+	end(&drey);
+}
+
+TEST(other_requests_do_not_wait_for_a_job_that_was_handed_over)
+{
+	static const char *const documents[] = {RUNNING, HANDED_OVER, NULL};
+	struct pretender drey;
+
+	begin(&drey, documents);
+	CHECK_INT(run(&drey, WORDS("savepoint")), ==, CLI_FAILED);
+	CHECK_HAS(err_text, "the job was handed over to orders-2 meanwhile");
+	end(&drey);
+}
+
 TEST(suspend_prints_the_savepoint)
 {
 	static const char *const documents[] = {
