@@ -331,6 +331,22 @@ LIFE_TEST_FROM(taken_begin, what_does_not_run_in_time_is_ended_and_returned)
 	check_returned(l);
 }
 
+/* An outage that begins with `taken` ends both: the start, and the news of the reserve. */
+LIFE_TEST_FROM(taken_begin, a_reserve_that_is_heard_of_after_the_deadline_gets_it_back_then)
+{
+	for (int i = 0; i < 19; i++) {
+		pass(l, 10000);
+		viewed(l, restored(JOB_INITIALIZING, 50));
+		l->life.ready_ms = 0;
+	}
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	reserve_beats(l);
+	pass(l, 5000);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	exited(l, EXITED(143));
+	check_returned(l);
+}
+
 static void holds_until_the_deadline(struct life *l)
 {
 	for (int i = 0; i < 18; i++) {

@@ -64,7 +64,8 @@ void handover_runs(struct lifecycle *life)
 	handover_set_state(life, HANDOVER_DONE, "the job runs at %s", handover_me(life)->pod);
 }
 
-#define ENDED_AGAIN_MS 500 /* look whether Flink has ended */
+#define ENDED_AGAIN_MS  500  /* look whether Flink has ended */
+#define RETURN_AGAIN_MS 5000 /* and whether the reserve says that it lives */
 
 static void not_running_in_time(struct lifecycle *life)
 {
@@ -79,7 +80,7 @@ static void not_running_in_time(struct lifecycle *life)
 	else if (handover_is_idle(life))
 		handover_returns(life, "the job could not be started within handover.runDeadline");
 	if (!life->handover.giving)
-		life->handover.deadline_ms = life->now_ms + life->config->handover.run_ms;
+		life->handover.deadline_ms = life->now_ms + RETURN_AGAIN_MS;
 }
 
 void handover_deadline(struct lifecycle *life)
