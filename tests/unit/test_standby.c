@@ -297,6 +297,10 @@ POD_TEST_FROM(pod_begin, after_a_drey_without_owner_it_is_ready_and_waits_for_it
 	written_by(p, "ancient");
 	hello(p, NULL);
 	CHECK_ROLE(p, ROLE_HEIR);
+	CHECK(!standby_is_ready(&p->standby));
+	pass(p, 29000);
+	CHECK(!standby_is_ready(&p->standby));
+	pass(p, 11000);
 	CHECK(standby_is_ready(&p->standby));
 	pass(p, 60000);
 	CHECK_NOTHING(p, STANDBY_DO_OWN);

@@ -7,8 +7,11 @@
 #include "core/handover/standby_internal.h"
 #include "core/journal/journal.h"
 
-#define READ_AGAIN_MS    10000 /* news come by a watch; this is for what it has missed */
-#define READ_RETRY_MS    1000
+#define READ_AGAIN_MS 10000 /* news come by a watch; this is for what it has missed */
+#define READ_RETRY_MS 1000
+/* An owner that has ended in order looks like a drey that knows no hand-over, until its lock is free or has
+ * run out (15 s). To be ready then would end the other pods, one of the version that ran included. */
+#define HEIR_READY_MS    30000
 #define LOCK_AGAIN_MS    10000
 #define LOCK_SOON_MS     2000 /* while the owner is asked whether it lives, or none is known */
 #define WANTED_AGAIN_MS  10000
@@ -390,6 +393,14 @@ static void take_event(struct standby *standby, const struct standby_event *even
 	}
 }
 
+static void note_heir(struct standby *standby)
+{
+	if (standby->verdict.role != ROLE_HEIR)
+		standby->heir_since_ms = 0;
+	else if (!standby->heir_since_ms)
+		standby->heir_since_ms = standby->now_ms;
+}
+
 void standby_step(struct standby *standby, const struct standby_event *event, int64_t now_ms,
 		  int64_t now_unix_ms, struct standby_effects *ret_effects)
 {
@@ -405,6 +416,7 @@ void standby_step(struct standby *standby, const struct standby_event *event, in
 		xstrset(&standby->writer, event->read.journal->writer);
 	if (standby->read_once || !standby->reading)
 		judge_again(standby);
+	note_heir(standby);
 	if (standby->terminating)
 		leave_pod(standby);
 	if ((standby->read_once || standby->absent) &&
@@ -460,7 +472,7 @@ bool standby_is_ready(const struct standby *standby)
 	/* until the job runs at the other one, this pod must be kept; after that the other one */
 	if (verdict->role == ROLE_RESERVE)
 		return going_on || verdict->kind == HANDOVER_SAME;
-	return verdict->role == ROLE_HEIR;
+	return standby->heir_since_ms && standby->now_ms - standby->heir_since_ms >= HEIR_READY_MS;
 }
 
 bool standby_side(const struct standby *standby, enum side *ret_side)

@@ -147,6 +147,7 @@ struct standby {
 	/* the question whether the owner lives: it answers by writing the journal */
 	bool asks;               /* it was asked, and has not answered */
 	int64_t silent_since_ms; /* since when that is on record; 0 = it is not */
+	int64_t heir_since_ms;   /* since when the verdict is that; 0 = it is not */
 	int64_t ask_ms;          /* when to ask again; 0 = at once */
 
 	/* what it says */
