@@ -105,8 +105,8 @@ t8_forbidden() {
 
 # ---- T9 --------------------------------------------------------------------------------------------
 
-away() { # STATE
-	local from
+away() { # STATE [MOST]: how often the job may be returned, 0
+	local from returned
 	check "the API server dies at $1" at "$1" api_kill apiserver
 	uncontrol hold-snapshot
 	from=$(date +%s%3N)
@@ -115,7 +115,9 @@ away() { # STATE
 	STARTING+=" and (.unixMs < $from or .unixMs > $(date +%s%3N))"
 	await_done "$NEXT"
 	is "$(happened "done")" $((BEFORE[done] + 1)) "one hand-over"
-	is "$(happened returned)" "${BEFORE[returned]}" "at its first try"
+	returned=$(($(happened returned) - BEFORE[returned]))
+	check "returned at most ${2:-0} times" test "$returned" -le "${2:-0}"
+	diag "returned $returned times; without a record: $(verdict .longestMs) ms"
 }
 
 t9_offered() {
@@ -133,10 +135,11 @@ t9_stopping() {
 	away stopping
 }
 
+# Flink may have stored the job that it is given, or not: it gives it up after 20 s then, and the job is returned.
 t9_taken() {
 	begin
 	upgrade_to "$NEXT"
-	away taken
+	away taken 1
 }
 
 # ---- T10 -------------------------------------------------------------------------------------------
