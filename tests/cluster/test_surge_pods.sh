@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 #
-# T16: other Pods of the same version by Helm and kubectl on a real cluster, with surge: the job goes on in another Pod, under its job id,
-# at its side, and without a savepoint.
+# Surge upgrades and Pods on a real cluster: T16, other Pods of the same version, without a savepoint; T24, an old Pod that gets its job
+# back has its own configuration; T23, a version that fails in its probation returns the job; T13, the owner is evicted when the new
+# version is prepared; T6, Pods are lost at states of a hand-over.
 #
 # alone: two versions of a Flink run at a time
 # runs in: all
@@ -57,8 +58,158 @@ t16() {
 	same "rollout restart" g1-log
 }
 
+# ---- T24 -----------------------------------------------------------------------------------------------
+
+flink_says() { # POD VALUE
+	[ "$(pod_rest "$1" jobmanager/config '.[] | select(.key == "metrics.fetcher.update-interval") | .value')" = "$2" ]
+}
+
+file_says() { # POD VALUE
+	kubectl exec "$1" --container jobmanager -- grep --quiet --line-regexp "metrics.fetcher.update-interval: \"*$2\"*" /opt/flink/conf/config.yaml
+}
+
+drey_says() { # POD VALUE, of prepareDeadline
+	kubectl exec "$1" --container jobmanager -- grep --quiet "prepareDeadline: *\"*$2" /etc/drey/drey.yaml
+}
+
+has_config() { # POD T
+	case $2 in
+	c1) file_says "$1" 11111 && drey_says "$1" 7min ;;
+	c2) file_says "$1" 22222 && drey_says "$1" 6min ;;
+	esac
+}
+
+t24() {
+	local returned
+	version c1 'flink: {configuration: {metrics.fetcher.update-interval: "11111"}}' 'drey: {handover: {prepareDeadline: 7min, tries: 1}}'
+	version c2 'flink: {configuration: {metrics.fetcher.update-interval: "22222"}}' 'drey: {handover: {prepareDeadline: 6min, runDeadline: 90s}}'
+	begin_with c1
+	control hold-main.c2
+	returned=$(happened returned)
+	upgrade_to c2
+	check "the new Pod has its configuration" has_config "$CANDIDATE" c2
+	await "it does not run: the job is returned" happened_again returned "$returned"
+	check "the old Pod has its configuration" has_config "$OWNER" c1
+	returned_to c1
+	check "Flink runs with it" flink_says "$OWNER" 11111
+	uncontrol hold-main.c2
+	await "c2 is refused" handover_is refused
+	check "helm rollback" helm rollback "$APPLICATION" --wait --timeout "${WAIT_S}s"
+	await "its Pod goes" told gone "$CANDIDATE"
+	await "nothing is left to do" settled
+}
+
+# ---- T23 -----------------------------------------------------------------------------------------------
+
+t23() {
+	local returned revision
+	version p1 'upgrade: {probationSeconds: 200}' 'drey: {handover: {tries: 1}}'
+	version p2 'upgrade: {probationSeconds: 200}' 'drey: {handover: {tries: 1}}' \
+		'flink: {configuration: {restart-strategy.type: none}}'
+	begin_with p1
+	revision=$(helm status "$APPLICATION" --output json | jq .version)
+	returned=$(happened returned)
+	upgrade_to p2
+	await "the hand-over is done" handover_is "done"
+	await "p2 writes" has_written p2 50
+	await "its Pod is ready" pod_ready "$CANDIDATE"
+	await "the old one is not, so that Services lead to the new one" not pod_ready "$OWNER"
+	check "it is still there" not told term "$OWNER"
+	check "in the probation helm upgrade is refused" is_refused_again
+	control fail-once.p2
+	await "p2 fails: the job is returned" happened_again returned "$returned"
+	await "the job of p1 runs in the Pod that had it" pod_phase "$OWNER" Running
+	is "$(journal .owner.pod)" "$OWNER" "which is the owner again"
+	check "it was not told to end" not told term "$OWNER"
+	await "it is ready" pod_ready "$OWNER"
+	await "p2 is not" not pod_ready "$CANDIDATE"
+	count_written p1
+	await "p1 goes on writing" goes_on_writing p1
+	await "p2 is refused" handover_is refused
+	remember_job
+	check "helm rollback" helm rollback "$APPLICATION" "$revision" --wait --timeout "${WAIT_S}s"
+	await "its Pod goes" told gone "$CANDIDATE"
+	untouched "rolled back"
+}
+
+is_refused_again() {
+	version p3 'upgrade: {probationSeconds: 200}'
+	not helm_upgrade p3
+}
+
+# ---- T13 -----------------------------------------------------------------------------------------------
+
+# Of two versions, and it is one Pod that does it.
+one_works() {
+	local owner
+	owner=$(journal .owner.pod) && [ -n "$owner" ] && [ "$owner" != "$GONE" ] && pod_phase "$owner" Running
+}
+
+ends_with() { # T: after an accident T, which the Deployment wants, gets the job; at once, or from its predecessor
+	await "a Pod runs the job" one_works
+	diag "$(journal '"\(.owner.pod), \(.handover.state): \(.handover.why)"')"
+	await "the hand-over to $1 is over" runs_version "$1"
+	await "$1 writes" has_written "$1" 50
+	await "nothing is left to do" settled
+	pod_of "$1"
+	CURRENT=$1 OWNER=$POD
+}
+
+runs_version() { # T
+	pod_of "$1" && journal_is ".owner.pod == \"$POD\"" && pod_phase "$POD" Running && pod_ready "$POD"
+}
+
+evict() { # POD
+	printf '{"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "%s"}}' "$1" |
+		kubectl create --raw "/api/v1/namespaces/$NAMESPACE/pods/$1/eviction" --filename - >/dev/null
+}
+
+t13() {
+	version e1
+	version e2
+	begin_with e1
+	prepared e2
+	GONE=$OWNER
+	brake false
+	check "the owner is evicted" evict "$OWNER"
+	await "it has ended" told gone "$OWNER"
+	ends_with e2
+}
+
+# ---- T6 ------------------------------------------------------------------------------------------------
+
+lost_in() { # STATE T POD_VARIABLE HOLD: that Pod is lost in this state, in which HOLD keeps the hand-over
+	local before
+	before=$(happened "$1")
+	control "$4"
+	upgrade_to "$2"
+	await "$1" happened_again "$1" "$before"
+	GONE=${!3}
+	check "the Pod is lost: $3 in $1" lose_pod "$GONE"
+	await "it is gone" told gone "$GONE"
+	uncontrol "$4"
+	ends_with "$2"
+}
+
+t6() {
+	version k1
+	version k2
+	version k3
+	version k4
+	version k5
+	begin_with k1
+	prepared k2
+	GONE=$OWNER
+	check "the Pod is lost: the owner in Prepared" lose_pod "$OWNER"
+	brake false
+	ends_with k2
+	lost_in stopping k3 CANDIDATE hold-snapshot.k2
+	lost_in taken k4 CANDIDATE hold-main.k4
+	lost_in taken k5 OWNER hold-main.k5
+}
+
 surge_begin surge-pods
 if [ $# -eq 0 ]; then
-	set -- t16
+	set -- t16 t24 t23 t13 t6
 fi
 surge_cases "$@"
