@@ -73,7 +73,8 @@ static void print_state(const struct status_view *view, int64_t now_unix_ms, FIL
 	if (*view->savepoint_path) {
 		row(out, "savepoint");
 		text_print(view->savepoint_path, out);
-		fprintf(out, " (%s)", view->savepoint_origin);
+		fprintf(out, " (%s%s%s)", view->savepoint_origin,
+			*view->savepoint_format ? ", " : "", view->savepoint_format);
 		print_ago(out, ", ", view->savepoint_unix_ms, now_unix_ms);
 		fputc('\n', out);
 	}
@@ -83,7 +84,8 @@ static void print_operations(const struct status_view *view, int64_t now_unix_ms
 {
 	if (*view->operation_kind) {
 		row(out, "in progress");
-		fprintf(out, "%s (%s)", view->operation_kind, view->operation_reason);
+		fprintf(out, "%s (%s%s%s)", view->operation_kind, view->operation_reason,
+			*view->operation_format ? ", " : "", view->operation_format);
 		print_ago(out, ", started ", view->operation_started_unix_ms, now_unix_ms);
 		fputc('\n', out);
 	}

@@ -33,11 +33,11 @@ struct status_view {
 	/* the newest checkpoint and savepoint */
 	int64_t checkpoint_id, checkpoint_unix_ms;
 	const char *checkpoint_path;
-	const char *savepoint_path, *savepoint_origin;
+	const char *savepoint_path, *savepoint_origin, *savepoint_format;
 	int64_t savepoint_unix_ms;
 
 	/* the operation in flight; kind "" = none */
-	const char *operation_kind, *operation_reason;
+	const char *operation_kind, *operation_reason, *operation_format;
 	int64_t operation_started_unix_ms;
 
 	/* the operation that ended last; kind "" = none */

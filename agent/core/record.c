@@ -430,7 +430,7 @@ static int read_value(const struct json *from, const struct field *field, void *
 
 static bool is_needed(const struct field *field)
 {
-	return field->needed || field->kind == FIELD_WORD ||
+	return field->needed || (field->kind == FIELD_WORD && !field->sparse) ||
 	       (field->kind == FIELD_RECORD && !may_be_null(field->record));
 }
 

@@ -23,6 +23,8 @@ const char *const snapshot_kind_words[] = {"checkpoint", "savepoint", NULL};
 const char *const snapshot_origin_words[] = {"found",   "periodic", "manual", "stop",
 					     "initial", "request",  NULL};
 
+const char *const snapshot_format_words[] = {"unknown", "canonical", "native", NULL};
+
 const char *snapshot_kind_name(enum snapshot_kind kind)
 {
 	return kind <= SNAPSHOT_SAVEPOINT ? snapshot_kind_words[kind] : "unknown";

@@ -26,11 +26,19 @@ enum snapshot_origin {
 	ORIGIN_REQUEST,  /* named by a one-shot restore request */
 };
 
+/* How its files are written. Only a canonical one may be read with another state backend. */
+enum snapshot_format {
+	FORMAT_UNKNOWN,
+	FORMAT_CANONICAL,
+	FORMAT_NATIVE, /* the state backend's own: faster, above all with RocksDB */
+};
+
 struct snapshot {
 	char *path; /* directory that holds _metadata, as Flink names it */
 	enum snapshot_kind kind;
 	enum snapshot_origin origin;
-	int64_t checkpoint_id; /* 0 = not known; Flink counts from 1 */
+	enum snapshot_format format; /* known of the savepoints that drey has requested */
+	int64_t checkpoint_id;       /* 0 = not known; Flink counts from 1 */
 	/* whole id, or the first 6 digits for a savepoint found by name */
 	char job_id[JOB_ID_BYTES];
 	int64_t completed_unix_ms; /* 0 = not known */
@@ -63,8 +71,9 @@ bool snapshot_is_under(const char *path, const char *dir);
 /* True when both are on the same storage: scheme, and bucket or host. */
 bool snapshot_same_storage(const char *a, const char *b);
 
-/* The words of both enums, by value; NULL at the end. */
-extern const char *const snapshot_kind_words[], *const snapshot_origin_words[];
+/* The words of the enums, by value; NULL at the end. */
+extern const char *const snapshot_kind_words[], *const snapshot_origin_words[],
+							*const snapshot_format_words[];
 const char *snapshot_kind_name(enum snapshot_kind kind);       /* "checkpoint", "savepoint" */
 const char *snapshot_origin_name(enum snapshot_origin origin); /* "found", "periodic", ... */
 

@@ -26,6 +26,11 @@ newest_in_storage() {
 	find "$RUN/sp" -name _metadata -printf '%T@ %h\n' | sort -n | tail -n 1
 }
 
+# In which format its _metadata says that it was written.
+format_of() { # SAVEPOINT
+	"$BUILD/drey" inspect "$(plain_path "$1")" 2>>"$RUN/log/cli.log" | awk 'NR == 1 { print $1 }'
+}
+
 journal_lacks() { # PATH
 	! grep -qF "$1" "$RUN/state/journal.json"
 }
@@ -48,6 +53,7 @@ check "drey savepoint" drey_says savepoint
 manual=$(said)
 is "$(status '.lastSavepoint.origin')" manual "it is on record"
 is "$(status .lastSavepoint.path)" "$manual" "at the place that was printed"
+is "$(status .lastSavepoint.format) $(format_of "$manual")" "canonical canonical" "in the format that any version can read"
 check "it is complete" verify "$manual"
 manual_count=$(snapshot_count "$(status .jobId)" "$(status .lastSavepoint.checkpointId)")
 await "the oldest periodic savepoint is disposed of" not test -e "$(plain_path "$periodic")"
@@ -72,11 +78,13 @@ check "drey restart" drey_says restart
 check "it is another job" test "$(status .jobId)" != "$job"
 check "from the savepoint of the stop" restore_matches "$(status .lastSavepoint.path)"
 is "$(status .lastSavepoint.origin)" stop "which was taken for that"
+is "$(status .lastOperation.format) $(format_of "$(status .lastSavepoint.path)")" "native native" "in the fast format: the same version follows"
 
 # ---- suspend and resume
 await "the launch is proven" status_is .launch.proven
 check "drey suspend" drey_says suspend
 suspended=$(said)
+is "$(status .lastSavepoint.format) $(format_of "$suspended")" "canonical canonical" "the savepoint is canonical: anything may follow"
 check "the job is suspended" phase_is Suspended
 is "$(jm_pid)" "" "Flink has ended"
 check "the savepoint is complete" verify "$suspended"

@@ -295,6 +295,7 @@ static void draw_config(struct world *w)
 		.listed_savepoint_dir = "file:/sp",
 		.listed_checkpoint_dir = "file:/cp",
 		.drain_on_stop = odds(w, 200),
+		.format = (enum format_policy)(w->seed % 3),
 		.result_store_dir = "file:/results",
 		.flink_version = "2.3.0",
 		.application_ids = odds(w, 500),

@@ -191,7 +191,7 @@ TEST(status_shows_what_matters)
 		DOC("Running", "running",
 		    LAUNCH(3) ",\"job\":{\"state\":\"RESTARTING\"},\"lastCheckpoint\":{\"id\":27,"
 			      "\"path\":\"file:/chk\\u001b[2J\",\"completedUnixMs\":1}"
-			      ",\"lastSavepoint\":{\"path\":\"file:/sp/2\",\"origin\":\"periodic\","
+			      ",\"lastSavepoint\":{\"path\":\"file:/sp/2\",\"origin\":\"periodic\",\"format\":\"canonical\","
 			      "\"completedUnixMs\":1},\"attempts\":{\"failed\":2,\"max\":5},"
 			      "\"lastError\":\"it broke\"" LAST("stop", "suspend", "false",
 								",\"error\":\"no slot\"")),
@@ -205,7 +205,7 @@ TEST(status_shows_what_matters)
 	CHECK_HAS(out_text, "3, job id abc, Flink reports RESTARTING\n");
 	CHECK_HAS(out_text, "savepoint file:/sp/1 (checkpoint id 12), verified\n");
 	CHECK_HAS(out_text, "file:/chk\\x1b[2J\n");
-	CHECK_HAS(out_text, "file:/sp/2 (periodic), ");
+	CHECK_HAS(out_text, "file:/sp/2 (periodic, canonical), ");
 	CHECK_HAS(out_text, "stop (suspend) failed ");
 	CHECK_HAS(out_text, ": no slot\n");
 	CHECK_HAS(out_text, "2 of 5 failed\n");

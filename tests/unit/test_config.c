@@ -345,7 +345,7 @@ TEST(fills_the_configuration_of_the_core)
 	const char *text = SMALLEST "  version: 1.20.5\n"
 				    "  restPort: 8181\n"
 				    "  savepointDirectory: /sp\n"
-				    "savepoints: {interval: 1h}\n"
+				    "savepoints: {interval: 1h, format: native}\n"
 				    "whenFinished: exit\n";
 
 	if (!CHECK(parse(text, &config, NULL) == 0))
@@ -360,6 +360,7 @@ TEST(fills_the_configuration_of_the_core)
 	CHECK_INT(life.max_attempts, ==, 5);
 	CHECK_INT(life.backoff_max_ms, ==, 60000);
 	CHECK_INT(life.hold_retry_max_ms, ==, 30000);
+	CHECK_INT(life.format, ==, FORMAT_POLICY_NATIVE);
 	CHECK_INT(life.stop_retry_ms, ==, 30000);
 	CHECK_INT(life.kill_after_ms, ==, 20000);
 	config_launch(&config, &launch);

@@ -72,6 +72,7 @@ static void fill(struct journal *journal)
 	struct snapshot snapshot = {.path = (char *)"file:/sp/one",
 				    .kind = SNAPSHOT_SAVEPOINT,
 				    .origin = ORIGIN_MANUAL,
+				    .format = FORMAT_NATIVE,
 				    .checkpoint_id = BIG,
 				    .job_id = ID_A,
 				    .completed_unix_ms = 1700000000000,
@@ -94,8 +95,13 @@ static void fill(struct journal *journal)
 	fill_launch(journal_add_launch(journal));
 	id_set(journal_add_launch(journal)->job_id, ID_B);
 	journal_add_snapshot(journal, &snapshot);
-	journal->operation = (struct operation){OPERATION_STOP, REASON_SUSPEND, ID_A, ID_B, NULL,
-						NULL,           NULL,           true, BIG};
+	journal->operation = (struct operation){.kind = OPERATION_STOP,
+						.reason = REASON_SUSPEND,
+						.trigger_id = ID_A,
+						.job_id = ID_B,
+						.drain = true,
+						.format = FORMAT_NATIVE,
+						.started_unix_ms = BIG};
 	xstrset(&journal->operation.nonce, "n");
 	xstrset(&journal->operation.path, "file:/sp");
 	xstrset(&journal->operation.directory, "file:/listed");
@@ -104,6 +110,7 @@ static void fill(struct journal *journal)
 	id_set(journal->last_operation.trigger_id, ID_B);
 	xstrset(&journal->last_operation.nonce, "m");
 	journal->last_operation.ok = true;
+	journal->last_operation.format = FORMAT_CANONICAL;
 	xstrset(&journal->last_operation.location, "file:/sp/two");
 	xstrset(&journal->last_operation.error, "none really");
 	journal->last_operation.ended_unix_ms = 8;

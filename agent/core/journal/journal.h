@@ -150,6 +150,8 @@ struct operation {
 	char *path;                    /* target directory; OPERATION_DISPOSE: the snapshot */
 	char *directory;               /* where its savepoint is found, if not in `path` */
 	bool drain;
+	enum snapshot_format
+		format; /* UNKNOWN: it writes no savepoint, or an older drey began it */
 	int64_t started_unix_ms;
 };
 
@@ -160,6 +162,7 @@ struct operation_result {
 	char trigger_id[JOB_ID_BYTES];
 	char *nonce;
 	bool ok;
+	enum snapshot_format format;
 	char *location; /* the savepoint; also of a stop that failed after it was complete */
 	char *error;    /* NULL when ok */
 	int64_t ended_unix_ms;

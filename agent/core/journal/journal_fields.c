@@ -167,6 +167,7 @@ static const struct field snapshot_fields[] = {
 	SNAPSHOT("path", TEXT, path, .needed = true),
 	SNAPSHOT("kind", WORD, kind, .words = snapshot_kind_words),
 	SNAPSHOT("origin", WORD, origin, .words = snapshot_origin_words),
+	SNAPSHOT("format", WORD, format, .words = snapshot_format_words, .sparse = true),
 	SNAPSHOT("checkpointId", KNOWN, checkpoint_id),
 	SNAPSHOT("jobId", ID, job_id),
 	SNAPSHOT("completedUnixMs", KNOWN, completed_unix_ms),
@@ -197,6 +198,7 @@ static const struct field operation_fields[] = {
 	OPERATION("path", TEXT, path),
 	OPERATION("directory", TEXT, directory),
 	OPERATION("drain", BOOL, drain),
+	OPERATION("format", WORD, format, .words = snapshot_format_words, .sparse = true),
 	OPERATION("startedUnixMs", KNOWN, started_unix_ms),
 };
 const struct record operation_table = RECORD(struct operation, operation_fields);
@@ -207,6 +209,7 @@ static const struct field result_fields[] = {
 	RESULT("triggerId", ID, trigger_id),
 	RESULT("nonce", TEXT, nonce),
 	RESULT("ok", BOOL, ok),
+	RESULT("format", WORD, format, .words = snapshot_format_words, .sparse = true),
 	RESULT("location", TEXT, location),
 	RESULT("error", TEXT, error, PROSE),
 	RESULT("endedUnixMs", KNOWN, ended_unix_ms),

@@ -37,6 +37,7 @@ void operation_start(struct lifecycle *life, enum operation_kind kind, enum oper
 	    kind != OPERATION_CANCEL)
 		operation->directory = xstrdup(life->config->listed_savepoint_dir);
 	operation->drain = kind == OPERATION_STOP && life->config->drain_on_stop;
+	operation->format = savepoint_format(life->config->format, kind, reason);
 	operation->started_unix_ms = life->now_unix_ms;
 	life->step = STEP_WRITING;
 	life->accepted = false;
@@ -88,6 +89,7 @@ void operation_record(struct lifecycle *life, bool ok, const char *location, con
 	memcpy(result->trigger_id, operation->trigger_id, JOB_ID_BYTES);
 	result->nonce = xstrdup(operation->nonce);
 	result->ok = ok;
+	result->format = operation->format;
 	result->location = xstrdup(location);
 	result->error = xstrdup(error);
 	result->ended_unix_ms = life->now_unix_ms;
@@ -461,6 +463,7 @@ static void record_savepoint(struct lifecycle *life, const struct event *event)
 		.path = life->stop_location,
 		.kind = SNAPSHOT_SAVEPOINT,
 		.origin = operation_origin(operation),
+		.format = operation->format,
 		.checkpoint_id = event->inspected.readable ? event->inspected.checkpoint_id
 				 : told                    ? told->checkpoint_id
 							   : 0,

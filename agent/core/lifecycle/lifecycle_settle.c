@@ -44,6 +44,7 @@ void operation_told(struct lifecycle *life, const struct event *event)
 		.path = (char *)(uintptr_t)location,
 		.kind = SNAPSHOT_SAVEPOINT,
 		.origin = current ? operation_origin(operation) : ORIGIN_FOUND,
+		.format = current ? operation->format : FORMAT_UNKNOWN,
 		.completed_unix_ms = life->now_unix_ms,
 		.size_bytes = -1,
 		.file_count = -1,

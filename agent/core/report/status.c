@@ -134,11 +134,11 @@ struct json *status_document(const struct lifecycle *life, const struct conditio
 	record_add(doc, "lastCheckpoint", &last_checkpoint_table,
 		   journal_last_checkpointed(journal), NULL);
 	record_add(doc, "lastSavepoint", &snapshot_table, journal_last_savepoint(journal),
-		   "path checkpointId completedUnixMs origin verified");
+		   "path checkpointId completedUnixMs origin format verified");
 	record_add(doc, "operation", &operation_table, &journal->operation,
-		   "kind reason triggerId nonce startedUnixMs");
+		   "kind reason format triggerId nonce startedUnixMs");
 	record_add(doc, "lastOperation", &operation_result_table, &journal->last_operation,
-		   "kind reason nonce ok location error endedUnixMs");
+		   "kind reason nonce ok format location error endedUnixMs");
 	add_savepoint_requests(doc, journal);
 	record_add(doc, "desired", &intent_table, &journal->intent, "state doNotRestart");
 	add_attempts(doc, life, now_unix_ms);

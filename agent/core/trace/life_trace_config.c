@@ -21,6 +21,7 @@ static const struct field config_fields[] = {
 	CONFIG("keepCount", NUMBER, retention.keep_count),
 	CONFIG("keepMaxAgeMs", NUMBER, retention.max_age_ms),
 	CONFIG("keepAllOrigins", BOOL, retention.all_origins),
+	CONFIG("savepointFormat", WORD, format, .words = format_policy_words, .sparse = true),
 	CONFIG("savepointDir", TEXT, savepoint_dir),
 	CONFIG("listedCheckpointDir", TEXT, listed_checkpoint_dir),
 	CONFIG("listedSavepointDir", TEXT, listed_savepoint_dir),

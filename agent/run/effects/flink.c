@@ -253,7 +253,7 @@ struct operation_job {
 	enum operation_kind kind;
 	char trigger_id[JOB_ID_BYTES], job_id[JOB_ID_BYTES];
 	char *directory;
-	bool drain;
+	bool drain, native;
 	enum operation_status status;
 	char *location, *error;
 };
@@ -282,6 +282,8 @@ static void trigger_work(void *arg)
 	struct flink_savepoint_request request = {.job_id = job->job_id,
 						  .trigger_id = job->trigger_id,
 						  .target_directory = job->directory,
+						  .format = job->native ? FLINK_SAVEPOINT_NATIVE
+									: FLINK_SAVEPOINT_CANONICAL,
 						  .drain = job->drain};
 	enum flink_answer answer = FLINK_ERROR;
 	struct err err = {.kind = ERR_CONFIG, .msg = "not an operation of Flink"};
@@ -360,6 +362,7 @@ static void submit(struct driver *driver, const struct effect *effect, lane_work
 	memcpy(job->job_id, operation->job_id, JOB_ID_BYTES);
 	job->directory = xstrdup(operation->path);
 	job->drain = operation->drain;
+	job->native = operation->format == FORMAT_NATIVE;
 	lane_submit(driver->flink_lane, work, operation_done, job);
 }
 

@@ -1,0 +1,80 @@
+/*
+ * view - what one poll of Flink's REST API shows of the job.
+ */
+#ifndef DREY_CORE_VIEW_H
+#define DREY_CORE_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum job_state {
+	JOB_UNKNOWN, /* not asked, or an unknown word */
+	JOB_INITIALIZING,
+	JOB_CREATED,
+	JOB_RUNNING,
+	JOB_FAILING,
+	JOB_FAILED,
+	JOB_CANCELLING,
+	JOB_CANCELED,
+	JOB_FINISHED,
+	JOB_RESTARTING,
+	JOB_SUSPENDED,
+	JOB_RECONCILING,
+};
+
+/* A savepoint that this job has completed, requested by drey or not. */
+struct seen_savepoint {
+	int64_t id;
+	const char *path;
+	int64_t completed_unix_ms; /* 0 = not known */
+	bool stop;                 /* of a stop with savepoint */
+};
+
+/* The tasks of the job and what they run on, as Flink counts them. */
+struct cluster {
+	bool tasks_known, slots_known;
+	int tasks_total, tasks_running; /* a finished task counts as running */
+	int tasks_waiting;              /* not deployed: for slots, or for the pause of a restart */
+	int task_managers, slots_total, slots_free;
+};
+
+/* What storage shows of Flink's work after its job has ended. */
+enum cleanup {
+	CLEANUP_NOT_ASKED,
+	CLEANUP_PENDING, /* not done, or not known now */
+	/* done, as far as storage shows it; but more may be left, or a kill would leave the lock */
+	CLEANUP_UNKNOWN,
+	CLEANUP_DONE, /* nothing is left that only this Flink would do */
+};
+
+/* What one poll of Flink's REST API returned. Strings are borrowed for the step. */
+struct view {
+	bool reachable;   /* REST answered at all */
+	bool job_present; /* the job id is known there */
+	enum job_state state;
+	bool tasks_missing; /* not every task runs, or it is not known: a savepoint would fail */
+	struct cluster cluster;
+	bool restarts_known;
+	int64_t restarts;       /* of this job by Flink, in this process */
+	bool statistics_known;  /* the checkpoint statistics were read */
+	bool checkpointing_off; /* proven: there are none for this job */
+	bool restored;          /* latest.restored is there */
+	int64_t restored_id;
+	const char *restored_path;
+	int64_t completed_id; /* latest completed checkpoint (no savepoint); 0 = none */
+	const char *completed_path;
+	int64_t completed_unix_ms;
+	const struct seen_savepoint *savepoints; /* those that Flink still lists, in any order */
+	size_t savepoint_count;
+	const char *failure;   /* root cause when the job fails or restarts; NULL = none known */
+	const char *other_job; /* id of another job of this Flink that has not ended; NULL = none */
+	enum cleanup cleanup;  /* of POLL_CLEANUP, which asks for nothing else */
+};
+
+extern const char *const job_state_words[];       /* by value; NULL at the end */
+const char *job_state_name(enum job_state state); /* "RUNNING", ... as Flink spells it */
+enum job_state job_state_parse(const char *name); /* JOB_UNKNOWN for an unknown word */
+bool job_state_is_final(enum job_state state);    /* FINISHED, CANCELED, FAILED */
+
+#endif
