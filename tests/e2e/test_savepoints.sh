@@ -11,7 +11,7 @@
 
 # How often drey has asked for a periodic savepoint.
 asked() {
-	grep -c '"savepoint (periodic) asked for"' "$RUN/log/jm.log"
+	grep -c '"savepoint (periodic) requested"' "$RUN/log/jm.log"
 }
 
 savepoints() {
@@ -29,6 +29,15 @@ in_flight_for() { # MS
 flink_takes_one() {
 	checkpoints '[.history[] | select(.is_savepoint and .status == "IN_PROGRESS")] |
 		length == 1 and (.[0] | .num_acknowledged_subtasks < .num_subtasks)'
+}
+
+retries() {
+	grep -c 'savepoint (manual) failed: .*; retrying in 5 s' "$RUN/log/jm.log"
+}
+
+# shellcheck disable=SC2317
+has_retried() { # COUNT
+	[ "$(retries)" -ge "$1" ]
 }
 
 # At once, so that Flink finds one or the other.
@@ -93,6 +102,7 @@ DREY_CONF[generation]=g2
 DREY_CONF[onSigterm]=keep
 DREY_CONF[savepoints.interval]=0
 DREY_CONF[savepoints.stopRetry]=1s
+DREY_CONF[savepoints.retryDelay]=5s
 start_drey
 MUST_LIVE=(jm tm)
 await "the next generation runs" runs_after "$job"
@@ -109,6 +119,16 @@ is "$? $(cat "$RUN/said")" "1 " "drey savepoint fails and prints no place"
 check "it says why" grep -q 'the savepoint failed: .*Exception' "$RUN/log/cli.log"
 is "$(status '.lastOperation | [.ok, .location] | join(" ")')" "false " "that is on record"
 is "$(status .lastSavepoint.path)" "$known" "and no savepoint"
+is "$(retries)" 2 "after it was repeated twice"
+drey savepoint >"$RUN/said" 2>"$RUN/log/cli.log" &
+cli=$!
+await "the next one fails for the first time" has_retried 3
+savepoints_go_to sp.good
+wait "$cli"
+is $? 0 "repaired in time: drey savepoint succeeds"
+check "and prints a complete savepoint" verify "$(cat "$RUN/said")"
+is "$(status '.lastOperation | [.kind, .ok] | join(" ")')" "savepoint true" "its failed attempt is on record as none"
+savepoints_go_to sp.file
 check "drey suspend --no-wait" drey suspend --no-wait
 await "a stop fails in the same way" status_is '.lastOperation | .kind == "stop" and .ok == false'
 await "the job runs on" status_is '.transitions | any(.text | contains("the stop failed and the job continues"))'

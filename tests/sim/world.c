@@ -296,6 +296,8 @@ static void draw_config(struct world *w)
 		.listed_checkpoint_dir = "file:/cp",
 		.drain_on_stop = odds(w, 200),
 		.format = (enum format_policy)(w->seed % 3),
+		.savepoint_retries = (int64_t)(w->seed % 4),
+		.savepoint_retry_ms = (int64_t)(1 + w->seed % 7) * SECOND_MS,
 		.result_store_dir = "file:/results",
 		.flink_version = "2.3.0",
 		.application_ids = odds(w, 500),

@@ -361,6 +361,8 @@ TEST(fills_the_configuration_of_the_core)
 	CHECK_INT(life.backoff_max_ms, ==, 60000);
 	CHECK_INT(life.hold_retry_max_ms, ==, 30000);
 	CHECK_INT(life.format, ==, FORMAT_POLICY_NATIVE);
+	CHECK_INT(life.savepoint_retries, ==, 2);
+	CHECK_INT(life.savepoint_retry_ms, ==, 10000);
 	CHECK_INT(life.stop_retry_ms, ==, 30000);
 	CHECK_INT(life.kill_after_ms, ==, 20000);
 	config_launch(&config, &launch);

@@ -120,6 +120,7 @@ static void fill(struct journal *journal)
 		.trigger_id = ID_A,
 		.answered = true,
 		.ok = true,
+		.failures = BIG,
 		.location = xstrdup("file:/sp/two"),
 		.error = xstrdup("none"),
 	};

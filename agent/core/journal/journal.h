@@ -174,6 +174,7 @@ struct savepoint_request {
 	char trigger_id[JOB_ID_BYTES]; /* of the savepoint that answers it; "" = the next one */
 	bool answered;
 	bool ok;
+	int64_t failures;       /* attempts for it that have failed */
 	char *location, *error; /* as in the result of the operation */
 };
 
@@ -341,6 +342,12 @@ bool journal_savepoint_waits(const struct journal *journal);
 
 /* The savepoint of this trigger id answers all requests that wait for the next one. */
 void journal_join_savepoint(struct journal *journal, const char *trigger_id);
+
+/* It has failed. The requests that it was for, and that have failed no more than `retries` times, wait
+ * for the next one again. *ret_given_up: there are others, or none at all: this is their answer. True:
+ * a request waits again. */
+bool journal_retry_savepoint(struct journal *journal, const char *trigger_id, int64_t retries,
+			     bool *ret_given_up);
 
 /* It has ended. An empty trigger id: there will be no savepoint for the requests that wait for the
  * next one. */

@@ -217,9 +217,13 @@ static const struct field result_fields[] = {
 const struct record operation_result_table = RECORD(struct operation_result, result_fields);
 
 static const struct field request_fields[] = {
-	REQUEST("nonce", TEXT, nonce, .needed = true), REQUEST("triggerId", ID, trigger_id),
-	REQUEST("answered", BOOL, answered),           REQUEST("ok", BOOL, ok),
-	REQUEST("location", TEXT, location),           REQUEST("error", TEXT, error, PROSE),
+	REQUEST("nonce", TEXT, nonce, .needed = true),
+	REQUEST("triggerId", ID, trigger_id),
+	REQUEST("answered", BOOL, answered),
+	REQUEST("ok", BOOL, ok),
+	REQUEST("location", TEXT, location),
+	REQUEST("error", TEXT, error, PROSE),
+	REQUEST("failures", KNOWN, failures, .sparse = true),
 };
 const struct record savepoint_request_table = RECORD(struct savepoint_request, request_fields);
 

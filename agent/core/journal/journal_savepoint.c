@@ -103,6 +103,27 @@ void journal_join_savepoint(struct journal *journal, const char *trigger_id)
 	}
 }
 
+bool journal_retry_savepoint(struct journal *journal, const char *trigger_id, int64_t retries,
+			     bool *ret_given_up)
+{
+	bool retried = false, given_up = false;
+
+	for (size_t i = 0; i < journal->savepoint_request_count; i++) {
+		struct savepoint_request *request = &journal->savepoint_requests[i];
+
+		if (request->answered || strcmp(request->trigger_id, trigger_id) != 0)
+			continue;
+		if (++request->failures > retries) {
+			given_up = true;
+		} else {
+			retried = true;
+			request->trigger_id[0] = 0;
+		}
+	}
+	*ret_given_up = given_up || !retried;
+	return retried;
+}
+
 void journal_answer_savepoint(struct journal *journal, const struct operation_result *result)
 {
 	for (size_t i = 0; i < journal->savepoint_request_count; i++) {

@@ -97,7 +97,8 @@ static void on_control(struct lifecycle *life, const struct event *event)
 	if (life->cause == CAUSE_STOP_FAILED && life->journal.intent.state == DESIRED_RUNNING &&
 	    !journal_restart_wanted(&life->journal))
 		enter(life, life->phase, "the job continues, and no stop is requested any more");
-	life->stop_retry_ms = 0; /* a person does not wait for a backoff */
+	/* a person does not wait for a backoff */
+	life->stop_retry_ms = life->savepoint_retry_ms = 0;
 	life->holds = 0;
 	life->want_write = true;
 	if (life->observing)
@@ -126,7 +127,7 @@ static void pursue_running(struct lifecycle *life)
 		if (may_stop)
 			operation_start(life, OPERATION_STOP, REASON_RESTART,
 					intent->restart_nonce);
-	} else if (journal_savepoint_wanted(&life->journal)) {
+	} else if (journal_savepoint_wanted(&life->journal) && !life->savepoint_retry_ms) {
 		operation_start(life, OPERATION_SAVEPOINT, REASON_MANUAL, intent->savepoint_nonce);
 	} else if (life->savepoint_ms && life->now_ms >= life->savepoint_ms &&
 		   life->seen.state == JOB_RUNNING && !life->seen.tasks_missing) {
@@ -223,6 +224,7 @@ static void on_tick(struct lifecycle *life)
 	if (due(life, &life->poll_ms))
 		poll_now(life);
 	due(life, &life->stop_retry_ms);
+	due(life, &life->savepoint_retry_ms);
 	due(life, &life->disposal_ms);
 	/* slightly early if a poll wakes up then anyway */
 	if (life->polling && life->polled_ms == life->now_ms && life->check_ms &&
@@ -268,6 +270,7 @@ int64_t lifecycle_deadline_ms(const struct lifecycle *life)
 			       life->kill_ms,
 			       life->journal_retry_ms,
 			       life->stop_retry_ms,
+			       life->savepoint_retry_ms,
 			       life->operation_poll_ms,
 			       life->operation_deadline_ms,
 			       life->exit_ms,

@@ -78,7 +78,9 @@ struct lifecycle_config {
 	struct schedule savepoints; /* the periodic ones */
 	struct retention retention;
 	enum format_policy format;
-	const char *savepoint_dir; /* URI; NULL = operations need Flink's own default */
+	int64_t savepoint_retries; /* of a requested one; a failed attempt is repeated this often */
+	int64_t savepoint_retry_ms; /* pause before each */
+	const char *savepoint_dir;  /* URI; NULL = operations need Flink's own default */
 	/* Where checkpoints and savepoints are found: the same, except for what Flink leaves out of
 	 * file names (s3.entropy.key). NULL = not known. */
 	const char *listed_checkpoint_dir, *listed_savepoint_dir;
@@ -455,6 +457,7 @@ struct lifecycle {
 		takeover_ms, lease_end_ms, /* Flink must have ended soon after */
 		disposal_ms,               /* retention checks again; 0 = now */
 		tasks_ms;                  /* until then tasks may be missing */
+	int64_t savepoint_retry_ms;        /* a requested savepoint is repeated; 0 = no pause */
 	int64_t clean_ms;                  /* SIGTERM waits for Flink's cleanup until then */
 	int64_t grace_end_ms;              /* when the container will be killed; 0 = not known */
 	enum operation_reason stop_reason; /* of the stop that waits */

@@ -179,14 +179,39 @@ static void run_on(struct lifecycle *life, bool ok, const char *why)
 		      (long long)(config->stop_retry_ms / 1000));
 }
 
+/* One failed attempt of Flink is no answer to a person yet. */
+static bool retry_savepoint(struct lifecycle *life, const char *error, bool *ret_given_up)
+{
+	const struct operation *operation = &life->journal.operation;
+	const struct lifecycle_config *config = life->config;
+	bool retried;
+
+	*ret_given_up = true;
+	/* MUT: a requested savepoint is not retried */
+	if (life->terminating || operation->kind != OPERATION_SAVEPOINT ||
+	    operation->reason != REASON_MANUAL)
+		return false;
+	retried = journal_retry_savepoint(&life->journal, operation->trigger_id,
+					  config->savepoint_retries, ret_given_up);
+	if (!retried)
+		return false;
+	life->savepoint_retry_ms = life->now_ms + config->savepoint_retry_ms;
+	life->want_write = true;
+	note(life, NOTE_WARNING, "savepoint (manual) failed: %s; retrying in %lld s", error,
+	     (long long)(config->savepoint_retry_ms / 1000));
+	return true;
+}
+
 static void operation_failed(struct lifecycle *life, const char *location, const char *error)
 {
 	struct operation *operation = &life->journal.operation;
+	bool given_up, retried = retry_savepoint(life, error, &given_up);
 
-	operation_record(life, false, location, error);
-	/* A failed savepoint answers its request. A restart and a suspend remain requested: they
-	 * are retried. */
-	if (operation->reason == REASON_MANUAL)
+	if (given_up)
+		operation_record(life, false, location, error);
+	/* A savepoint that failed for good answers its request. A restart and a suspend remain
+	 * requested: they are retried. */
+	if (operation->reason == REASON_MANUAL && !retried)
 		operation_remember(life, operation);
 	if (life->terminating) {
 		char *why = xstrdup(error); /* it may belong to the operation */

@@ -21,6 +21,8 @@ static const struct field config_fields[] = {
 	CONFIG("keepCount", NUMBER, retention.keep_count),
 	CONFIG("keepMaxAgeMs", NUMBER, retention.max_age_ms),
 	CONFIG("keepAllOrigins", BOOL, retention.all_origins),
+	CONFIG("savepointRetries", KNOWN, savepoint_retries, .sparse = true),
+	CONFIG("savepointRetryMs", KNOWN, savepoint_retry_ms, .sparse = true),
 	CONFIG("savepointFormat", WORD, format, .words = format_policy_words, .sparse = true),
 	CONFIG("savepointDir", TEXT, savepoint_dir),
 	CONFIG("listedCheckpointDir", TEXT, listed_checkpoint_dir),

@@ -115,9 +115,10 @@ struct config {
 		char **blackouts;                    /* NULL = none */
 		int64_t keep_count, keep_max_age_ms; /* core/lifecycle/retention.h */
 		bool keep_all_origins;
-		int format;            /* enum format_policy */
-		bool drain;            /* suspend and restart drain the sources */
-		int64_t stop_retry_ms; /* after a failed stop with savepoint */
+		int format;                      /* enum format_policy */
+		int64_t retries, retry_delay_ms; /* of a requested savepoint */
+		bool drain;                      /* suspend and restart drain the sources */
+		int64_t stop_retry_ms;           /* after a failed stop with savepoint */
 	} savepoints;
 
 	struct {
