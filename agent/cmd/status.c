@@ -51,6 +51,7 @@ static void print_launch(const struct status_view *view, int64_t now_unix_ms, FI
 		text_print(view->restore_path, out);
 		if (view->restore_checkpoint_id > 0)
 			fprintf(out, " (checkpoint id %" PRId64 ")", view->restore_checkpoint_id);
+		print_ago(out, ", complete ", view->restore_unix_ms, now_unix_ms);
 	} else {
 		fputs("nothing (empty)", out);
 	}

@@ -26,6 +26,7 @@ static void read_launch(const struct json *launch, struct status_view *view)
 	view->restore_path = text(restore, "path");
 	view->restore_kind = text(restore, "kind");
 	view->restore_checkpoint_id = json_i64_or(restore, "checkpointId", 0);
+	view->restore_unix_ms = json_i64_or(restore, "completedUnixMs", 0);
 }
 
 static void read_handover(const struct json *doc, struct status_view *view)

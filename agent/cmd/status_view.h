@@ -28,7 +28,7 @@ struct status_view {
 	const char *job_state;
 	int64_t tasks_running, tasks_total; /* total 0 = not known */
 	const char *restore_path, *restore_kind;
-	int64_t restore_checkpoint_id;
+	int64_t restore_checkpoint_id, restore_unix_ms; /* when it was complete; 0 = not known */
 
 	/* the newest checkpoint and savepoint */
 	int64_t checkpoint_id, checkpoint_unix_ms;

@@ -132,6 +132,8 @@ start_drey
 MUST_LIVE=(jm tm)
 await "started again, the job runs" runs_after "$job"
 check "from that savepoint" restore_matches "$newest"
+check "it says when that was complete" status_is \
+	'.launch | .restorePoint.completedUnixMs as $at | $at < .startedUnixMs and $at > .startedUnixMs - 600000'
 check "the state was continuous all the time" continuity
 
 # ---- S2, S8, S21: what a person names; S57: a checkpoint is newer than it

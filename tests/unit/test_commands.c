@@ -19,7 +19,7 @@
 	"\"desired\":{\"state\":\"" desired "\",\"doNotRestart\":false}" more "}"
 #define LAUNCH(number)                                                                             \
 	",\"launch\":{\"number\":" #number ",\"jobId\":\"abc\",\"restorePoint\":{\"path\":"        \
-	"\"file:/sp/1\",\"kind\":\"savepoint\",\"checkpointId\":12},\"restoreVerified\":true}"
+	"\"file:/sp/1\",\"kind\":\"savepoint\",\"checkpointId\":12,\"completedUnixMs\":1},\"restoreVerified\":true}"
 /* NONCE is replaced by that of the request. */
 #define LAST(kind, reason, ok, more)                                                               \
 	",\"lastOperation\":{\"kind\":\"" kind "\",\"reason\":\"" reason                           \
@@ -203,7 +203,7 @@ TEST(status_shows_what_matters)
 	CHECK_HAS(out_text, "orders: Running: because\n");
 	CHECK_HAS(out_text, "desired        running\n");
 	CHECK_HAS(out_text, "3, job id abc, Flink reports RESTARTING\n");
-	CHECK_HAS(out_text, "savepoint file:/sp/1 (checkpoint id 12), verified\n");
+	CHECK_HAS(out_text, "savepoint file:/sp/1 (checkpoint id 12), complete ");
 	CHECK_HAS(out_text, "file:/chk\\x1b[2J\n");
 	CHECK_HAS(out_text, "file:/sp/2 (periodic, canonical), ");
 	CHECK_HAS(out_text, "stop (suspend) failed ");

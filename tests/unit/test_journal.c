@@ -50,6 +50,7 @@ static void fill_launch(struct launch *launch)
 	xstrset(&launch->restore_path, "file:/sp/savepoint-012345-000000000001");
 	launch->restore_kind = SNAPSHOT_SAVEPOINT;
 	launch->restore_checkpoint_id = BIG;
+	launch->restore_completed_unix_ms = BIG + 1;
 	launch->intended_unix_ms = 1;
 	launch->started_unix_ms = 2;
 	launch->verified_unix_ms = 3;

@@ -144,6 +144,24 @@ LIFE_TEST(a_request_is_used_up_in_the_write_that_announces_its_launch)
 	CHECK_NOTHING(l, EFFECT_LAUNCH);
 }
 
+/* The storage may not date it, but the journal does. */
+LIFE_TEST(the_restore_point_has_its_completion_time)
+{
+	struct snapshot known = {.path = (char *)SAVEPOINT_1,
+				 .kind = SNAPSHOT_SAVEPOINT,
+				 .checkpoint_id = 50,
+				 .completed_unix_ms = 777};
+
+	journal_add_snapshot(&l->life.journal, &known);
+	hello(l, NULL);
+	observed(l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
+	CHECK_INT(l->life.journal.launches[0].restore_completed_unix_ms, ==, 777);
+	exited(l, KILLED(9));
+	pass(l, 60000);
+	observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+	CHECK_INT(journal_launch(&l->life.journal)->restore_completed_unix_ms, ==, 0);
+}
+
 /* ---- holding ---- */
 
 LIFE_TEST(a_hold_looks_again_with_growing_patience)
@@ -507,6 +525,36 @@ LIFE_TEST(a_failed_job_ends_flink_and_is_started_again)
 	CHECK_INT(l->life.journal.failure_count, ==, 1);
 	CHECK_HAS(l->life.journal.last_error, "ArithmeticException");
 	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
+}
+
+LIFE_TEST(the_last_error_has_its_time_and_launch_until_the_next_one_is_proven)
+{
+	struct view view = job_in(JOB_FAILED);
+	const struct journal *journal = &l->life.journal;
+
+	run_proven(l);
+	view.failure = "java.lang.ArithmeticException";
+	viewed(l, view);
+	exited(l, EXITED(143));
+	CHECK_INT(journal->last_error_launch, ==, 1);
+	CHECK_INT(journal->last_error_unix_ms, ==, UNIX_START + l->now_ms);
+	observed(l, DECISION_START_FROM, CHK(1), 1, NULL);
+	started(l);
+	CHECK_HAS(journal->last_error, "ArithmeticException");
+	view = job_in(JOB_RUNNING);
+	view.restored = view.statistics_known = true;
+	view.restored_id = 1;
+	view.restored_path = CHK(1);
+	viewed(l, view);
+	CHECK_PHASE(l, PHASE_RUNNING);
+	CHECK_HAS(journal->last_error, "ArithmeticException");
+	view.completed_id = 2;
+	view.completed_path = CHK(2);
+	viewed(l, view);
+	CHECK(journal->launches[1].proven_unix_ms != 0);
+	CHECK_STR(journal->last_error, NULL);
+	CHECK_INT(journal->last_error_unix_ms, ==, 0);
+	CHECK_INT(journal->last_error_launch, ==, 0);
 }
 
 LIFE_TEST(a_restarting_job_is_left_alone_and_said_once)

@@ -140,6 +140,7 @@ static void launch_make(struct lifecycle *life)
 	xstrset(&launch->restore_path, "file:/sp/one");
 	launch->restore_kind = SNAPSHOT_SAVEPOINT;
 	launch->restore_checkpoint_id = 7;
+	launch->restore_completed_unix_ms = NOW - 5000;
 	xstrset(&launch->generation, "g");
 	launch->started_unix_ms = NOW - 1000;
 	launch->last_checkpoint_id = 9;
@@ -162,6 +163,9 @@ LIFECYCLE_TEST(a_launch_says_what_it_started_from)
 		  "savepoint");
 	CHECK_INT(json_i64_or(json_get(json_get(doc, "launch"), "restorePoint"), "checkpointId", 0),
 		  ==, 7);
+	CHECK_INT(json_i64_or(json_get(json_get(doc, "launch"), "restorePoint"), "completedUnixMs",
+			      0),
+		  ==, NOW - 5000);
 	CHECK(!json_bool_or(json_get(doc, "launch"), "restoreVerified", true));
 	CHECK_STR(text_at(doc, "job", "state"), "RUNNING");
 	CHECK_INT(json_i64_or(json_get(doc, "lastCheckpoint"), "id", 0), ==, 9);

@@ -87,6 +87,21 @@ const struct snapshot *journal_snapshot(const struct journal *journal, const cha
 	return NULL;
 }
 
+int64_t journal_completed_unix_ms(const struct journal *journal, const struct snapshot *snapshot)
+{
+	const struct snapshot *known;
+
+	if (snapshot->completed_unix_ms)
+		return snapshot->completed_unix_ms;
+	known = journal_snapshot(journal, snapshot->path);
+	if (known)
+		return known->completed_unix_ms;
+	for (size_t i = 0; i < journal->launch_count; i++)
+		if (snapshot_same_path(journal->launches[i].last_checkpoint_path, snapshot->path))
+			return journal->launches[i].last_checkpoint_unix_ms;
+	return 0;
+}
+
 const struct snapshot *journal_last_savepoint(const struct journal *journal)
 {
 	for (size_t i = journal->snapshot_count; i-- > 0;)

@@ -94,6 +94,7 @@ struct launch {
 	char *restore_path;
 	enum snapshot_kind restore_kind;
 	int64_t restore_checkpoint_id;
+	int64_t restore_completed_unix_ms; /* 0 = not known */
 
 	/* the result */
 	int64_t intended_unix_ms;
@@ -290,6 +291,8 @@ struct launch *journal_renew_launch(struct journal *journal);
 void journal_add_snapshot(struct journal *journal, const struct snapshot *snapshot);
 /* The recorded snapshot of this path; borrowed; NULL = there is none. */
 const struct snapshot *journal_snapshot(const struct journal *journal, const char *path);
+/* When this one was complete, by itself or by what the journal has of its path; 0 = not known. */
+int64_t journal_completed_unix_ms(const struct journal *journal, const struct snapshot *snapshot);
 void journal_remove_snapshot(struct journal *journal, const char *path);
 
 /* The last savepoint on record, and the newest launch that completed a checkpoint; borrowed; NULL =

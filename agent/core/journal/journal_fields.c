@@ -98,6 +98,7 @@ static const struct field restore_point_fields[] = {
 	LAUNCH("path", TEXT, restore_path, .needed = true, .key = true),
 	LAUNCH("kind", WORD, restore_kind, .words = snapshot_kind_words),
 	LAUNCH("checkpointId", KNOWN, restore_checkpoint_id),
+	LAUNCH("completedUnixMs", KNOWN, restore_completed_unix_ms),
 };
 static const struct record restore_point_table = RECORD(struct launch, restore_point_fields);
 

@@ -132,6 +132,8 @@ static struct launch *add_launch(struct lifecycle *life, const struct decision *
 	launch->restore_path = xstrdup(from->snapshot.path);
 	launch->restore_kind = from->snapshot.kind;
 	launch->restore_checkpoint_id = from->snapshot.checkpoint_id;
+	launch->restore_completed_unix_ms =
+		journal_completed_unix_ms(&life->journal, &from->snapshot);
 	return launch;
 }
 

@@ -219,23 +219,6 @@ void candidate_take(struct inquiry *in, struct candidate *c, enum rule rule, con
 		       c->snapshot.checkpoint_id);
 }
 
-/* When it was completed, according to the storage or the journal; 0 = not known. */
-static int64_t completed(const struct inquiry *in, const struct candidate *c)
-{
-	const struct journal *journal = in->journal;
-	const struct snapshot *known;
-
-	if (c->snapshot.completed_unix_ms)
-		return c->snapshot.completed_unix_ms;
-	known = journal_snapshot(journal, c->snapshot.path);
-	if (known)
-		return known->completed_unix_ms;
-	for (size_t i = 0; i < journal->launch_count; i++)
-		if (snapshot_same_path(journal->launches[i].last_checkpoint_path, c->snapshot.path))
-			return journal->launches[i].last_checkpoint_unix_ms;
-	return 0;
-}
-
 bool age_forbids(struct inquiry *in)
 {
 	const struct decision *decision = in->decision;
@@ -247,7 +230,7 @@ bool age_forbids(struct inquiry *in)
 	    (decision->kind != DECISION_START_FROM && decision->kind != DECISION_CONTINUE))
 		return false;
 	c = &in->facts->candidates[decision->candidate];
-	completed_ms = completed(in, c);
+	completed_ms = journal_completed_unix_ms(in->journal, &c->snapshot);
 	age_ms = in->facts->now_unix_ms - completed_ms;
 	if (completed_ms && age_ms <= limit_ms)
 		return false;
@@ -294,7 +277,7 @@ static bool is_found(const struct inquiry *in, const char *path)
 const struct snapshot *candidate_vanished(const struct inquiry *in, const struct candidate *c)
 {
 	const struct journal *journal = in->journal;
-	int64_t completed_ms = completed(in, c);
+	int64_t completed_ms = journal_completed_unix_ms(in->journal, &c->snapshot);
 	/* the last launch began after that; snapshots copied from a backup have newer dates */
 	bool before = lineage_maker(journal, &c->snapshot) != in->lineage.tip;
 
