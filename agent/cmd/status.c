@@ -61,6 +61,25 @@ static void print_launch(const struct status_view *view, int64_t now_unix_ms, FI
 				 : "not verified yet");
 }
 
+static void print_checkpoints(const struct status_view *view, FILE *out)
+{
+	char time[CLOCK_TEXT_BYTES];
+
+	if (view->checkpoints_completed < 0)
+		return;
+	row(out, "checkpoints");
+	if (view->checkpoint_interval_ms)
+		fprintf(out, "every %s, ", clock_human(view->checkpoint_interval_ms, time));
+	fprintf(out, "%" PRId64 " completed and %" PRId64 " failed since the launch",
+		view->checkpoints_completed, view->checkpoints_failed);
+	if (view->checkpoint_duration_ms)
+		fprintf(out, ", the newest took %s",
+			clock_human(view->checkpoint_duration_ms, time));
+	if (view->checkpoint_failures)
+		fprintf(out, ", the last %" PRId64 " failed", view->checkpoint_failures);
+	fputc('\n', out);
+}
+
 static void print_state(const struct status_view *view, int64_t now_unix_ms, FILE *out)
 {
 	if (view->checkpoint_id > 0) {
@@ -71,6 +90,7 @@ static void print_state(const struct status_view *view, int64_t now_unix_ms, FIL
 		text_print(view->checkpoint_path, out);
 		fputc('\n', out);
 	}
+	print_checkpoints(view, out);
 	if (*view->savepoint_path) {
 		row(out, "savepoint");
 		text_print(view->savepoint_path, out);

@@ -61,6 +61,7 @@ void status_view_read(const struct json *doc, struct status_view *ret_view)
 	const struct json *operation = json_get(doc, "operation");
 	const struct json *last = json_get(doc, "lastOperation");
 	const struct json *checkpoint = json_get(doc, "lastCheckpoint");
+	const struct json *checkpoints = json_get(doc, "checkpoints");
 	const struct json *attempts = json_get(doc, "attempts");
 	struct status_view view = {
 		.application = text(doc, "application"),
@@ -94,6 +95,11 @@ void status_view_read(const struct json *doc, struct status_view *ret_view)
 		.checkpoint_path = text(checkpoint, "path"),
 		.checkpoint_id = json_i64_or(checkpoint, "id", 0),
 		.checkpoint_unix_ms = json_i64_or(checkpoint, "completedUnixMs", 0),
+		.checkpoints_completed = json_i64_or(checkpoints, "completed", -1),
+		.checkpoints_failed = json_i64_or(checkpoints, "failed", 0),
+		.checkpoint_failures = json_i64_or(checkpoints, "failures", 0),
+		.checkpoint_interval_ms = json_i64_or(checkpoints, "intervalMs", 0),
+		.checkpoint_duration_ms = json_i64_or(checkpoints, "durationMs", 0),
 		.spare = text(json_get(doc, "spare"), "state"),
 		.spare_reason = text(json_get(doc, "spare"), "reason"),
 		.failures = json_i64_or(attempts, "failed", 0),

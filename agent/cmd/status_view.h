@@ -33,6 +33,10 @@ struct status_view {
 	/* the newest checkpoint and savepoint */
 	int64_t checkpoint_id, checkpoint_unix_ms;
 	const char *checkpoint_path;
+	/* of this JobManager process; -1 = Flink has not told */
+	int64_t checkpoints_completed, checkpoints_failed;
+	int64_t checkpoint_failures;                            /* since the newest completed one */
+	int64_t checkpoint_interval_ms, checkpoint_duration_ms; /* 0 = not known, or none */
 	const char *savepoint_path, *savepoint_origin, *savepoint_format;
 	int64_t savepoint_unix_ms;
 

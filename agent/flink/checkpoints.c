@@ -8,6 +8,10 @@
 
 #define PATH_NOT_STORED "<checkpoint-not-externally-addressable>"
 
+/* What Flink says of a job without an interval is the largest number that it has; nobody plans a
+ * checkpoint in a hundred years. */
+#define NO_INTERVAL_MS (INT64_C(100) * 365 * 24 * 3600 * 1000)
+
 static char *first_line(const char *text)
 {
 	return text ? xstrndup(text, strcspn(text, "\r\n")) : NULL;
@@ -48,6 +52,9 @@ static int read_checkpoint(const struct json *node, struct flink_checkpoint *ret
 	    json_opt_i64(node, "latest_ack_timestamp", &checkpoint.ack_unix_ms, err) < 0 ||
 	    json_opt_i64(node, "end_to_end_duration", &checkpoint.duration_ms, err) < 0 ||
 	    json_opt_i64(node, "state_size", &checkpoint.state_size_bytes, err) < 0 ||
+	    json_opt_i64(node, "processed_data", &checkpoint.processed_bytes, err) < 0 ||
+	    json_opt_i64(node, "persisted_data", &checkpoint.persisted_bytes, err) < 0 ||
+	    json_opt_i64(node, "failure_timestamp", &checkpoint.failure_unix_ms, err) < 0 ||
 	    json_opt_str(node, "checkpoint_type", &type, err) < 0 ||
 	    json_opt_str(node, "external_path", &path, err) < 0 ||
 	    json_opt_bool(node, "discarded", &checkpoint.discarded, err) < 0 ||
@@ -173,4 +180,50 @@ void flink_checkpoints_release(struct flink_checkpoints *checkpoints)
 	free(checkpoints->history);
 	free(checkpoints->restored.path);
 	*checkpoints = (struct flink_checkpoints){0};
+}
+
+int64_t flink_checkpoints_failures(const struct flink_checkpoints *checkpoints,
+				   const struct flink_checkpoint **ret_newest)
+{
+	const struct flink_checkpoint *newest = NULL;
+	int64_t after = checkpoints->latest_completed ? checkpoints->latest_completed->id : 0;
+	int64_t count = 0;
+
+	for (size_t i = 0; i < checkpoints->history_count; i++) {
+		const struct flink_checkpoint *c = &checkpoints->history[i];
+
+		if (c->is_savepoint || c->status != FLINK_CHECKPOINT_FAILED || c->id <= after)
+			continue;
+		count++;
+		if (!newest || c->id > newest->id)
+			newest = c;
+	}
+	if (ret_newest)
+		*ret_newest = newest;
+	return count;
+}
+
+enum flink_answer flink_rest_checkpoint_config(const struct flink_rest *rest, const char *job_id,
+					       int64_t timeout_ms,
+					       struct flink_checkpoint_config *ret_config,
+					       struct err *err)
+{
+	struct flink_checkpoint_config config = {0};
+	cleanup_json struct json *doc = NULL;
+	struct err local = {0};
+	enum flink_answer answer;
+
+	err = err ? err : &local;
+	if (rest_check_id("job", job_id, err) != FLINK_OK)
+		return FLINK_ERROR;
+	answer = rest_get(rest, timeout_ms, &doc, err, "/jobs/%s/checkpoints/config", job_id);
+	if (answer != FLINK_OK)
+		return answer;
+	if (json_need_i64(doc, "interval", &config.interval_ms, err) < 0 ||
+	    json_opt_i64(doc, "min_pause", &config.min_pause_ms, err) < 0)
+		return rest_unexpected("/jobs/:id/checkpoints/config", err);
+	if (config.interval_ms < 0 || config.interval_ms >= NO_INTERVAL_MS)
+		config.interval_ms = 0;
+	*ret_config = config;
+	return FLINK_OK;
 }

@@ -30,8 +30,11 @@ struct flink_checkpoint {
 	int64_t ack_unix_ms; /* the last acknowledgement; -1: none */
 	int64_t duration_ms; /* trigger to end */
 	int64_t state_size_bytes;
-	char *path;    /* completed and stored outside the JobManager, else NULL */
-	char *failure; /* failed: first line of the reason, may be NULL */
+	/* read while barriers were awaited; in flight, and stored with it */
+	int64_t processed_bytes, persisted_bytes;
+	int64_t failure_unix_ms; /* failed: when; 0 = not known */
+	char *path;              /* completed and stored outside the JobManager, else NULL */
+	char *failure;           /* failed: first line of the reason, may be NULL */
 };
 
 struct flink_checkpoints {
@@ -59,5 +62,23 @@ enum flink_answer flink_rest_checkpoints(const struct flink_rest *rest, const ch
 					 struct flink_checkpoints *ret_checkpoints,
 					 bool *ret_disabled, struct err *err);
 void flink_checkpoints_release(struct flink_checkpoints *checkpoints);
+
+/* How many checkpoints, without savepoints, have failed since the newest completed one, as far as the
+ * history goes back; *ret_newest (may be NULL): the newest of them, borrowed; NULL: none. */
+int64_t flink_checkpoints_failures(const struct flink_checkpoints *checkpoints,
+				   const struct flink_checkpoint **ret_newest);
+
+/* GET /jobs/:id/checkpoints/config: how often the job makes checkpoints. It does not change while the
+ * job lives. */
+struct flink_checkpoint_config {
+	int64_t interval_ms; /* 0 = none by itself, only on request */
+	int64_t min_pause_ms;
+};
+
+/* FLINK_ABSENT: as flink_rest_checkpoints(). */
+enum flink_answer flink_rest_checkpoint_config(const struct flink_rest *rest, const char *job_id,
+					       int64_t timeout_ms,
+					       struct flink_checkpoint_config *ret_config,
+					       struct err *err);
 
 #endif

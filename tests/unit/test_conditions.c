@@ -405,6 +405,37 @@ LIFECYCLE_TEST(a_flink_that_gives_no_answer_is_unreachable_after_a_minute)
 	CHECK_STR(status_of(&conditions, CONDITION_CLUSTER_UNREACHABLE), "True");
 }
 
+LIFECYCLE_TEST_FROM(life_make_running, checkpoints_that_fail_have_their_word_and_the_job_is_ready)
+{
+	static const struct lifecycle_config strict = {.health.checkpoint_failures = 3};
+	struct conditions conditions;
+
+	life->config = &strict;
+	journal_add_launch(&life->journal)->number = 1;
+	life->seen.statistics_ms = life->seen.progress_ms = 1;
+	life->seen.checkpointing.failures = 2;
+	conditions = judge(life);
+	CHECK_STR(status_of(&conditions, CONDITION_CHECKPOINTS_FAILING), "False");
+	CHECK_INT(conditions_cause(&conditions, life), ==, CAUSE_NONE);
+	life->seen.checkpointing.failures = 3;
+	conditions = judge(life);
+	CHECK_STR(status_of(&conditions, CONDITION_CHECKPOINTS_FAILING), "True");
+	CHECK_STR(status_of(&conditions, CONDITION_READY), "True");
+	CHECK_STR(waited(&conditions), "Current");
+	CHECK(conditions_ready(&conditions, life));
+	CHECK_INT(conditions_cause(&conditions, life), ==, CAUSE_CHECKPOINTS_FAILING);
+	CHECK_HAS(conditions_reason(&conditions, life), "3 checkpoints failed since the job runs");
+	/* what is worse comes first */
+	life->cause = CAUSE_STOP_FAILED;
+	conditions = judge(life);
+	CHECK_INT(conditions_cause(&conditions, life), ==, CAUSE_STOP_FAILED);
+	CHECK_STR(conditions_reason(&conditions, life), "because");
+	life->cause = CAUSE_NONE;
+	life->seen.tasks_missing = true;
+	conditions = judge(life);
+	CHECK_INT(conditions_cause(&conditions, life), ==, CAUSE_JOB_NOT_RUNNING);
+}
+
 /* ---- a hand-over ---- */
 
 static const struct lifecycle_config surge = {.handover.mode = HANDOVER_SURGE};

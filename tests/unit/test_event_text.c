@@ -84,6 +84,14 @@ TEST(a_fence_is_a_warning)
 		    .text = "another drey");
 }
 
+TEST(checkpoints_that_fail_are_a_warning_and_their_end_is_not)
+{
+	CHECK_EVENT("Warning CheckpointsFailing Supervise: 3 failed", .type = NOTICE_CHECKPOINTS,
+		    .phase = PHASE_RUNNING, .text = "3 failed");
+	CHECK_EVENT("Normal CheckpointsCompleting Supervise: in time", .type = NOTICE_CHECKPOINTS,
+		    .phase = PHASE_RUNNING, .ok = true, .text = "in time");
+}
+
 TEST(each_state_of_a_hand_over_has_its_event)
 {
 	CHECK_EVENT("Normal HandoverOffered HandOver: hand-over h2-1 to new: new prepares",

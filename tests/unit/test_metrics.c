@@ -394,6 +394,41 @@ static void read_doc(struct buf *ret)
 	fclose(file);
 }
 
+RIG_TEST(checkpoints_are_told_as_flink_tells_them)
+{
+	CHECK(!strstr(text(rig), "\ndrey_checkpoints_"));
+	rig->life.phase = PHASE_RUNNING;
+	rig->life.launch_step = LAUNCH_LIVE;
+	rig->life.seen.job_present = rig->life.seen.reachable = true;
+	rig->life.seen.statistics_ms = rig->life.seen.progress_ms = 1;
+	add_launch(rig, NULL, SNAPSHOT_CHECKPOINT);
+	rig->life.seen.checkpointing = (struct checkpointing){.completed = 17,
+							      .failed = 4,
+							      .in_progress = 1,
+							      .failures = 2,
+							      .duration_ms = 1500,
+							      .size_bytes = 4096,
+							      .processed_bytes = 10,
+							      .persisted_bytes = 20};
+	rig->life.seen.plan = (struct checkpoint_plan){.known = true, .interval_ms = 10000};
+	CHECK_SAMPLE(rig, "drey_checkpoints_failing 0");
+	CHECK_SAMPLE(rig, "drey_checkpoints_completed 17");
+	CHECK_SAMPLE(rig, "drey_checkpoints_failed 4");
+	CHECK_SAMPLE(rig, "drey_checkpoints_in_progress 1");
+	CHECK_SAMPLE(rig, "drey_checkpoint_failures 2");
+	CHECK_SAMPLE(rig, "drey_checkpoint_interval_seconds 10.000");
+	CHECK_SAMPLE(rig, "drey_checkpoint_last_duration_seconds 1.500");
+	CHECK_SAMPLE(rig, "drey_checkpoint_last_size_bytes 4096");
+	CHECK_SAMPLE(rig, "drey_checkpoint_last_processed_bytes 10");
+	CHECK_SAMPLE(rig, "drey_checkpoint_last_persisted_bytes 20");
+	rig->config.health.checkpoint_failures = 2;
+	CHECK_SAMPLE(rig, "drey_checkpoints_failing 1");
+	CHECK_SAMPLE(rig, "drey_cause{cause=\"CheckpointsFailing\"} 1");
+	CHECK_SAMPLE(rig, "drey_ready 1");
+	rig->life.seen.statistics_failed = true;
+	CHECK(!strstr(text(rig), "\ndrey_checkpoints_failing "));
+}
+
 RIG_TEST(the_document_names_every_metric_with_its_type)
 {
 	struct buf doc = BUF_INIT;

@@ -613,6 +613,82 @@ TEST(checkpoint_statistics_of_wrong_types_are_refused_whole)
 	}
 }
 
+TEST(failures_count_from_the_newest_completed_checkpoint_on_without_savepoints)
+{
+	static const struct {
+		int64_t completed; /* 0 = none */
+		const char *history;
+		int64_t failures, newest;
+	} rows[] = {
+		{0, "", 0, 0},
+		{5, "c5", 0, 0},
+		{5, "f7 f6 c5", 2, 7},
+		{5, "f6 c5 f4 f3", 1, 6},
+		{5, "p8 f7 p6 c5", 1, 7}, /* p: a savepoint that failed */
+		{5, "s6 f4 c5", 0, 0},    /* s: one that is complete */
+		{0, "f3 f2 f1", 3, 3},
+		{5, "i8 f7 c5", 1, 7},     /* i: one in progress */
+		{5, "f16 f15 f14", 3, 16}, /* the completed one is not in the history any more */
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct flink_checkpoint latest = {.id = rows[i].completed}, history[16] = {0};
+		struct flink_checkpoints all = {.history = history};
+		const struct flink_checkpoint *newest;
+		const char *at = rows[i].history;
+		int used;
+		char kind;
+		int id;
+
+		all.latest_completed = rows[i].completed ? &latest : NULL;
+		for (; sscanf(at, " %c%d%n", &kind, &id, &used) == 2; at += used)
+			history[all.history_count++] = (struct flink_checkpoint){
+				.id = id,
+				.is_savepoint = kind == 'p' || kind == 's',
+				.status = kind == 'f' || kind == 'p' ? FLINK_CHECKPOINT_FAILED
+					  : kind == 'i'              ? FLINK_CHECKPOINT_IN_PROGRESS
+								     : FLINK_CHECKPOINT_COMPLETED};
+		CHECK_INT(flink_checkpoints_failures(&all, &newest), ==, rows[i].failures);
+		CHECK_INT(newest ? newest->id : 0, ==, rows[i].newest);
+	}
+}
+
+TEST(the_interval_is_read_and_that_of_a_job_without_one_is_none)
+{
+	static const struct {
+		const char *body;
+		enum flink_answer answer;
+		int64_t interval_ms, pause_ms;
+	} rows[] = {
+		{"{\"interval\":10000,\"min_pause\":500,\"mode\":\"exactly_once\"}", FLINK_OK,
+		 10000, 500},
+		{"{\"interval\":9223372036854775807,\"min_pause\":0}", FLINK_OK, 0, 0},
+		{"{\"interval\":-1}", FLINK_OK, 0, 0},
+		{"{\"min_pause\":0}", FLINK_ERROR, -7, -7},
+		{"{\"interval\":\"10 s\"}", FLINK_ERROR, -7, -7},
+		{"[]", FLINK_ERROR, -7, -7},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct flink_checkpoint_config config = {-7, -7};
+
+		say(200, rows[i].body);
+		CHECK_INT(flink_rest_checkpoint_config(&rest, JOB, WAIT_MS, &config, NULL), ==,
+			  rows[i].answer);
+		CHECK_INT(config.interval_ms, ==, rows[i].interval_ms);
+		CHECK_INT(config.min_pause_ms, ==, rows[i].pause_ms);
+	}
+	CHECK_STR(stub.path, "/jobs/" JOB "/checkpoints/config");
+	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
+		struct flink_checkpoint_config config = {0};
+
+		replay(versions[i], "checkpoints-config");
+		CHECK_INT(flink_rest_checkpoint_config(&rest, JOB, WAIT_MS, &config, NULL), ==,
+			  FLINK_OK);
+		CHECK_INT(config.interval_ms, ==, 1000);
+	}
+}
+
 /* ---- operations ---- */
 
 TEST(a_savepoint_is_posted_with_its_own_trigger_id)

@@ -63,6 +63,7 @@ LIFECYCLE_TEST(every_member_is_there_from_the_start)
 					      "jobId",
 					      "launch",
 					      "job",
+					      "checkpoints",
 					      "lastCheckpoint",
 					      "tasks",
 					      "slots",
@@ -280,6 +281,32 @@ LIFECYCLE_TEST(the_next_savepoint_counts_down_on_any_clock)
 	CHECK_INT(next_savepoint(life, NOW + 10000), ==, 20000);
 	CHECK_INT(next_savepoint(life, NOW + 90000), ==, 0);
 	CHECK_INT(next_savepoint(life, NOW - 86400000), ==, 30000);
+}
+
+LIFECYCLE_TEST(the_checkpoints_of_the_running_flink_are_told)
+{
+	struct json *doc;
+	const struct json *told;
+
+	life->launch_step = LAUNCH_LIVE;
+	doc = status_document(life, NULL, NOW);
+	CHECK_INT(json_kind(json_get(doc, "checkpoints")), ==, JSON_NULL);
+	json_free(doc);
+	life->seen.statistics_ms = 1;
+	life->seen.checkpointing =
+		(struct checkpointing){.completed = 7, .failures = 2, .failure = "disk full"};
+	doc = status_document(life, NULL, NOW);
+	told = json_get(doc, "checkpoints");
+	CHECK_INT(json_i64_or(told, "completed", -1), ==, 7);
+	CHECK_INT(json_i64_or(told, "failures", -1), ==, 2);
+	CHECK_STR(json_str(told, "failure"), "disk full");
+	CHECK_INT(json_kind(json_get(told, "intervalMs")), ==, JSON_NULL);
+	CHECK_INT(json_kind(json_get(told, "durationMs")), ==, JSON_NULL);
+	json_free(doc);
+	life->launch_step = LAUNCH_NONE;
+	doc = status_document(life, NULL, NOW);
+	CHECK_INT(json_kind(json_get(doc, "checkpoints")), ==, JSON_NULL);
+	json_free(doc);
 }
 
 static bool same_digest(const struct json *a, const struct json *b, bool routine)

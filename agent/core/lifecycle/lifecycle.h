@@ -22,6 +22,8 @@
 #include "core/handover/candidate.h"
 #include "core/handover/handover.h"
 #include "core/journal/journal.h"
+#include "core/lifecycle/checkpointing.h"
+#include "core/lifecycle/job_state.h"
 #include "core/lifecycle/notice.h"
 #include "core/lifecycle/phase.h"
 #include "core/lifecycle/retention.h"
@@ -104,7 +106,8 @@ struct lifecycle_config {
 	int64_t ready_deadline_ms;
 	/* timing */
 	int64_t poll_fast_ms, poll_slow_ms;
-	int64_t poll_tasks_ms;     /* while all is well, between two slow polls; 0 = never */
+	int64_t poll_tasks_ms; /* while all is well, between two slow polls; 0 = never */
+	struct health health;
 	const char *task_managers; /* label selector of their Pods; NULL = not known */
 	int64_t kill_after_ms;     /* from SIGTERM to SIGKILL of Flink */
 	/* while Flink is alive and nothing is written, how often the journal is checked for writes
@@ -447,7 +450,17 @@ struct lifecycle {
 		bool restarts_known;
 		int64_t restarts;      /* by Flink, in this process */
 		int64_t statistics_ms; /* polled_ms of the last poll that returned statistics */
-		int64_t finished_ms;   /* since when FINISHED for an unclear reason */
+		/* the last poll that asked for statistics: it could not read them; it has proven
+		 * that there are none */
+		bool statistics_failed, checkpointing_off;
+		struct checkpointing checkpointing; /* with statistics_ms: as last told */
+		struct checkpoint_plan plan;
+		/* When a completed checkpoint was seen for the first time, or since when there could
+		 * be one: all tasks run, but for short restarts, and no operation is in flight.
+		 * 0 = there cannot be one */
+		int64_t progress_ms;
+		bool checkpoints_failing; /* it was reported that they fail */
+		int64_t finished_ms;      /* since when FINISHED for an unclear reason */
 	} seen;
 
 	/* deadlines on the monotonic clock, 0 = not armed */

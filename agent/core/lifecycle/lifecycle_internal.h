@@ -181,6 +181,14 @@ void not_ready(struct lifecycle *life);
 /* What the next poll requests. */
 enum poll_depth poll_depth(const struct lifecycle *life, const struct launch *launch);
 
+/* ---- lifecycle_checkpoints.c ---- */
+
+/* Remember what a poll showed of the checkpoints; after see_tasks(). */
+void see_statistics(struct lifecycle *life, const struct view *view);
+
+/* Report that they fail, and that they do not any more. */
+void watch_checkpoints(struct lifecycle *life);
+
 /* ---- lifecycle_ended.c ---- */
 
 /* Record how the job of the current launch ended; nothing is launched automatically any more. */

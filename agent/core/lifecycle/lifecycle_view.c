@@ -206,8 +206,10 @@ static void see_checkpoints(struct lifecycle *life, struct launch *launch, const
 {
 	if (!view->statistics_known)
 		return;
-	if (see_newest(life, launch, view))
+	if (see_newest(life, launch, view)) {
 		note_checkpoint(life, launch);
+		life->seen.progress_ms = life->now_ms;
+	}
 	if (launch->proven_unix_ms || !launch->verified_unix_ms || !launch->last_checkpoint_id)
 		return;
 	launch->proven_unix_ms = life->now_unix_ms;
@@ -267,6 +269,7 @@ static void remember_view(struct lifecycle *life, struct launch *launch, const s
 	life->seen.job_present = view->job_present;
 	life->seen.state = view->state;
 	see_tasks(life, view);
+	see_statistics(life, view);
 	if (!view->job_present || launch->job_ended || !job_state_is_final(view->state))
 		return;
 	launch->job_ended = true;
@@ -347,6 +350,7 @@ void on_view(struct lifecycle *life, const struct event *event)
 	watch_tasks(life);
 	if (view->reachable && view->statistics_known)
 		life->seen.statistics_ms = life->polled_ms;
+	watch_checkpoints(life);
 	schedule_poll(life, launch);
 	stopping_looked(life);
 }

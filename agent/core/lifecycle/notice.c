@@ -9,7 +9,7 @@ const char *notice_type_name(enum notice_type type)
 {
 	static const char *const names[] = {
 		"phase",  "ended",  "operation", "attempt-failed", "restore-verified",
-		"proven", "fenced", "handover",  "prepared"};
+		"proven", "fenced", "handover",  "prepared",       "checkpoints"};
 
 	return (size_t)type < ARRAY_LEN(names) ? names[type] : "unknown";
 }

@@ -32,6 +32,8 @@ enum notice_type {
 	/* a hand-over has come to another state: handover, text = which one, to whom, and why */
 	NOTICE_HANDOVER,
 	NOTICE_PREPARED, /* the pod to which the job is offered is prepared: text = which one */
+	/* the condition CheckpointsFailing has become true, or (ok) false again: text = its message */
+	NOTICE_CHECKPOINTS,
 	NOTICE_COUNT,
 };
 

@@ -8,20 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum job_state {
-	JOB_UNKNOWN, /* not asked, or an unknown word */
-	JOB_INITIALIZING,
-	JOB_CREATED,
-	JOB_RUNNING,
-	JOB_FAILING,
-	JOB_FAILED,
-	JOB_CANCELLING,
-	JOB_CANCELED,
-	JOB_FINISHED,
-	JOB_RESTARTING,
-	JOB_SUSPENDED,
-	JOB_RECONCILING,
-};
+#include "core/lifecycle/checkpointing.h"
+#include "core/lifecycle/job_state.h"
 
 /* A savepoint that this job has completed, requested by drey or not. */
 struct seen_savepoint {
@@ -65,16 +53,14 @@ struct view {
 	int64_t completed_id; /* latest completed checkpoint (no savepoint); 0 = none */
 	const char *completed_path;
 	int64_t completed_unix_ms;
+	struct checkpointing checkpointing;      /* with statistics_known */
+	bool statistics_failed;                  /* they were asked for, and could not be read */
+	struct checkpoint_plan plan;             /* asked for as long as it is not known */
 	const struct seen_savepoint *savepoints; /* those that Flink still lists, in any order */
 	size_t savepoint_count;
 	const char *failure;   /* root cause when the job fails or restarts; NULL = none known */
 	const char *other_job; /* id of another job of this Flink that has not ended; NULL = none */
 	enum cleanup cleanup;  /* of POLL_CLEANUP, which asks for nothing else */
 };
-
-extern const char *const job_state_words[];       /* by value; NULL at the end */
-const char *job_state_name(enum job_state state); /* "RUNNING", ... as Flink spells it */
-enum job_state job_state_parse(const char *name); /* JOB_UNKNOWN for an unknown word */
-bool job_state_is_final(enum job_state state);    /* FINISHED, CANCELED, FAILED */
 
 #endif

@@ -48,6 +48,7 @@ const char *cause_name(enum cause cause)
 		[CAUSE_JOB_FAILING] = "JobFailing",
 		[CAUSE_JOB_NOT_RUNNING] = "JobNotRunning",
 		[CAUSE_SECOND_JOB] = "SecondJob",
+		[CAUSE_CHECKPOINTS_FAILING] = "CheckpointsFailing",
 		[CAUSE_STANDING_BY] = "StandingBy",
 		[CAUSE_PREPARING] = "Preparing",
 		[CAUSE_PREPARE_FAILED] = "PrepareFailed",

@@ -69,6 +69,7 @@ enum cause {
 	CAUSE_JOB_FAILING,
 	CAUSE_JOB_NOT_RUNNING,
 	CAUSE_SECOND_JOB,
+	CAUSE_CHECKPOINTS_FAILING,
 
 	/* a hand-over between two pods */
 	CAUSE_STANDING_BY,

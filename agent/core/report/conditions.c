@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "core/report/condition_checkpoints.h"
 #include "core/report/condition_handover.h"
 #include "core/report/readiness.h"
 #include "core/resolve/lineage_dirs.h"
@@ -23,6 +24,7 @@ static const char *condition_type_name(enum condition_type type)
 		[CONDITION_CLUSTER_UNREACHABLE] = "ClusterUnreachable",
 		[CONDITION_JOB_FAILING] = "JobFailing",
 		[CONDITION_JOB_UNSTABLE] = "JobUnstable",
+		[CONDITION_CHECKPOINTS_FAILING] = "CheckpointsFailing",
 		[CONDITION_CHECKPOINTS_ELSEWHERE] = "CheckpointsElsewhere",
 		[CONDITION_HANDING_OVER] = "HandingOver",
 	};
@@ -289,6 +291,9 @@ static void judge_running(struct conditions *now, const struct lifecycle *life)
 	now->cause = trouble(now, life);
 	if (now->cause == CAUSE_NONE) {
 		condition_say(to, TRUTH_TRUE, phase_name(life->phase), "%s", life->reason);
+		/* a job that runs is ready, but a person has to know */
+		if (now->list[CONDITION_CHECKPOINTS_FAILING].status == TRUTH_TRUE)
+			now->cause = CAUSE_CHECKPOINTS_FAILING;
 		return;
 	}
 	if (now->cause == CAUSE_CLUSTER_UNREACHABLE) {
@@ -380,6 +385,8 @@ const char *conditions_reason(const struct conditions *conditions, const struct 
 {
 	const struct condition *ready = &conditions->list[CONDITION_READY];
 
+	if (conditions->cause == CAUSE_CHECKPOINTS_FAILING && !life->cause)
+		return conditions->list[CONDITION_CHECKPOINTS_FAILING].message;
 	return conditions->cause || life->phase == PHASE_LAUNCHING ? ready->message : life->reason;
 }
 
@@ -419,6 +426,7 @@ void conditions_update(struct conditions *conditions, const struct lifecycle *li
 	judge_cluster(conditions, life, now_unix_ms);
 	judge_restore(&conditions->list[CONDITION_RESTORE_VERIFIED], &life->journal);
 	judge_directory(&conditions->list[CONDITION_CHECKPOINTS_ELSEWHERE], life);
+	condition_checkpoints(life, &conditions->list[CONDITION_CHECKPOINTS_FAILING]);
 	condition_handover(life, &conditions->list[CONDITION_HANDING_OVER]);
 	judge_ready(conditions, life);
 	judge_progress(conditions, life, outside->refused, now_unix_ms);

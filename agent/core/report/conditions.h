@@ -39,6 +39,7 @@ enum condition_type {
 	CONDITION_CLUSTER_UNREACHABLE,
 	CONDITION_JOB_FAILING,
 	CONDITION_JOB_UNSTABLE,
+	CONDITION_CHECKPOINTS_FAILING,
 	CONDITION_CHECKPOINTS_ELSEWHERE,
 	CONDITION_HANDING_OVER,
 	CONDITION_COUNT,
@@ -48,7 +49,9 @@ struct conditions {
 	struct condition list[CONDITION_COUNT];
 	int64_t generation; /* of the custom resource that they are about; 0 = there is none */
 
-	enum cause cause; /* why it is not ready although it is in the phase Running; CAUSE_NONE */
+	/* what is wrong although it is in the phase Running: why it is not ready, or that its
+	 * checkpoints fail; CAUSE_NONE */
+	enum cause cause;
 
 	struct {
 		int64_t unix_ms, count;        /* those of about a minute are one entry */
@@ -82,7 +85,8 @@ void conditions_update(struct conditions *conditions, const struct lifecycle *li
 		       const struct conditions_outside *outside, int64_t now_unix_ms);
 
 /* What the status says about the phase, in one word and in a sentence: taken from the condition
- * Ready when Flink is alive and the job does not run as it should. The sentence is borrowed from
+ * Ready when Flink is alive and the job does not run as it should, from CheckpointsFailing when it does
+ * run and they do. The sentence is borrowed from
  * either. */
 enum cause conditions_cause(const struct conditions *conditions, const struct lifecycle *life);
 const char *conditions_reason(const struct conditions *conditions, const struct lifecycle *life);

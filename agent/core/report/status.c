@@ -31,6 +31,14 @@ static void add_job(struct json *doc, const struct lifecycle *life)
 		json_add_null(to, "restarts");
 }
 
+static void add_known(struct json *to, const char *name, int64_t value)
+{
+	if (value)
+		json_add_i64(to, name, value);
+	else
+		json_add_null(to, name);
+}
+
 /* Of the running Flink, as last reported; null = not reported yet. */
 static void add_cluster(struct json *doc, const struct lifecycle *life)
 {
@@ -54,6 +62,31 @@ static void add_cluster(struct json *doc, const struct lifecycle *life)
 	json_add_i64(to, "free", cluster->slots_free);
 	json_add_i64(to, "total", cluster->slots_total);
 	json_add_i64(doc, "taskManagers", cluster->task_managers);
+}
+
+/* Of the running Flink, as last reported; null = not reported yet, or there are none. */
+static void add_checkpoints(struct json *doc, const struct lifecycle *life)
+{
+	const struct checkpointing *seen = &life->seen.checkpointing;
+	const struct checkpoint_plan *plan = &life->seen.plan;
+	struct json *to;
+
+	if (life->launch_step != LAUNCH_LIVE || !life->seen.statistics_ms) {
+		json_add_null(doc, "checkpoints");
+		return;
+	}
+	to = json_add_object(doc, "checkpoints");
+	json_add_i64(to, "completed", seen->completed);
+	json_add_i64(to, "failed", seen->failed);
+	json_add_i64(to, "inProgress", seen->in_progress);
+	json_add_i64(to, "failures", seen->failures);
+	json_add_str(to, "failure", *seen->failure ? seen->failure : NULL);
+	add_known(to, "failedUnixMs", seen->failed_unix_ms);
+	add_known(to, "intervalMs", plan->known ? plan->interval_ms : 0);
+	add_known(to, "durationMs", seen->duration_ms);
+	add_known(to, "sizeBytes", seen->size_bytes);
+	json_add_i64(to, "processedBytes", seen->processed_bytes);
+	json_add_i64(to, "persistedBytes", seen->persisted_bytes);
 }
 
 /* Each waits for its own answer: the last operation is soon another one. */
@@ -130,6 +163,7 @@ struct json *status_document(const struct lifecycle *life, const struct conditio
 	status_add_launch(doc, launch);
 	add_job(doc, life);
 	add_cluster(doc, life);
+	add_checkpoints(doc, life);
 	/* of the newest launch that completed one: a new launch does not hide it */
 	record_add(doc, "lastCheckpoint", &last_checkpoint_table,
 		   journal_last_checkpointed(journal), NULL);
@@ -178,6 +212,7 @@ void status_digest(const struct json *document, bool routine, struct buf *ret_te
 	forget(rest, "journal", "sequence");
 	if (!routine) {
 		json_remove(rest, "lastCheckpoint");
+		json_remove(rest, "checkpoints");
 		json_remove(rest, "spare");
 	}
 	json_print(rest, ret_text);

@@ -1,6 +1,7 @@
 /*
  * The events as JSON, from tables of their members (core/record.h).
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "core/journal/journal_fields.h"
@@ -69,6 +70,26 @@ static const struct field seen_fields[] = {
 };
 static const struct record seen_table = RECORD(struct seen_savepoint, seen_fields);
 
+static int read_failure(const struct json *from, void *to, struct err *err)
+{
+	struct event *event = to;
+	const char *text = "";
+
+	if (json_opt_str(from, "checkpointFailure", &text, err) < 0)
+		return -1;
+	snprintf(event->view.checkpointing.failure, sizeof(event->view.checkpointing.failure), "%s",
+		 text);
+	return 0;
+}
+
+static void write_failure(struct json *to, const void *from)
+{
+	const struct event *event = from;
+
+	if (*event->view.checkpointing.failure)
+		json_add_str(to, "checkpointFailure", event->view.checkpointing.failure);
+}
+
 static const struct field view_fields[] = {
 	EVENT("reachable", BOOL, view.reachable, .sparse = true),
 	EVENT("jobPresent", BOOL, view.job_present, .sparse = true),
@@ -92,6 +113,22 @@ static const struct field view_fields[] = {
 	EVENT("completedId", KNOWN, view.completed_id, .sparse = true),
 	EVENT("completedPath", TEXT, view.completed_path, .sparse = true),
 	EVENT("completedUnixMs", KNOWN, view.completed_unix_ms, .sparse = true),
+	EVENT("statisticsFailed", BOOL, view.statistics_failed, .sparse = true),
+	EVENT("checkpointsCompleted", KNOWN, view.checkpointing.completed, .sparse = true),
+	EVENT("checkpointsFailed", KNOWN, view.checkpointing.failed, .sparse = true),
+	EVENT("checkpointsInProgress", KNOWN, view.checkpointing.in_progress, .sparse = true),
+	EVENT("checkpointFailures", KNOWN, view.checkpointing.failures, .sparse = true),
+	EVENT("checkpointFailedUnixMs", KNOWN, view.checkpointing.failed_unix_ms, .sparse = true),
+	EVENT("checkpointFailure", OWN, view, .write = write_failure, .read = read_failure),
+	EVENT("checkpointDurationMs", KNOWN, view.checkpointing.duration_ms, .sparse = true),
+	EVENT("checkpointSizeBytes", KNOWN, view.checkpointing.size_bytes, .sparse = true),
+	EVENT("checkpointProcessedBytes", KNOWN, view.checkpointing.processed_bytes,
+	      .sparse = true),
+	EVENT("checkpointPersistedBytes", KNOWN, view.checkpointing.persisted_bytes,
+	      .sparse = true),
+	EVENT("checkpointPlanKnown", BOOL, view.plan.known, .sparse = true),
+	EVENT("checkpointIntervalMs", KNOWN, view.plan.interval_ms, .sparse = true),
+	EVENT("checkpointMinPauseMs", KNOWN, view.plan.min_pause_ms, .sparse = true),
 	FIELDS("savepoints", LIST, struct event, view.savepoints, view.savepoint_count,
 	       .record = &seen_table),
 	EVENT("failure", TEXT, view.failure, .sparse = true),

@@ -171,6 +171,13 @@ static const struct config_key keys[] = {
 	KEY("attempts.readyDeadline", DURATION, attempts.ready_deadline_ms, .fallback = "10min",
 	    .min = SECOND, .max = DAY),
 
+	KEY("health.checkpointFailures", INTEGER, health.checkpoint_failures, .fallback = "3",
+	    .max = 10),
+	KEY("health.checkpointIntervals", INTEGER, health.checkpoint_intervals, .fallback = "10",
+	    .max = 10000),
+	KEY("health.checkpointAge", DURATION, health.checkpoint_age_ms, .fallback = "5min",
+	    .max = 30 * DAY),
+
 	KEY("holding.retryFirst", DURATION, holding.retry_first_ms, .fallback = "1s", .min = 100,
 	    .max = HOUR),
 	KEY("holding.retryMax", DURATION, holding.retry_max_ms, .fallback = "30s", .min = 100,
@@ -555,6 +562,9 @@ void config_lifecycle(const struct config *config, struct lifecycle_config *ret_
 		.poll_fast_ms = config->poll.fast_ms,
 		.poll_slow_ms = config->poll.slow_ms,
 		.poll_tasks_ms = config->poll.tasks_ms,
+		.health = {.checkpoint_failures = config->health.checkpoint_failures,
+			   .checkpoint_intervals = config->health.checkpoint_intervals,
+			   .checkpoint_age_ms = config->health.checkpoint_age_ms},
 		.task_managers = config->kubernetes.task_managers,
 		.kill_after_ms = config->flink.kill_after_ms,
 		.hold_retry_first_ms = config->holding.retry_first_ms,

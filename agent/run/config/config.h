@@ -129,6 +129,11 @@ struct config {
 	} attempts;
 
 	struct {
+		/* when the checkpoints fail (lifecycle.h: struct health) */
+		int64_t checkpoint_failures, checkpoint_intervals, checkpoint_age_ms;
+	} health;
+
+	struct {
 		int64_t retry_first_ms, retry_max_ms;
 	} holding;
 

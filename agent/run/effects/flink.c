@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ struct poll_job {
 	char job_id[JOB_ID_BYTES];
 	int64_t launch; /* number: a launch that is continued has the same job id */
 	enum poll_depth depth;
+	bool plan_wanted; /* how often the job makes checkpoints is not known yet */
 	struct view view; /* its strings are the ones below */
 	char *restored_path, *completed_path, *failure;
 	char other_job[FLINK_ID_CHARS + 1];
@@ -58,6 +60,44 @@ static void poll_job_free(struct poll_job *job)
 	free(job);
 }
 
+/* What is watched of them: whether they come, and what one costs. */
+static void poll_checkpoints(struct checkpointing *to, const struct flink_checkpoints *from)
+{
+	const struct flink_checkpoint *failed, *last = from->latest_completed;
+
+	to->completed = from->completed;
+	to->failed = from->failed;
+	to->in_progress = from->in_progress;
+	to->failures = flink_checkpoints_failures(from, &failed);
+	if (failed) {
+		to->failed_unix_ms = failed->failure_unix_ms;
+		snprintf(to->failure, sizeof(to->failure), "%s",
+			 failed->failure ? failed->failure : "");
+	}
+	if (last) {
+		to->duration_ms = last->duration_ms;
+		to->size_bytes = last->state_size_bytes;
+		to->processed_bytes = last->processed_bytes;
+		to->persisted_bytes = last->persisted_bytes;
+	}
+}
+
+/* It does not change while the job lives, so once is enough. */
+static void poll_plan(struct poll_job *job)
+{
+	struct checkpoint_plan *to = &job->view.plan;
+	struct flink_checkpoint_config config;
+	struct err err = {0};
+
+	if (!job->plan_wanted ||
+	    flink_rest_checkpoint_config(&job->driver->setup->rest, job->job_id, REST_TIMEOUT_MS,
+					 &config, &err) != FLINK_OK)
+		return;
+	*to = (struct checkpoint_plan){.known = true,
+				       .interval_ms = config.interval_ms,
+				       .min_pause_ms = config.min_pause_ms};
+}
+
 static void poll_statistics(struct poll_job *job)
 {
 	struct flink_checkpoints checkpoints = {0};
@@ -69,9 +109,11 @@ static void poll_statistics(struct poll_job *job)
 				       &checkpoints, &disabled, &err);
 
 	view->checkpointing_off = answer == FLINK_ABSENT && disabled;
+	view->statistics_failed = answer != FLINK_OK && !view->checkpointing_off;
 	if (answer != FLINK_OK)
 		return;
 	view->statistics_known = true;
+	poll_checkpoints(&view->checkpointing, &checkpoints);
 	view->restored = checkpoints.restored.present;
 	view->restored_id = checkpoints.restored.id;
 	job->restored_path = xstrdup(checkpoints.restored.path);
@@ -182,6 +224,8 @@ static void poll_work(void *arg)
 		poll_failure(job);
 	if (view->state != JOB_INITIALIZING && (over || job->depth >= POLL_JOB))
 		poll_statistics(job);
+	if (!over && view->statistics_known)
+		poll_plan(job);
 	if (!over && (view->tasks_missing || job->depth >= POLL_JOB))
 		poll_slots(job);
 	if (!over && job->depth >= POLL_ALL)
@@ -239,6 +283,7 @@ static void effect_poll(struct driver *driver, const struct effect *effect)
 
 	job->driver = driver;
 	job->depth = effect->depth;
+	job->plan_wanted = !driver->life.seen.plan.known;
 	job->launch = journal_launch(&driver->life.journal)->number;
 	memcpy(job->job_id, effect->id, JOB_ID_BYTES);
 	if (job->depth == POLL_CLEANUP)

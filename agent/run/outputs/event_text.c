@@ -85,6 +85,12 @@ bool event_text(const struct notice *notice, struct event_text *ret)
 		return handover_text(notice, ret);
 	case NOTICE_PREPARED:
 		return plain_text(ret, HANDOVER_WORD_PREPARED, "HandOver", notice->text);
+	case NOTICE_CHECKPOINTS:
+		ret->warning = !notice->ok;
+		return plain_text(ret,
+				  notice->ok ? "CheckpointsCompleting"
+					     : cause_name(CAUSE_CHECKPOINTS_FAILING),
+				  "Supervise", notice->text);
 	case NOTICE_ENDED:          /* its phase tells */
 	case NOTICE_ATTEMPT_FAILED: /* as does that of the next attempt, or of the end */
 	case NOTICE_COUNT:

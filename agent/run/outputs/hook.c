@@ -56,6 +56,7 @@ enum hook_event hook_event_of(const struct notice *notice)
 	case NOTICE_FENCED:
 	case NOTICE_HANDOVER:
 	case NOTICE_PREPARED:
+	case NOTICE_CHECKPOINTS:
 	case NOTICE_COUNT:
 		break;
 	}

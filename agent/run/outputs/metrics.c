@@ -148,6 +148,45 @@ static void add_cluster(struct buf *text, const struct lifecycle *life)
 			 live && life->seen.restarts_known, life->seen.restarts);
 }
 
+/* As Flink told last, of this JobManager process. */
+static void add_checkpoints(struct buf *text, const struct lifecycle *life,
+			    const struct conditions *conditions)
+{
+	const struct checkpointing *seen = &life->seen.checkpointing;
+	const struct checkpoint_plan *plan = &life->seen.plan;
+	enum truth failing = conditions->list[CONDITION_CHECKPOINTS_FAILING].status;
+	bool live = life->launch_step == LAUNCH_LIVE && life->seen.statistics_ms;
+	bool last = live && seen->duration_ms > 0;
+
+	exposition_known(text, "drey_checkpoints_failing",
+			 "1 while the condition CheckpointsFailing is true.",
+			 failing != TRUTH_UNKNOWN, failing == TRUTH_TRUE);
+	exposition_known(text, "drey_checkpoints_completed",
+			 "Completed checkpoints and savepoints since this JobManager was started.",
+			 live, seen->completed);
+	exposition_known(text, "drey_checkpoints_failed",
+			 "Failed checkpoints and savepoints since this JobManager was started.",
+			 live, seen->failed);
+	exposition_known(text, "drey_checkpoints_in_progress",
+			 "Checkpoints and savepoints in progress.", live, seen->in_progress);
+	exposition_known(text, "drey_checkpoint_failures",
+			 "Failed checkpoints since the newest completed one.", live,
+			 seen->failures);
+	exposition_seconds(text, "drey_checkpoint_interval_seconds",
+			   "Interval of the job's checkpoints.",
+			   live && plan->known && plan->interval_ms, plan->interval_ms);
+	exposition_seconds(text, "drey_checkpoint_last_duration_seconds",
+			   "Duration of the newest completed checkpoint.", last, seen->duration_ms);
+	exposition_known(text, "drey_checkpoint_last_size_bytes",
+			 "Size of the state of the newest completed checkpoint.", last,
+			 seen->size_bytes);
+	exposition_known(text, "drey_checkpoint_last_processed_bytes",
+			 "Data that was processed while its barriers were aligned.", last,
+			 seen->processed_bytes);
+	exposition_known(text, "drey_checkpoint_last_persisted_bytes",
+			 "In-flight data that is stored with it.", last, seen->persisted_bytes);
+}
+
 static void add_launches(struct buf *text, const struct metrics *metrics,
 			 const struct lifecycle *life, int64_t now_unix_ms)
 {
@@ -319,6 +358,7 @@ void metrics_text(const struct metrics *metrics, const struct lifecycle *life,
 	}
 	add_states(text, life, conditions);
 	add_cluster(text, life);
+	add_checkpoints(text, life, conditions);
 	add_launches(text, metrics, life, now_unix_ms);
 	add_spare(text, metrics);
 	add_operations(text, metrics, life);

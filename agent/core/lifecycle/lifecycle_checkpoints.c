@@ -1,0 +1,41 @@
+#include "base/mem.h"
+#include "core/lifecycle/lifecycle_internal.h"
+#include "core/report/condition_checkpoints.h"
+#include "core/report/readiness.h"
+
+/* A poll that asked for less leaves the rest as it was. */
+void see_statistics(struct lifecycle *life, const struct view *view)
+{
+	if (view->statistics_known)
+		life->seen.checkpointing = view->checkpointing;
+	if (view->statistics_known || view->checkpointing_off || view->statistics_failed) {
+		life->seen.checkpointing_off = view->checkpointing_off;
+		life->seen.statistics_failed = view->statistics_failed;
+	}
+	if (view->plan.known)
+		life->seen.plan = view->plan;
+	/* MUT: what was not possible counts as late */
+	if (!readiness_tasks_run(life))
+		life->seen.progress_ms = 0;
+	/* a savepoint is state as well, and there is no checkpoint meanwhile */
+	else if (!life->seen.progress_ms || life->step != STEP_NONE)
+		life->seen.progress_ms = life->now_ms;
+}
+
+void watch_checkpoints(struct lifecycle *life)
+{
+	struct condition now;
+	struct notice *notice;
+	bool failing;
+
+	condition_checkpoints(life, &now);
+	failing = now.status == TRUTH_TRUE;
+	if (now.status == TRUTH_UNKNOWN || failing == life->seen.checkpoints_failing)
+		return;
+	life->seen.checkpoints_failing = failing;
+	note(life, failing ? NOTE_WARNING : NOTE_INFO, "%s%s",
+	     failing ? "the checkpoints of the job fail: " : "", now.message);
+	notice = tell(life, NOTICE_CHECKPOINTS);
+	notice->ok = !failing;
+	notice->text = xstrdup(now.message);
+}
