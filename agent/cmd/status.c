@@ -5,6 +5,7 @@
 #include "cmd/client.h"
 #include "cmd/commands.h"
 #include "cmd/status_offline.h"
+#include "cmd/status_vertices.h"
 #include "cmd/text.h"
 #include "core/report/cause.h"
 #include "core/trace/life_trace.h"
@@ -12,6 +13,8 @@
 static const struct cli_option options[] = {
 	CLI_CONFIG,
 	CLI_JSON,
+	{"vertices", 0, NULL, "print the back-pressure and the lag of the running job instead",
+	 false},
 	{"trace", 0, NULL, "print the last steps of the running drey instead", false},
 	CLI_END,
 };
@@ -265,6 +268,12 @@ static int status_run(const struct cli *cli)
 		return status;
 	}
 	status = client_status(&client);
+	if (cli_has(cli, "vertices")) {
+		if (status == CLI_OK)
+			status = status_vertices(&client, cli_has(cli, "json"));
+		client_close(&client);
+		return status;
+	}
 	if (status == CLI_OK || (status == CLI_ABSENT && read_offline(&client))) {
 		if (status == CLI_OK)
 			status = status_view_exit(&client.view);
@@ -284,6 +293,9 @@ const struct cli_command cmd_status = {
 		"Asks the drey that is running for the configuration's stateDirectory. --json prints the\n"
 		"whole document; docs/status.md describes its members. If no drey responds and the journal\n"
 		"is in a ConfigMap, it prints the state in the journal and exits with 5.\n"
+		"--vertices asks Flink for each vertex of the running job's graph: its back-pressure, how busy\n"
+		"it is, the records that its source has not read yet (if the connector counts them), and\n"
+		"how long the barriers of its last checkpoint were aligned. 0 if Flink responded, else 1.\n"
 		"--trace prints the last steps of the running drey instead: up to 200 events, with the phases\n"
 		"before and after each, and the effects. build/tests/sim/replay replays the output of\n"
 		"--trace --json (docs/testing.md).\n",

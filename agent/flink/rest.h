@@ -41,6 +41,10 @@ struct flink_rest {
 	struct http *http;    /* borrowed; keeps the connection */
 };
 
+/* The base URL of the API at this host name or IP address. */
+#define FLINK_REST_URL_BYTES 300
+void flink_rest_url(const char *address, int port, char ret_url[FLINK_REST_URL_BYTES]);
+
 enum flink_answer {
 	FLINK_OK = 0,
 	FLINK_NOT_YET,

@@ -66,6 +66,16 @@ static enum flink_answer ask_slots(const struct flink_rest *flink, int64_t timeo
 
 /* ---- the cluster ---- */
 
+TEST(an_address_of_ipv6_has_brackets_in_a_url)
+{
+	char url[FLINK_REST_URL_BYTES];
+
+	flink_rest_url("127.0.0.1", 8081, url);
+	CHECK_STR(url, "http://127.0.0.1:8081");
+	flink_rest_url("::1", 80, url);
+	CHECK_STR(url, "http://[::1]:80");
+}
+
 TEST(slots_are_read_from_the_overview)
 {
 	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {

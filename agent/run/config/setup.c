@@ -247,9 +247,7 @@ static int fill_derived(struct setup *setup, struct err *err)
 		fill_fencing(setup);
 	fill_handover(setup);
 	setup->life.application_ids = flink_version_has_applications(setup->version);
-	snprintf(setup->rest_url, sizeof(setup->rest_url),
-		 strchr(config->flink.rest_address, ':') ? "http://[%s]:%d" : "http://%s:%d",
-		 config->flink.rest_address, (int)config->flink.rest_port);
+	flink_rest_url(config->flink.rest_address, (int)config->flink.rest_port, setup->rest_url);
 	setup->rest.base_url = setup->rest_url;
 	setup->rest.http = http_new(&straight, err);
 	return setup->rest.http ? 0 : -1;

@@ -41,7 +41,7 @@ struct setup {
 	char *checkpoint_dir, *savepoint_dir; /* as listed: without Flink's entropy key */
 	struct observe_places places;
 	struct flink_rest rest;
-	char rest_url[300];
+	char rest_url[FLINK_REST_URL_BYTES];
 };
 
 /* ERR_CONFIG and others: the message names file, key and remedy. */

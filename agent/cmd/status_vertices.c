@@ -1,0 +1,98 @@
+#include "cmd/status_vertices.h"
+
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "cmd/text.h"
+#include "flink/vertices.h"
+
+#define TIMEOUT_MS 5000
+
+static void add_number(struct json *to, const char *key, int64_t value)
+{
+	if (value >= 0)
+		json_add_i64(to, key, value);
+	else
+		json_add_null(to, key);
+}
+
+static void print_json(const char *job_id, const struct flink_vertices *vertices, FILE *out)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_json struct json *doc = json_object();
+	struct json *array;
+
+	json_add_str(doc, "jobId", job_id);
+	array = json_add_array(doc, "vertices");
+	for (size_t i = 0; i < vertices->count; i++) {
+		const struct flink_vertex *vertex = &vertices->list[i];
+		struct json *to = json_add_object(array, NULL);
+
+		json_add_str(to, "id", vertex->id);
+		json_add_str(to, "name", vertex->name);
+		json_add_str(to, "status", vertex->status);
+		json_add_i64(to, "parallelism", vertex->parallelism);
+		json_add_str(to, "backPressure", vertex->level);
+		add_number(to, "backPressuredPercent", vertex->back_pressured);
+		add_number(to, "busyPercent", vertex->busy);
+		add_number(to, "pendingRecords", vertex->pending_records);
+		add_number(to, "alignmentMs", vertex->alignment_ms);
+	}
+	json_print_pretty(doc, &text);
+	fputs(buf_str(&text), out);
+}
+
+static void print_vertex(const struct flink_vertex *vertex, FILE *out)
+{
+	char time[CLOCK_TEXT_BYTES];
+
+	text_print(vertex->name, out);
+	fprintf(out, "\n    %" PRId64 " subtask%s, ", vertex->parallelism,
+		vertex->parallelism == 1 ? "" : "s");
+	text_print(vertex->status, out);
+	if (vertex->level) {
+		fputs(", back-pressure ", out);
+		text_print(vertex->level, out);
+	} else {
+		fputs(", back-pressure not known yet", out);
+	}
+	if (vertex->back_pressured >= 0)
+		fprintf(out, " (%" PRId64 " %%)", vertex->back_pressured);
+	if (vertex->busy >= 0)
+		fprintf(out, ", busy %" PRId64 " %%", vertex->busy);
+	if (vertex->pending_records >= 0)
+		fprintf(out, ", %" PRId64 " records pending", vertex->pending_records);
+	if (vertex->alignment_ms >= 0)
+		fprintf(out, ", alignment %s", clock_human(vertex->alignment_ms, time));
+	fputc('\n', out);
+}
+
+int status_vertices(const struct client *client, bool json)
+{
+	static const struct http_config straight = {.direct = true};
+	const char *job_id = client->view.job_id;
+	struct flink_vertices vertices = {0};
+	char url[FLINK_REST_URL_BYTES];
+	struct err err = {0};
+	struct flink_rest rest = {.base_url = url, .http = http_new(&straight, &err)};
+	enum flink_answer answer;
+
+	if (!rest.http)
+		return cli_fail(client->cli, CLI_FAILED, "%s", err.msg);
+	flink_rest_url(client->config.flink.rest_address, (int)client->config.flink.rest_port, url);
+	if (!*job_id)
+		err_set(&err, ERR_ABSENT, 0, "there has been no launch");
+	answer = *job_id ? flink_rest_vertices(&rest, job_id, TIMEOUT_MS, &vertices, &err)
+			 : FLINK_ABSENT;
+	http_free(rest.http);
+	if (answer != FLINK_OK)
+		return cli_fail(client->cli, CLI_FAILED, "cannot ask Flink at %s for its job: %s",
+				url, err.msg);
+	if (json)
+		print_json(job_id, &vertices, client->cli->out);
+	for (size_t i = 0; i < vertices.count && !json; i++)
+		print_vertex(&vertices.list[i], client->cli->out);
+	flink_vertices_release(&vertices);
+	return CLI_OK;
+}
