@@ -26,6 +26,7 @@ api_begin resource-flink
 . "$TOP/tests/api/ready_lib.sh"
 ha_begin
 unset 'DREY_CONF[kubernetes.resource]'
+DREY_CONF[flink.properties]='{execution.checkpointing.timeout: 3 s, execution.checkpointing.tolerable-failed-checkpoints: "1000"}'
 export POD_NAME=$APPLICATION-jobmanager-1 POD_UID=uid-of-the-pod POD_NAMESPACE=$NAMESPACE
 
 ready() {
@@ -73,6 +74,17 @@ savepoint=$(plain_path "$(resource_status .status.lastSavepoint.path)")
 check "it is there" test -e "$savepoint/_metadata"
 check "the status is about this spec" observed
 await "an event tells of it" has_event SavepointCompleted
+
+# ---- checkpoints that fail, and complete again -----------------------------------------------------
+
+control hold-snapshot
+await "snapshots expire: the resource says so" condition_is CheckpointsFailing True ManyFailures
+await "an event tells of it" has_event CheckpointsFailing
+check "it is ready" condition_is Ready True Running
+is "$(resource_status .status.cause)" CheckpointsFailing "the cause has a page"
+uncontrol hold-snapshot
+await "they complete again" condition_is CheckpointsFailing False Completing
+await "an event tells of it" has_event CheckpointsCompleting
 
 # ---- suspended, resumed ----------------------------------------------------------------------------
 
