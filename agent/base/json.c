@@ -212,6 +212,14 @@ void json_add_i64(struct json *to, const char *key, int64_t value)
 	json_append(to, xstrdup(key), JSON_NUMBER)->text = xasprintf("%" PRId64, value);
 }
 
+void json_add_known(struct json *to, const char *key, int64_t value, int64_t least)
+{
+	if (value >= least)
+		json_add_i64(to, key, value);
+	else
+		json_add_null(to, key);
+}
+
 void json_add_bool(struct json *to, const char *key, bool value)
 {
 	json_append(to, xstrdup(key), JSON_BOOL)->is_true = value;

@@ -115,6 +115,8 @@ struct json *json_copy(const struct json *node); /* deep, without the member nam
 void json_add_str(struct json *to, const char *key, const char *text);     /* NULL adds null */
 void json_add_str_opt(struct json *to, const char *key, const char *text); /* NULL adds nothing */
 void json_add_i64(struct json *to, const char *key, int64_t value);
+/* Below `least` it is not known, which adds null. */
+void json_add_known(struct json *to, const char *key, int64_t value, int64_t least);
 void json_add_bool(struct json *to, const char *key, bool value);
 void json_add_null(struct json *to, const char *key);
 void json_add(struct json *to, const char *key, struct json *child); /* takes ownership */

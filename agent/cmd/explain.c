@@ -25,21 +25,12 @@ int explain_status(const struct decision *decision)
 	return decision->kind == DECISION_PARK ? CLI_PARKED : CLI_HELD;
 }
 
-/* A value below `least` is unknown. */
-static void add_known(struct json *to, const char *key, int64_t value, int64_t least)
-{
-	if (value >= least)
-		json_add_i64(to, key, value);
-	else
-		json_add_null(to, key);
-}
-
 static void add_identity(struct json *to, const struct snapshot *snapshot)
 {
 	json_add_str(to, "kind", snapshot_kind_name(snapshot->kind));
-	add_known(to, "checkpointId", snapshot->checkpoint_id, 1);
+	json_add_known(to, "checkpointId", snapshot->checkpoint_id, 1);
 	json_add_str(to, "jobId", *snapshot->job_id ? snapshot->job_id : NULL);
-	add_known(to, "completedUnixMs", snapshot->completed_unix_ms, 1);
+	json_add_known(to, "completedUnixMs", snapshot->completed_unix_ms, 1);
 }
 
 static void add_snapshot(struct json *doc, const struct candidate *candidate)
@@ -53,8 +44,8 @@ static void add_snapshot(struct json *doc, const struct candidate *candidate)
 	to = json_add_object(doc, "snapshot");
 	json_add_str(to, "path", candidate->snapshot.path);
 	add_identity(to, &candidate->snapshot);
-	add_known(to, "sizeBytes", candidate->snapshot.size_bytes, 0);
-	add_known(to, "fileCount", candidate->snapshot.file_count, 0);
+	json_add_known(to, "sizeBytes", candidate->snapshot.size_bytes, 0);
+	json_add_known(to, "fileCount", candidate->snapshot.file_count, 0);
 }
 
 static void add_launch(struct json *doc, const struct explanation *ex)
@@ -148,9 +139,9 @@ static void add_candidate(struct json *list, const struct explanation *ex,
 	json_add_str(to, "path", candidate->snapshot.path);
 	json_add_str(to, "source", source_kind_name(candidate->source));
 	add_identity(to, &candidate->snapshot);
-	add_known(to, "sizeBytes", candidate->snapshot.size_bytes, 0);
-	add_known(to, "fileCount", candidate->snapshot.file_count, 0);
-	add_known(to, "metadataVersion", candidate->metadata_version, 1);
+	json_add_known(to, "sizeBytes", candidate->snapshot.size_bytes, 0);
+	json_add_known(to, "fileCount", candidate->snapshot.file_count, 0);
+	json_add_known(to, "metadataVersion", candidate->metadata_version, 1);
 	json_add_str(to, "integrity", explain_integrity(candidate->integrity));
 	json_add_str(to, "detail", candidate->detail);
 	json_add_str(to, "haJobId", candidate->in_ha ? candidate->ha_job_id : NULL);

@@ -129,14 +129,6 @@ static int64_t files_of(const struct row *row)
 			     row->known ? row->known->file_count : -1);
 }
 
-static void add_known(struct json *to, const char *key, int64_t value, int64_t least)
-{
-	if (value >= least)
-		json_add_i64(to, key, value);
-	else
-		json_add_null(to, key);
-}
-
 static void add_row(struct json *list, const struct row *row)
 {
 	struct json *to = json_add_object(list, NULL);
@@ -144,12 +136,12 @@ static void add_row(struct json *list, const struct row *row)
 	json_add_str(to, "path", row->seen->snapshot.path);
 	json_add_str(to, "kind", snapshot_kind_name(row->seen->snapshot.kind));
 	json_add_str(to, "origin", snapshot_origin_name(origin_of(row)));
-	add_known(to, "checkpointId", checkpoint_id_of(row), 1);
+	json_add_known(to, "checkpointId", checkpoint_id_of(row), 1);
 	json_add_str(to, "jobId", *job_id_of(row) ? job_id_of(row) : NULL);
-	add_known(to, "completedUnixMs", completed_of(row), 1);
-	add_known(to, "sizeBytes", size_of(row), 0);
-	add_known(to, "fileCount", files_of(row), 0);
-	add_known(to, "verifiedUnixMs", verified_of(row), 1);
+	json_add_known(to, "completedUnixMs", completed_of(row), 1);
+	json_add_known(to, "sizeBytes", size_of(row), 0);
+	json_add_known(to, "fileCount", files_of(row), 0);
+	json_add_known(to, "verifiedUnixMs", verified_of(row), 1);
 	json_add_str(to, "state", state_of(row));
 	json_add_str(to, "detail", row->seen->detail);
 }

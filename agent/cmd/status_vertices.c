@@ -9,14 +9,6 @@
 
 #define TIMEOUT_MS 5000
 
-static void add_number(struct json *to, const char *key, int64_t value)
-{
-	if (value >= 0)
-		json_add_i64(to, key, value);
-	else
-		json_add_null(to, key);
-}
-
 static void print_json(const char *job_id, const struct flink_vertices *vertices, FILE *out)
 {
 	cleanup_buf struct buf text = BUF_INIT;
@@ -34,10 +26,10 @@ static void print_json(const char *job_id, const struct flink_vertices *vertices
 		json_add_str(to, "status", vertex->status);
 		json_add_i64(to, "parallelism", vertex->parallelism);
 		json_add_str(to, "backPressure", vertex->level);
-		add_number(to, "backPressuredPercent", vertex->back_pressured);
-		add_number(to, "busyPercent", vertex->busy);
-		add_number(to, "pendingRecords", vertex->pending_records);
-		add_number(to, "alignmentMs", vertex->alignment_ms);
+		json_add_known(to, "backPressuredPercent", vertex->back_pressured, 0);
+		json_add_known(to, "busyPercent", vertex->busy, 0);
+		json_add_known(to, "pendingRecords", vertex->pending_records, 0);
+		json_add_known(to, "alignmentMs", vertex->alignment_ms, 0);
 	}
 	json_print_pretty(doc, &text);
 	fputs(buf_str(&text), out);

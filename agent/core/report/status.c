@@ -31,14 +31,6 @@ static void add_job(struct json *doc, const struct lifecycle *life)
 		json_add_null(to, "restarts");
 }
 
-static void add_known(struct json *to, const char *name, int64_t value)
-{
-	if (value)
-		json_add_i64(to, name, value);
-	else
-		json_add_null(to, name);
-}
-
 /* Of the running Flink, as last reported; null = not reported yet. */
 static void add_cluster(struct json *doc, const struct lifecycle *life)
 {
@@ -81,10 +73,10 @@ static void add_checkpoints(struct json *doc, const struct lifecycle *life)
 	json_add_i64(to, "inProgress", seen->in_progress);
 	json_add_i64(to, "failures", seen->failures);
 	json_add_str(to, "failure", *seen->failure ? seen->failure : NULL);
-	add_known(to, "failedUnixMs", seen->failed_unix_ms);
-	add_known(to, "intervalMs", plan->known ? plan->interval_ms : 0);
-	add_known(to, "durationMs", seen->duration_ms);
-	add_known(to, "sizeBytes", seen->size_bytes);
+	json_add_known(to, "failedUnixMs", seen->failed_unix_ms, 1);
+	json_add_known(to, "intervalMs", plan->known ? plan->interval_ms : 0, 1);
+	json_add_known(to, "durationMs", seen->duration_ms, 1);
+	json_add_known(to, "sizeBytes", seen->size_bytes, 1);
 	json_add_i64(to, "processedBytes", seen->processed_bytes);
 	json_add_i64(to, "persistedBytes", seen->persisted_bytes);
 }
