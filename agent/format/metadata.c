@@ -180,13 +180,13 @@ static int read_operator(struct metadata_reader *rd, struct err *err)
 		op.finished = true;
 		op.subtasks = 0;
 	}
-	if (rd->visitor->operator_state && rd->visitor->operator_state(rd->visitor->ctx, &op, err))
-		return -1;
 	if (read_subtasks(rd, op.subtasks, err))
 		return -1;
-	if (!rd->visitor->operator_end)
+	op.has_state = rd->has_state;
+	op.state_bytes = rd->state_bytes;
+	if (!rd->visitor->operator_state)
 		return 0;
-	return rd->visitor->operator_end(rd->visitor->ctx, rd->has_state, rd->state_bytes, err);
+	return rd->visitor->operator_state(rd->visitor->ctx, &op, err);
 }
 
 static int visit_properties(void *ctx, const struct java_value *value, struct err *err)

@@ -62,8 +62,8 @@ struct metadata_operator {
 	int32_t parallelism, max_parallelism;
 	int32_t subtasks; /* entries in the file; 0 for an operator that has finished */
 	bool finished;    /* all of it, before the snapshot */
-	/* metadata_load() only: what it has in the file itself and in files; those of several operators
-	 * count for each of them, and one whose length is not known does not count */
+	/* What it has in the file itself and in files: those of several operators count for each of
+	 * them, and one whose length is not known does not count. */
 	bool has_state;
 	int64_t state_bytes;
 };
@@ -82,9 +82,8 @@ struct metadata_file {
 struct metadata_visitor {
 	void *ctx;
 	int (*header)(void *ctx, const struct metadata_header *header, struct err *err);
+	/* after its files */
 	int (*operator_state)(void *ctx, const struct metadata_operator *op, struct err *err);
-	/* the operator that operator_state() was called for last is over */
-	int (*operator_end)(void *ctx, bool has_state, int64_t state_bytes, struct err *err);
 	int (*file)(void *ctx, const struct metadata_file *file, struct err *err);
 	int (*tail)(void *ctx, const struct metadata_tail *tail, struct err *err);
 };

@@ -101,17 +101,6 @@ static int on_operator(void *ctx, const struct metadata_operator *op, struct err
 	return 0;
 }
 
-static int on_operator_end(void *ctx, bool has_state, int64_t state_bytes, struct err *err)
-{
-	struct collector *c = ctx;
-	struct metadata_operator *last = &c->to->operators[c->to->operator_count - 1];
-
-	(void)err;
-	last->has_state = has_state;
-	last->state_bytes = state_bytes;
-	return 0;
-}
-
 /* It starts differently in each run, so that a crafted file cannot have paths that all collide. */
 static uint64_t hash(const struct collector *c, const struct metadata_file *file)
 {
@@ -220,7 +209,6 @@ int metadata_load(struct source *src, struct metadata *ret, struct err *err)
 		.ctx = &c,
 		.header = on_header,
 		.operator_state = on_operator,
-		.operator_end = on_operator_end,
 		.file = on_file,
 		.tail = on_tail,
 	};
