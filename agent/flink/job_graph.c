@@ -10,15 +10,9 @@
 #include "base/mem.h"
 
 #define SCHEMA       1
-#define ID_DIGITS    32
 #define OUTPUT_BYTES ((size_t)64 * 1024) /* the end of what Flink and main() have printed */
 
 /* ---- the answer ---- */
-
-static bool is_id(const char *text)
-{
-	return strlen(text) == ID_DIGITS && strspn(text, "0123456789abcdef") == ID_DIGITS;
-}
 
 static int parse_operator(const struct json *node, struct job_graph_operator *op, struct err *err)
 {
@@ -30,9 +24,9 @@ static int parse_operator(const struct json *node, struct job_graph_operator *op
 	    json_need_i64(node, "parallelism", &op->parallelism, err) < 0 ||
 	    json_need_i64(node, "maxParallelism", &op->max_parallelism, err) < 0)
 		return -1;
-	if (!is_id(op->id) || (op->user_id && !is_id(op->user_id)))
+	if (!flink_is_id(op->id) || (op->user_id && !flink_is_id(op->user_id)))
 		return err_set(err, ERR_FORMAT, 0, "'%.40s' is not the id of an operator",
-			       is_id(op->id) ? op->user_id : op->id);
+			       flink_is_id(op->id) ? op->user_id : op->id);
 	return 0;
 }
 

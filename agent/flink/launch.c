@@ -82,7 +82,7 @@ int flink_launch_check(const struct flink_launch *launch, struct err *err)
 	return 0;
 }
 
-static bool is_id(const char *text)
+bool flink_is_id(const char *text)
 {
 	size_t len = strspn(text, "0123456789abcdef");
 
@@ -144,10 +144,10 @@ static int check_held(const struct flink_launch *launch, struct err *err)
 /* What drey itself passes; a mistake here is drey's, not the user's. */
 static int check_identity(const struct flink_launch *launch, struct err *err)
 {
-	if (!launch->job_id || !is_id(launch->job_id))
+	if (!launch->job_id || !flink_is_id(launch->job_id))
 		return err_set(err, ERR_CONFIG, 0, "job id '%s' is not 32 hex digits",
 			       launch->job_id ? launch->job_id : "");
-	if (launch->application_id && !is_id(launch->application_id))
+	if (launch->application_id && !flink_is_id(launch->application_id))
 		return err_set(err, ERR_CONFIG, 0, "application id '%s' is not 32 hex digits",
 			       launch->application_id);
 	/* with HA, Flink >= 2.3 would derive the same id for every launch from the cluster's

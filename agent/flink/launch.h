@@ -54,7 +54,8 @@
 #include "base/err.h"
 #include "flink/version.h"
 
-#define FLINK_ID_CHARS 32 /* job, application and trigger ids: lower-case hex */
+#define FLINK_ID_CHARS 32 /* ids of jobs, applications, triggers, operators: lower-case hex */
+bool flink_is_id(const char *text);
 
 #define FLINK_HELD_CLASS "dev.drey.Held"
 /* In the environment of a JVM that is to run a small job first, so that it is warm (java/held). */

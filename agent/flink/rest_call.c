@@ -144,16 +144,9 @@ enum flink_answer rest_get(const struct flink_rest *rest, int64_t timeout_ms, st
 	return rest_call(rest, &request, ret_doc, err);
 }
 
-static bool is_id(const char *text)
-{
-	size_t len = strspn(text, "0123456789abcdef");
-
-	return len == FLINK_ID_CHARS && text[len] == '\0';
-}
-
 enum flink_answer rest_check_id(const char *what, const char *id, struct err *err)
 {
-	if (id && is_id(id))
+	if (id && flink_is_id(id))
 		return FLINK_OK;
 	err_set(err, ERR_CONFIG, 0, "%s id '%.40s' is not 32 hex digits", what, id ? id : "");
 	return FLINK_ERROR;
@@ -161,7 +154,7 @@ enum flink_answer rest_check_id(const char *what, const char *id, struct err *er
 
 int rest_need_id(const char *id, struct err *err)
 {
-	return is_id(id) ? 0 : err_set(err, ERR_FORMAT, 0, "'%.40s' is not an id", id);
+	return flink_is_id(id) ? 0 : err_set(err, ERR_FORMAT, 0, "'%.40s' is not an id", id);
 }
 
 enum flink_answer rest_unexpected(const char *what, struct err *err)
