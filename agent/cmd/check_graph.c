@@ -144,9 +144,7 @@ void check_graph(const struct setup *setup, const char *snapshot, bool allow_non
 	struct err err = {0};
 
 	*ret_result = (struct check_graph){0};
-	config_launch(&setup->config, &launch);
-	launch.env = (const char *const *)setup->environment;
-	launch.version = setup->version;
+	setup_launch(setup, &launch);
 	launch.ha = setup->ha.on;
 	launch.job_id = NO_JOB_ID;
 	launch.application_id = NO_JOB_ID;

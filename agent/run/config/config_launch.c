@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "run/config/config.h"
+#include "run/config/setup.h"
 
 const char *config_spare_jar(const struct config *config)
 {
@@ -32,4 +33,12 @@ void config_launch(const struct config *config, struct flink_launch *ret_launch)
 	};
 	if (config->flink.version)
 		(void)flink_version_parse(config->flink.version, &ret_launch->version, NULL);
+}
+
+void setup_launch(const struct setup *setup, struct flink_launch *ret_launch)
+{
+	config_launch(&setup->config, ret_launch);
+	/* MUT: Flink does not get the environment that drey reads with */
+	ret_launch->env = (const char *const *)setup->environment;
+	ret_launch->version = setup->version;
 }

@@ -55,4 +55,8 @@ int setup_check(const struct setup *setup, struct err *err);
 /* ERR_BUSY if a process is listening on Flink's REST port. */
 int setup_check_port(const struct setup *setup, struct err *err);
 
+/* What every launch has in common: from the configuration, with the environment and the version of
+ * Flink. Everything is borrowed. */
+void setup_launch(const struct setup *setup, struct flink_launch *ret_launch);
+
 #endif

@@ -23,10 +23,7 @@ int launch_build(const struct setup *setup, const struct launch *launch,
 		launch->held ? held_file(setup->config.state_directory, launch->job_id) : NULL;
 	int result;
 
-	config_launch(&setup->config, &flink);
-	/* MUT: Flink does not get the environment that drey reads with */
-	flink.env = (const char *const *)setup->environment;
-	flink.version = setup->version;
+	setup_launch(setup, &flink);
 	class_archive_find(FLINK_JOBMANAGER, setup->config.flink.class_archive, flink.command,
 			   flink.env, &setup->flink_conf, &jvm.archive);
 	jvm_options_choose(setup->config.flink.jvm, &jvm.archive, flink.command, flink.env,

@@ -23,8 +23,7 @@ static bool choose_dirs(const struct setup *setup, struct tmp_dirs *ret_dirs)
 {
 	struct flink_launch flink;
 
-	config_launch(&setup->config, &flink);
-	flink.env = (const char *const *)setup->environment;
+	setup_launch(setup, &flink);
 	return !tmp_dirs_choose(&flink, &setup->flink_conf, geteuid() == 0, ret_dirs);
 }
 

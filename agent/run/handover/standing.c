@@ -282,9 +282,7 @@ static void choose_hold(struct driver *driver)
 	cleanup_free char *why = NULL;
 	struct flink_launch launch;
 
-	config_launch(&setup->config, &launch);
-	launch.env = (const char *const *)setup->environment;
-	launch.version = setup->version;
+	setup_launch(setup, &launch);
 	driver->holds_main = setup->config.handover.hold == HANDOVER_HOLD_MAIN &&
 			     held_is_possible(&launch, geteuid() == 0, &why);
 	if (why)
