@@ -12,32 +12,33 @@ struct entry {
 	size_t job;
 };
 
-struct index {
-	struct entry *entries;
-	size_t count;
-};
-
 static int by_operator_id(const void *left, const void *right)
 {
 	return strcmp(((const struct entry *)left)->id, ((const struct entry *)right)->id);
 }
 
-static void index_make(struct index *index, const struct fit_operator *job, size_t count)
+/* For each operator of the snapshot the one of the job that takes its state; NULL = none. */
+static const struct fit_operator **match(const struct fit_operator *state, size_t state_count,
+					 const struct fit_operator *job, size_t job_count)
 {
-	index->entries = xcalloc(2 * count + 1, sizeof(*index->entries));
-	for (size_t i = 0; i < count; i++) {
-		index->entries[index->count++] = (struct entry){job[i].id, i};
+	const struct fit_operator **takes = xcalloc(state_count + 1, sizeof(const void *));
+	cleanup_free struct entry *entries = xcalloc(2 * job_count + 1, sizeof(*entries));
+	size_t count = 0;
+
+	for (size_t i = 0; i < job_count; i++) {
+		entries[count++] = (struct entry){job[i].id, i};
 		if (job[i].user_id)
-			index->entries[index->count++] = (struct entry){job[i].user_id, i};
+			entries[count++] = (struct entry){job[i].user_id, i};
 	}
-	qsort(index->entries, index->count, sizeof(*index->entries), by_operator_id);
-}
+	qsort(entries, count, sizeof(*entries), by_operator_id);
+	for (size_t i = 0; i < state_count; i++) {
+		struct entry key = {.id = state[i].id};
+		const struct entry *found =
+			bsearch(&key, entries, count, sizeof(key), by_operator_id);
 
-static const struct entry *index_find(const struct index *index, const char *id)
-{
-	struct entry key = {.id = id};
-
-	return bsearch(&key, index->entries, index->count, sizeof(key), by_operator_id);
+		takes[i] = found ? &job[found->job] : NULL;
+	}
+	return takes;
 }
 
 static void add_problem(struct graph_fit *fit, enum fit_kind kind, const struct fit_operator *state,
@@ -72,30 +73,22 @@ void graph_fit_compare(const struct fit_operator *state, size_t state_count,
 		       const struct fit_operator *job, size_t job_count, struct graph_fit *ret_fit)
 {
 	struct graph_fit fit = {.problems = xcalloc(state_count + 1, sizeof(*fit.problems))};
+	cleanup_free const struct fit_operator **takes = match(state, state_count, job, job_count);
 	cleanup_free bool *has = xcalloc(job_count + 1, sizeof(*has));
-	struct index index = {0};
 
-	index_make(&index, job, job_count);
-	for (size_t i = 0; i < state_count; i++) {
-		const struct entry *found = index_find(&index, state[i].id);
-
-		if (found)
-			has[found->job] = true;
-	}
+	for (size_t i = 0; i < state_count; i++)
+		if (takes[i])
+			has[takes[i] - job] = true;
 	for (size_t i = 0; i < state_count; i++)
 		/* MUT: state without an operator fits */
-		if (state[i].has_state && !index_find(&index, state[i].id))
+		if (state[i].has_state && !takes[i])
 			add_problem(&fit, FIT_LEFT_OUT, &state[i],
 				    same_name(&state[i], job, job_count, has));
-	for (size_t i = 0; i < state_count; i++) {
-		const struct entry *found = index_find(&index, state[i].id);
-
-		if (found)
-			compare_pair(&fit, &state[i], &job[found->job]);
-	}
+	for (size_t i = 0; i < state_count; i++)
+		if (takes[i])
+			compare_pair(&fit, &state[i], takes[i]);
 	for (size_t i = 0; i < job_count; i++)
 		*(has[i] ? &fit.matched : &fit.added) += 1;
-	free(index.entries);
 	*ret_fit = fit;
 }
 
@@ -113,7 +106,7 @@ bool graph_fit_is_refused(const struct graph_fit *fit, bool allow_non_restored)
 	return false;
 }
 
-static void print_operator(const struct fit_operator *op, struct buf *text)
+static void print_state(const struct fit_operator *op, const char *size, struct buf *text)
 {
 	if (op->name)
 		buf_addf(text, "operator '%s' (", op->name);
@@ -121,48 +114,43 @@ static void print_operator(const struct fit_operator *op, struct buf *text)
 		buf_addstr(text, "operator (");
 	if (op->uid)
 		buf_addf(text, "uid '%s', ", op->uid);
-	buf_addf(text, "id %s", op->id);
+	buf_addf(text, "id %s, %s of state) ", op->id, size);
 }
 
-static void print_left_out(const struct fit_problem *problem, const char *size, struct buf *text)
+static void print_left_out(const struct fit_problem *problem, struct buf *text)
 {
-	buf_addf(text, ", %s of state) is not in the new job; ", size);
-	if (!problem->job)
+	const char *other = problem->job ? problem->job->id : NULL;
+
+	buf_addstr(text, "is not in the new job; ");
+	if (!other)
 		buf_addstr(
 			text,
 			"give an operator its uid, or request a restore with allowNonRestoredState");
 	else if (problem->state->uid)
 		buf_addf(text, "the operator of this name has another id, %s: give it the uid '%s'",
-			 problem->job->id, problem->state->uid);
+			 other, problem->state->uid);
 	else
 		buf_addf(
 			text,
 			"the operator of this name has another id, %s, because the job has changed around "
 			"it: give it the old one by setUidHash(\"%s\")",
-			problem->job->id, problem->state->id);
+			other, problem->state->id);
 }
 
 void fit_problem_print(const struct fit_problem *problem, const char *size, struct buf *text)
 {
-	print_operator(problem->state, text);
-	switch (problem->kind) {
-	case FIT_LEFT_OUT:
-		print_left_out(problem, size, text);
-		break;
-	case FIT_MAX_PARALLELISM:
-		buf_addf(text,
-			 ", %s of state) has state for max parallelism %" PRId64
-			 ", and the new job sets %" PRId64
-			 ", which cannot be changed: set %" PRId64,
-			 size, problem->state->max_parallelism, problem->job->max_parallelism,
-			 problem->state->max_parallelism);
-		break;
-	case FIT_TOO_PARALLEL:
-		buf_addf(text,
-			 ", %s of state) has state for max parallelism %" PRId64
-			 ", and the new job has parallelism %" PRId64 ": set %" PRId64 " or less",
-			 size, problem->state->max_parallelism, problem->job->parallelism,
-			 problem->state->max_parallelism);
-		break;
+	int64_t most = problem->state->max_parallelism;
+
+	print_state(problem->state, size, text);
+	if (problem->kind == FIT_LEFT_OUT) {
+		print_left_out(problem, text);
+		return;
 	}
+	buf_addf(text, "has state for max parallelism %" PRId64 ", and the new job ", most);
+	if (problem->kind == FIT_MAX_PARALLELISM)
+		buf_addf(text, "sets %" PRId64 ", which cannot be changed: set %" PRId64,
+			 problem->job->max_parallelism, most);
+	else
+		buf_addf(text, "has parallelism %" PRId64 ": set %" PRId64 " or less",
+			 problem->job->parallelism, most);
 }
