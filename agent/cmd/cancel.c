@@ -11,7 +11,7 @@ static int cancel_judge(struct client *client, void *arg)
 
 	(void)arg;
 	if (status_view_is(view, "Cancelled") || client_stopped_and_held(client, "cancelled") ||
-	    client_handed_over(client))
+	    status_view_handed_over(view))
 		return CLI_OK;
 	/* an agent that has just begun does not know what is desired */
 	if (!status_view_stands(view) && strcmp(view->desired_state, "cancelled") != 0)
@@ -23,7 +23,7 @@ static int cancel_judge(struct client *client, void *arg)
 static void print_cancelled(const struct client *client, void *arg)
 {
 	(void)arg;
-	if (client_handed_over(client))
+	if (status_view_handed_over(&client->view))
 		client_print_handed_over(client, "cancelled");
 	else
 		fputs("Cancelled\n", client->cli->out);

@@ -278,7 +278,7 @@ int client_stuck(struct client *client)
 	int64_t now_ms = clock_mono_ms();
 	bool same = status_view_is(view, client->phase_before);
 
-	if (client_handed_over(client))
+	if (status_view_handed_over(view))
 		return cli_fail(client->cli, CLI_FAILED,
 				"the job was handed over to %s meanwhile; see `drey status` there",
 				view->owner_pod);
@@ -294,11 +294,6 @@ int client_stuck(struct client *client)
 		return cli_fail(client->cli, CLI_HELD, "drey holds: %s", view->reason);
 	return cli_fail(client->cli, status_view_is(view, "Failed") ? CLI_FAILED : CLI_PARKED,
 			"%s: %s", view->phase, view->reason);
-}
-
-bool client_handed_over(const struct client *client)
-{
-	return status_view_handed_over(&client->view);
 }
 
 void client_print_handed_over(const struct client *client, const char *done)

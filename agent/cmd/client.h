@@ -69,11 +69,10 @@ bool client_stopped_and_held(const struct client *client, const char *desired);
  */
 int client_stuck(struct client *client);
 
-/* For judges of commands that stop the job: it was handed over since the request. Nothing runs here,
- * and the next owner starts nothing while the request is in force: the request is carried out. */
-bool client_handed_over(const struct client *client);
-
-/* A line on cli->err about that: which pod has the application now, `done` ("suspended"). */
+/* For commands that stop the job, and find that it was handed over since the request
+ * (status_view_handed_over()): nothing runs here, and the next owner starts nothing while the request is
+ * in force, so it is carried out. A line on cli->err: which pod has the application now, and that it is
+ * `done` ("suspended"). */
 void client_print_handed_over(const struct client *client, const char *done);
 
 /* "restored savepoint PATH (checkpoint id 12)", or that it started empty; a line on cli->out. */

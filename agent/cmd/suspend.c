@@ -14,7 +14,7 @@ static int suspend_judge(struct client *client, void *arg)
 
 	(void)arg;
 	if (status_view_is(view, "Suspended") || client_stopped_and_held(client, "suspended") ||
-	    client_handed_over(client))
+	    status_view_handed_over(view))
 		return CLI_OK;
 	if (client_operation_ended(client, "suspend") && !view->last_ok)
 		return cli_fail(
@@ -34,7 +34,7 @@ static void print_savepoint(const struct client *client, void *arg)
 	const struct status_view *view = &client->view;
 
 	(void)arg;
-	if (client_handed_over(client)) {
+	if (status_view_handed_over(view)) {
 		client_print_handed_over(client, "suspended");
 	} else if (strcmp(view->last_kind, "stop") == 0 && *view->last_location) {
 		text_print(view->last_location, client->cli->out);
