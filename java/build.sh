@@ -5,7 +5,8 @@
 #   java/build.sh NAME OUT_JAR [FLINK_LIB]
 #
 # FLINK_LIB is the lib directory of the Flink to compile against; without it $FLINK_HOME/lib if that is set, else Flink 1.20.0
-# of tools/get-flink.sh. The oldest line on purpose: the same jar runs with all later ones,. Files that are not Java sources (META-INF/...) go into the jar as they are.
+# of tools/get-flink.sh. The oldest line on purpose: the same jar runs with all later ones. Files that are not Java sources
+# (META-INF/...) go into the jar as they are. Of java/shared a jar has the classes that its own use.
 #
 # The same sources, Flink and JDK give the same bytes. The jar is kept under ${XDG_CACHE_HOME:-~/.cache}/drey, so that a second
 # call only copies. Exit status: 0 done, 1 it does not compile, 2 usage, 3 a tool is missing.
@@ -29,7 +30,7 @@ ls "$lib"/flink-*.jar >/dev/null 2>&1 || die 2 "$lib has no flink-*.jar; set FLI
 cd "$here/$name"
 mapfile -t files < <(find . -type f ! -name '.*' -printf '%P\n' | LC_ALL=C sort)
 hash=$({
-	cat "$here/build.sh" "${files[@]}"
+	cat "$here/build.sh" "${files[@]}" "$here"/shared/dev/drey/*
 	printf '%s\n' "${files[@]}"
 	ls "$lib"
 	javac -version 2>&1
@@ -53,7 +54,7 @@ if [ ! -f "$cache" ]; then
 	# The jars of Flink do not all have what their class files refer to: warnings about that are not about this source.
 	run_with_progress "compiling java/$name" "$tmp/log" \
 		javac --release 11 -g -Werror -Xlint:all,-options,-classfile,-processing,-serial,-path,-deprecation \
-		-cp "$lib/*" -d "$tmp/classes" "${sources[@]}" || exit 1
+		-cp "$lib/*" -sourcepath "$here/shared" -implicit:class -d "$tmp/classes" "${sources[@]}" || exit 1
 	# a jar has the time of each file, in the local time zone, and the order of its arguments
 	(
 		cd "$tmp/classes"

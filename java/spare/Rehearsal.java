@@ -1,5 +1,6 @@
 package drey.spare;
 
+import dev.drey.Loopback;
 import java.io.File;
 import java.nio.file.Path;
 import java.util.Collections;
@@ -37,26 +38,16 @@ final class Rehearsal {
 	}
 
 	private static Configuration configuration(String directory) {
-		Configuration c = new Configuration();
-		c.setString("jobmanager.rpc.address", "127.0.0.1");
+		Configuration c = Loopback.configuration(directory);
 		c.setString("jobmanager.rpc.port", "0");
-		c.setString("jobmanager.bind-host", "127.0.0.1");
-		c.setString("rest.address", "127.0.0.1");
-		c.setString("rest.bind-address", "127.0.0.1");
-		c.setString("rest.bind-port", "0");
-		c.setString("blob.server.port", "0");
-		c.setString("io.tmp.dirs", directory);
-		c.setString("web.tmpdir", directory);
 		c.setString("blob.storage.directory", directory);
 		c.setString("process.working-dir", directory);
-		c.setString("execution.checkpointing.dir", "file://" + directory + "/checkpoints");
 		c.setString("execution.shutdown-on-application-finish", "false");
 		c.setString("jobmanager.memory.process.size", "1600m");
 		// no Kerberos, no Hadoop, no ZooKeeper: their modules set properties of the JVM
 		c.set(SecurityOptions.SECURITY_MODULE_FACTORY_CLASSES, Collections.emptyList());
 		c.set(SecurityOptions.SECURITY_CONTEXT_FACTORY_CLASSES,
 				Collections.singletonList("org.apache.flink.runtime.security.contexts.NoOpSecurityContextFactory"));
-		c.setString("security.delegation.tokens.enabled", "false");
 		return c;
 	}
 

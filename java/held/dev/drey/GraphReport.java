@@ -5,7 +5,6 @@ import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -44,17 +43,14 @@ import org.slf4j.LoggerFactory;
  */
 final class GraphReport {
 	private static final Logger LOG = LoggerFactory.getLogger(GraphReport.class);
-	private static final ObjectMapper JSON = new ObjectMapper();
 	private static final int MESSAGE_LENGTH = 2000;
 
 	private GraphReport() {}
 
-	static boolean isWanted() {
-		return System.getenv("DREY_GRAPH_FILE") != null;
-	}
-
-	static void writeAndExit(Configuration configuration) {
-		ObjectNode report = JSON.createObjectNode().put("schema", 1);
+	/** file: DREY_GRAPH_FILE. */
+	static void writeAndExit(Path file, Configuration configuration) {
+		ObjectMapper json = new ObjectMapper();
+		ObjectNode report = json.createObjectNode().put("schema", 1);
 		int status = 0;
 		try {
 			describe((StreamGraph) pipeline(configuration), report);
@@ -63,10 +59,7 @@ final class GraphReport {
 			report.put("error", words(e));
 		}
 		try {
-			Path file = Path.of(System.getenv("DREY_GRAPH_FILE"));
-			Path part = Path.of(file + ".new");
-			Files.write(part, JSON.writeValueAsString(report).getBytes(StandardCharsets.UTF_8));
-			Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
+			WholeFile.write(file, json.writeValueAsString(report));
 		} catch (Throwable e) {
 			LOG.error("drey: the graph of the job cannot be written", e);
 			status = 1;

@@ -3,10 +3,7 @@ package dev.drey;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.ObjectMapper;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -99,8 +96,6 @@ public final class Held {
 				.put("class", className)
 				.put("heldUnixMs", System.currentTimeMillis())
 				.put("pid", ProcessHandle.current().pid()));
-		Path part = Path.of(to + ".new");
-		Files.write(part, (text + "\n").getBytes(StandardCharsets.UTF_8));
-		Files.move(part, to, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+		WholeFile.write(to, text + "\n");
 	}
 }

@@ -1,6 +1,5 @@
 package dev.drey;
 
-import java.io.File;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
@@ -22,8 +21,7 @@ import org.slf4j.LoggerFactory;
  * availability, in a directory that is deleted again. Nothing of the user's configuration is used in it but the name of the state
  * backend, and nothing of it is known to the Flink that starts afterwards. The user's file systems are {@link Storage looked at}.
  *
- * <p>DREY_REHEARSE asks for it. Where DREY_HELD_FILE names a file that is there the job runs, or is about to, so nothing is
- * rehearsed. Nor without room for it. A rehearsal that fails is logged, and changes nothing: the start is slower.
+ * <p>DREY_REHEARSE asks for it. Without room for it nothing is rehearsed. A rehearsal that fails is logged, and changes nothing: the start is slower.
  */
 final class Rehearsal {
 	private static final Logger LOG = LoggerFactory.getLogger(Rehearsal.class);
@@ -34,11 +32,6 @@ final class Rehearsal {
 	private static final int DELETE_PAUSE_MS = 50;
 
 	private Rehearsal() {}
-
-	static boolean isWanted() {
-		String held = System.getenv("DREY_HELD_FILE");
-		return System.getenv("DREY_REHEARSE") != null && (held == null || !new File(held).exists());
-	}
 
 	static void run(Configuration users) {
 		String lacks = lacks();

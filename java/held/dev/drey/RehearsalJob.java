@@ -45,24 +45,14 @@ final class RehearsalJob {
 	}
 
 	private static Configuration configuration(Configuration users, Path directory) {
-		Configuration c = new Configuration();
+		Configuration c = Loopback.configuration(directory.toString());
 		c.setString("execution.target", "local");
 		c.setString("execution.attached", "true"); // nothing else is allowed there
-		c.setString("jobmanager.rpc.address", "127.0.0.1");
-		c.setString("jobmanager.bind-host", "127.0.0.1");
 		c.setString("taskmanager.bind-host", "127.0.0.1");
 		c.setString("taskmanager.host", "127.0.0.1");
-		c.setString("rest.address", "127.0.0.1");
-		c.setString("rest.bind-address", "127.0.0.1");
-		c.setString("rest.bind-port", "0");
-		c.setString("blob.server.port", "0");
-		c.setString("io.tmp.dirs", directory.toString());
-		c.setString("web.tmpdir", directory.toString());
-		c.setString("execution.checkpointing.dir", directory.toUri() + "checkpoints");
 		c.setString("taskmanager.memory.network.min", "4mb");
 		c.setString("taskmanager.memory.network.max", "4mb");
 		c.setString("taskmanager.memory.managed.size", "32mb");
-		c.setString("security.delegation.tokens.enabled", "false");
 		for (String backend : new String[] {"state.backend.type", "state.backend"}) {
 			String name = users.getString(backend, null);
 			if (name != null) {
