@@ -50,7 +50,7 @@ static void keep(struct buf *output, const char *chunk, size_t len, size_t keep_
 	}
 }
 
-/* Until nobody can write to it any more: false, if the time was up before. */
+/* Read until the last writer has closed it. False: the time limit came first. */
 static bool read_output(const struct child_call *call, int fd, int64_t end_ms, struct buf *output)
 {
 	char chunk[4096];

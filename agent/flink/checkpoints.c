@@ -8,8 +8,8 @@
 
 #define PATH_NOT_STORED "<checkpoint-not-externally-addressable>"
 
-/* What Flink says of a job without an interval is the largest number that it has; nobody plans a
- * checkpoint in a hundred years. */
+/* For a job without an interval Flink reports the largest number of the type. No job has an interval of a
+ * hundred years. */
 #define NO_INTERVAL_MS (INT64_C(100) * 365 * 24 * 3600 * 1000)
 
 static char *first_line(const char *text)

@@ -71,7 +71,7 @@ int64_t flink_checkpoints_failures(const struct flink_checkpoints *checkpoints,
 /* GET /jobs/:id/checkpoints/config: how often the job makes checkpoints. It does not change while the
  * job lives. */
 struct flink_checkpoint_config {
-	int64_t interval_ms; /* 0 = none by itself, only on request */
+	int64_t interval_ms; /* 0 = no periodic checkpoints */
 	int64_t min_pause_ms;
 };
 

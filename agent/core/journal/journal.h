@@ -291,7 +291,7 @@ struct launch *journal_renew_launch(struct journal *journal);
 void journal_add_snapshot(struct journal *journal, const struct snapshot *snapshot);
 /* The recorded snapshot of this path; borrowed; NULL = there is none. */
 const struct snapshot *journal_snapshot(const struct journal *journal, const char *path);
-/* When this one was complete, by itself or by what the journal has of its path; 0 = not known. */
+/* When the snapshot was completed: its own date, or the one on record for its path; 0 = not known. */
 int64_t journal_completed_unix_ms(const struct journal *journal, const struct snapshot *snapshot);
 void journal_remove_snapshot(struct journal *journal, const char *path);
 

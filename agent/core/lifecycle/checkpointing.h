@@ -33,7 +33,7 @@ struct checkpointing {
 /* How often a job makes checkpoints, as it was submitted. */
 struct checkpoint_plan {
 	bool known;
-	int64_t interval_ms;  /* 0 = none by itself, only on request */
+	int64_t interval_ms;  /* 0 = no periodic checkpoints */
 	int64_t min_pause_ms; /* from the end of one to the begin of the next */
 };
 

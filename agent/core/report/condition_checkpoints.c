@@ -96,7 +96,7 @@ void condition_checkpoints(const struct lifecycle *life, struct condition *ret_c
 			      "Flink has not shown its statistics of checkpoints yet");
 	else if (life->seen.plan.known && !life->seen.plan.interval_ms)
 		condition_say(ret_condition, TRUTH_FALSE, "NoCheckpoints",
-			      "the job makes no checkpoints by itself: it has no interval");
+			      "the job has no checkpoint interval");
 	else
 		judge_checkpoints(life, launch, ret_condition);
 }
