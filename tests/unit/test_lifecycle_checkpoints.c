@@ -171,7 +171,13 @@ CHECKPOINTS_TEST(an_age_is_that_of_the_last_statistics)
 
 CHECKPOINTS_TEST(an_interval_that_is_not_known_judges_no_age)
 {
+	struct view view = shown(2, 0);
+
+	view.plan = (struct checkpoint_plan){0};
 	memset(&l->life.seen.plan, 0, sizeof(l->life.seen.plan));
+	shown_after(l, 5 * MINUTES, view);
+	check_condition(l, "False", "Completing");
+	shown_after(l, 1, view);
 	check_condition(l, "Unknown", "NoStatistics");
 	l->life.seen.checkpointing.failures = 3;
 	check_condition(l, "True", "ManyFailures");
@@ -181,6 +187,30 @@ CHECKPOINTS_TEST(an_interval_that_is_not_known_judges_no_age)
 	l->config.health.checkpoint_failures = 0;
 	l->life.seen.checkpointing.failures = 10;
 	check_condition(l, "False", "Completing");
+}
+
+/* Flink shows the cause of a failure up to 3 s late after that question. */
+TEST(the_interval_is_asked_for_once_when_the_job_has_run_for_a_minute)
+{
+	struct life l;
+	struct view view = shown(2, 0);
+
+	view.plan = (struct checkpoint_plan){0};
+	life_begin(&l);
+	run_proven(&l);
+	for (int s = 0; s < 55; s += 5) {
+		pass(&l, 5 * SECONDS);
+		CHECK(took(&l, EFFECT_POLL) && !l.last[EFFECT_POLL].plan);
+		viewed(&l, view);
+	}
+	pass(&l, 10 * SECONDS);
+	viewed(&l, view);
+	pass(&l, 5 * SECONDS);
+	CHECK(l.last[EFFECT_POLL].plan);
+	viewed(&l, shown(2, 0));
+	pass(&l, 10 * SECONDS);
+	CHECK(!l.last[EFFECT_POLL].plan);
+	life_end(&l);
 }
 
 CHECKPOINTS_TEST(a_job_without_checkpoints_does_not_fail_to_make_them)

@@ -207,6 +207,7 @@ void poll_now(struct lifecycle *life)
 	effect = emit(life, EFFECT_POLL);
 	memcpy(effect->id, launch->job_id, JOB_ID_BYTES);
 	effect->depth = poll_depth(life, launch);
+	effect->plan = plan_is_due(life);
 	if (effect->depth >= POLL_JOB)
 		life->polled_job_ms = life->now_ms;
 	if (effect->depth >= POLL_ALL)

@@ -310,6 +310,7 @@ struct effect {
 	int status;
 	enum note_level level;
 	enum poll_depth depth; /* POLL */
+	bool plan;             /* POLL: how often the job makes checkpoints, too */
 	enum cause cause;      /* NOTE that a phase begins: lifecycle.cause */
 	/* POLL, DISPOSE, SIGNAL: job id; TRIGGER, POLL_OPERATION: trigger id */
 	char id[JOB_ID_BYTES];
@@ -455,6 +456,7 @@ struct lifecycle {
 		bool statistics_failed, checkpointing_off;
 		struct checkpointing checkpointing; /* with statistics_ms: as last told */
 		struct checkpoint_plan plan;
+		int64_t plan_ms; /* the plan is asked for from then on; 0 = the job has not run */
 		/* When a completed checkpoint was seen for the first time, or since when there could
 		 * be one: all tasks run, but for short restarts, and no operation is in flight.
 		 * 0 = there cannot be one */

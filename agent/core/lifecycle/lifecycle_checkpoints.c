@@ -3,6 +3,16 @@
 #include "core/report/condition_checkpoints.h"
 #include "core/report/readiness.h"
 
+/* Flink answers for the plan from a picture of the job that it keeps for 3 s (web.refresh-interval), and
+ * so for the cause of a failure. A picture from before the failure has no cause, and a job often fails
+ * when it has just begun to run. */
+#define PLAN_AFTER_MS 60000
+
+bool plan_is_due(const struct lifecycle *life)
+{
+	return !life->seen.plan.known && life->seen.plan_ms && life->now_ms >= life->seen.plan_ms;
+}
+
 /* A poll that asked for less leaves the rest as it was. */
 void see_statistics(struct lifecycle *life, const struct view *view)
 {
@@ -14,6 +24,8 @@ void see_statistics(struct lifecycle *life, const struct view *view)
 	}
 	if (view->plan.known)
 		life->seen.plan = view->plan;
+	if (!life->seen.plan_ms && life->seen.all_ran_ms)
+		life->seen.plan_ms = life->now_ms + PLAN_AFTER_MS;
 	/* MUT: what was not possible counts as late */
 	if (!readiness_tasks_run(life))
 		life->seen.progress_ms = 0;

@@ -185,6 +185,8 @@ enum poll_depth poll_depth(const struct lifecycle *life, const struct launch *la
 
 /* Remember what a poll showed of the checkpoints; after see_tasks(). */
 void see_statistics(struct lifecycle *life, const struct view *view);
+/* The next poll asks how often the job makes checkpoints: once, and not soon after the job began to run. */
+bool plan_is_due(const struct lifecycle *life);
 
 /* Report that they fail, and that they do not any more. */
 void watch_checkpoints(struct lifecycle *life);

@@ -67,7 +67,9 @@ static void judge_checkpoints(const struct lifecycle *life, const struct launch 
 		condition_say(to, TRUTH_TRUE, "TooOld",
 			      "no checkpoint completed %s, for longer than %" PRId64 " s%s", last,
 			      limit_ms / 1000, failure);
-	else if (health->checkpoint_intervals && !life->seen.plan.known)
+	/* younger than the age is in time with every interval */
+	else if (health->checkpoint_intervals && !life->seen.plan.known &&
+		 overdue_ms(life) > health->checkpoint_age_ms)
 		condition_say(to, TRUTH_UNKNOWN, "NoStatistics",
 			      "Flink's interval of checkpoints cannot be read");
 	else

@@ -18,7 +18,7 @@ struct poll_job {
 	char job_id[JOB_ID_BYTES];
 	int64_t launch; /* number: a launch that is continued has the same job id */
 	enum poll_depth depth;
-	bool plan_wanted; /* how often the job makes checkpoints is not known yet */
+	bool plan_wanted; /* how often the job makes checkpoints, too */
 	struct view view; /* its strings are the ones below */
 	char *restored_path, *completed_path, *failure;
 	char other_job[FLINK_ID_CHARS + 1];
@@ -283,7 +283,7 @@ static void effect_poll(struct driver *driver, const struct effect *effect)
 
 	job->driver = driver;
 	job->depth = effect->depth;
-	job->plan_wanted = !driver->life.seen.plan.known;
+	job->plan_wanted = effect->plan;
 	job->launch = journal_launch(&driver->life.journal)->number;
 	memcpy(job->job_id, effect->id, JOB_ID_BYTES);
 	if (job->depth == POLL_CLEANUP)
