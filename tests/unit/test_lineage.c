@@ -109,6 +109,26 @@ TEST(a_job_that_goes_on_has_checkpoints_from_before)
 	end(&w);
 }
 
+/* Launch 1 began job A and is not on record any more; launch 2 continued it from chk-3. A person went back to chk-2, and
+ * job B has reached id 3 as well. */
+TEST(a_branch_that_a_request_went_back_behind_stays_abandoned)
+{
+	struct world w;
+
+	begin(&w);
+	ran(&w, JOB_A, A(3), 3);
+	proved(&w, JOB_B, A(2), 2, 3)->request_token = xstrdup("t");
+	found_checkpoint(&w, JOB_A, 2);
+	found_checkpoint(&w, JOB_A, 3)->snapshot.completed_unix_ms = 9000;
+	found_checkpoint(&w, JOB_B, 3);
+	CHECK_STARTS_FROM(&w, B(3));
+	CHECK_HAS(w.facts.candidates[1].reason, "abandoned");
+	/* what the branch has in common with it counts */
+	w.facts.candidates[2].integrity = INTEGRITY_DAMAGED;
+	CHECK_STARTS_FROM(&w, A(2));
+	end(&w);
+}
+
 TEST(a_restore_of_something_else_is_put_on_record_when_it_is_found)
 {
 	struct launch *launch;

@@ -157,6 +157,7 @@ static const char *follow(const struct lineage *lineage, int i, int64_t *limits)
 {
 	const struct journal *journal = lineage->journal;
 	int64_t limit = INT64_MAX;
+	bool in_branch;
 
 	while (i >= 0) {
 		const struct launch *launch = &journal->launches[i];
@@ -166,12 +167,15 @@ static const char *follow(const struct lineage *lineage, int i, int64_t *limits)
 			return NULL;
 		/* The ids of a lineage only grow. If a launch has a lower id than its predecessor,
 		 * the predecessor restored something other than was decided, unobserved, and its
-		 * intended restore point has no part in this branch. */
-		if (launch->restore_checkpoint_id < limit)
+		 * intended restore point has no part in this branch. Or it continued its own job
+		 * from a checkpoint of that, which the branch then went back behind: the launch
+		 * that began the job may have left the journal. */
+		in_branch = launch->restore_checkpoint_id <= limit;
+		if (in_branch)
 			limit = launch->restore_checkpoint_id;
 		i = maker_by_path(journal, launch->restore_path, i);
 		if (i < 0)
-			return launch->restore_path;
+			return in_branch ? launch->restore_path : NULL;
 	}
 	return NULL;
 }
