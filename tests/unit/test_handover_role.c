@@ -121,6 +121,14 @@ struct row {
 	{                                                                                          \
 		.owner = OLD, .writer = NEW, .state = HANDOVER_RETURNED, .from = OLD, .to = NEW    \
 	}
+#define REFUSED                                                                                    \
+	{                                                                                          \
+		.owner = OLD, .writer = OLD, .state = HANDOVER_REFUSED, .from = OLD, .to = NEW     \
+	}
+#define LEFT_AFTER_REFUSAL                                                                         \
+	{                                                                                          \
+		.last = OLD, .writer = OLD, .state = HANDOVER_REFUSED, .from = OLD, .to = NEW      \
+	}
 #define GRANTED_SAME                                                                               \
 	{                                                                                          \
 		.owner = SAME, .writer = OLD, .state = HANDOVER_GRANTED, .from = OLD, .to = SAME   \
@@ -169,29 +177,39 @@ static const struct row rows[] = {
 	 .claim = CLAIM_OWN,
 	 .side = SIDE_GREEN},
 	/* the first one of all */
-	{.when = "there is no owner, and no Flink leads, or this pod has written last",
+	{.when = "there is no owner, and no Flink leads and nobody goes first, or this pod has written last",
 	 .me = NEW,
 	 .lock = LOCK_FREE,
 	 .absent = true,
 	 .role = ROLE_OWNER,
 	 .claim = CLAIM_OWN},
 	/* after one pod at a time: this pod has written it itself */
-	{.when = "there is no owner, and no Flink leads, or this pod has written last",
+	{.when = "there is no owner, and no Flink leads and nobody goes first, or this pod has written last",
 	 .world = {.writer = OLD},
 	 .me = OLD,
 	 .lock = LOCK_HELD,
 	 .role = ROLE_OWNER,
 	 .claim = CLAIM_OWN},
 	/* the owner has ended in order, and another generation comes: to the other side */
-	{.when = "there is no owner, and no Flink leads, or this pod has written last",
+	{.when = "there is no owner, and no Flink leads and nobody goes first, or this pod has written last",
 	 .world = {.last = OLD, .writer = OLD},
 	 .me = NEW,
 	 .lock = LOCK_FREE,
+	 .quiet_ms = SILENT_MS,
+	 .role = ROLE_OWNER,
+	 .claim = CLAIM_OWN,
+	 .side = SIDE_GREEN},
+	/* ... which was refused: later */
+	{.when = "there is no owner, and no Flink leads and nobody goes first, or this pod has written last",
+	 .world = LEFT_AFTER_REFUSAL,
+	 .me = NEW_NEXT,
+	 .lock = LOCK_FREE,
+	 .quiet_ms = RUN_MS,
 	 .role = ROLE_OWNER,
 	 .claim = CLAIM_OWN,
 	 .side = SIDE_GREEN},
 	/* ... or the same one: it stays, also at green */
-	{.when = "there is no owner, and no Flink leads, or this pod has written last",
+	{.when = "there is no owner, and no Flink leads and nobody goes first, or this pod has written last",
 	 .world = {.last = NEW, .writer = NEW, .side = SIDE_GREEN},
 	 .me = NEW_NEXT,
 	 .lock = LOCK_FREE,
@@ -206,6 +224,24 @@ static const struct row rows[] = {
 	 .lock = LOCK_HELD,
 	 .role = ROLE_HEIR,
 	 .side = SIDE_GREEN},
+	{.when = "there is no owner, and a pod of the last owner's generation goes first",
+	 .world = {.last = OLD, .writer = OLD},
+	 .me = NEW,
+	 .wanted = WANTED_YES,
+	 .lock = LOCK_FREE,
+	 .quiet_ms = SILENT_MS - 1,
+	 .role = ROLE_STANDBY,
+	 .side = SIDE_GREEN,
+	 .look_ms = 1},
+	{.when = "there is no owner, and a pod of the last owner's generation goes first",
+	 .world = LEFT_AFTER_REFUSAL,
+	 .me = NEW_NEXT,
+	 .wanted = WANTED_YES,
+	 .lock = LOCK_FREE,
+	 .quiet_ms = SILENT_MS,
+	 .role = ROLE_STANDBY,
+	 .side = SIDE_GREEN,
+	 .look_ms = RUN_MS - SILENT_MS},
 	{.when = "there is no owner, and a Flink may lead",
 	 .world = {.writer = OLD},
 	 .me = NEW,
@@ -339,7 +375,7 @@ static const struct row rows[] = {
 	 .wanted = WANTED_UNKNOWN,
 	 .role = ROLE_STANDBY,
 	 .silent_ms = -1},
-	{.when = "the owner leads no more, and is silent twice as long",
+	{.when = "the owner leads no more, and is silent twice as long (runDeadline, if this version was refused)",
 	 .world = BY_OLD,
 	 .me = NEW,
 	 .wanted = WANTED_YES,
@@ -348,6 +384,16 @@ static const struct row rows[] = {
 	 .role = ROLE_OWNER,
 	 .claim = CLAIM_FORCE,
 	 .asks = true,
+	 .side = SIDE_GREEN},
+	{.when = "otherwise",
+	 .world = REFUSED,
+	 .me = NEW_NEXT,
+	 .wanted = WANTED_YES,
+	 .lock = LOCK_FREE,
+	 .silent_ms = RUN_MS - 1,
+	 .role = ROLE_CANDIDATE,
+	 .asks = true,
+	 .look_ms = 1,
 	 .side = SIDE_GREEN},
 	{.when = "otherwise",
 	 .world = BY_OLD,
@@ -486,19 +532,43 @@ static bool by_name(const struct loop *loop)
 		verdict->claim == CLAIM_BACK);
 }
 
+static bool was_refused(const struct loop *loop)
+{
+	const struct handover *handover = &loop->journal.handover;
+
+	return handover->state == HANDOVER_REFUSED &&
+	       template_same_generation(handover->to.template, loop->facts.me->template);
+}
+
+/* The owner has ended in order, and had another generation. */
+static void check_left(struct loop *loop, bool written_here)
+{
+	const struct party *last = &loop->journal.owner;
+
+	if (last->uid || !last->template || written_here ||
+	    template_same_generation(last->template, loop->facts.me->template))
+		return;
+	must(loop, loop->facts.quiet_ms >= (was_refused(loop) ? limits.run_ms : limits.silent_ms),
+	     "a pod of the last generation goes first");
+}
+
 static void check_owner(struct loop *loop)
 {
 	const struct role_facts *facts = &loop->facts;
 	const struct handover *handover = &loop->journal.handover;
 	enum claim claim = loop->verdict.claim;
 	bool from = party_is(&handover->from, facts->me->uid);
-	bool silent = facts->silent_ms >= limits.silent_ms * (claim == CLAIM_FORCE ? 2 : 1);
+	bool forced = claim == CLAIM_FORCE;
+	bool silent =
+		facts->silent_ms >=
+		(forced && was_refused(loop) ? limits.run_ms : limits.silent_ms * (forced ? 2 : 1));
 	bool written_here = loop->journal.writer &&
 			    !strncmp(loop->journal.writer, loop->place, strlen(loop->place));
 	bool in_time =
 		from && handover->state == HANDOVER_GRANTED && facts->granted_ms >= limits.take_ms;
 
 	must(loop, claim != CLAIM_NONE, "an owner has a claim");
+	check_left(loop, written_here);
 	if (facts->lock != LOCK_FREE)
 		must(loop, by_name(loop) || in_time || (claim == CLAIM_OWN && written_here),
 		     "while a Flink may lead");

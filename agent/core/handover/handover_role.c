@@ -90,10 +90,38 @@ static bool returned_to_me(const struct question *q)
 	return is_mine(q) && q->handover->state == HANDOVER_RETURNED;
 }
 
+static bool is_refused(const struct question *q)
+{
+	return q->handover->state == HANDOVER_REFUSED &&
+	       template_same_generation(q->handover->to.template, q->facts->me->template);
+}
+
+/* How long a version that was never prepared, or was refused, leaves the job to a pod of the version
+ * that has run it: Kubernetes replaces a pod that it evicts within a second. */
+static int64_t patience_ms(const struct question *q, int64_t silent_ms)
+{
+	return is_refused(q) && q->limits->run_ms > silent_ms ? q->limits->run_ms : silent_ms;
+}
+
+/* The owner has ended in order. Who it was is kept, except for its pod. */
+static bool last_owner_was_other(const struct question *q)
+{
+	const struct party *last = &q->facts->journal->owner;
+
+	return !q->owner && !last->uid && last->template &&
+	       !template_same_generation(last->template, q->facts->me->template);
+}
+
+static bool others_go_first(const struct question *q)
+{
+	return last_owner_was_other(q) && q->facts->quiet_ms < patience_ms(q, q->limits->silent_ms);
+}
+
 /* The first write of this drey after another one: also in a pod that has run before. */
 static bool has_no_owner_and_is_free(const struct question *q)
 {
-	return !q->owner && (q->written_here || q->facts->lock == LOCK_FREE);
+	return !q->owner &&
+	       (q->written_here || (q->facts->lock == LOCK_FREE && !others_go_first(q)));
 }
 
 /* Not in doubt: that pod ends when this one is ready. */
@@ -158,7 +186,7 @@ static bool not_wanted(const struct question *q)
 /* A pod with the owner's template goes first, if there is one: what it would start is known to run. */
 static bool wanted_and_gone(const struct question *q)
 {
-	return is_silent(q) && q->facts->silent_ms >= 2 * q->limits->silent_ms;
+	return is_silent(q) && q->facts->silent_ms >= patience_ms(q, 2 * q->limits->silent_ms);
 }
 
 static bool otherwise(const struct question *q)
@@ -178,10 +206,13 @@ static const struct role_rule rules[] = {
 	 "the job was returned to this pod"},
 	{is_mine, ROLE_OWNER, CLAIM_OWN, "this pod is the owner", "this pod is the owner"},
 	{has_no_owner_and_is_free, ROLE_OWNER, CLAIM_OWN,
-	 "there is no owner, and no Flink leads, or this pod has written last",
+	 "there is no owner, and no Flink leads and nobody goes first, or this pod has written last",
 	 "there is no other owner"},
 	{another_drey_lives, ROLE_HEIR, CLAIM_NONE,
 	 "there is a journal without an owner, and a Flink leads", READY_WHY},
+	{others_go_first, ROLE_STANDBY, CLAIM_NONE,
+	 "there is no owner, and a pod of the last owner's generation goes first",
+	 "the owner has ended, and a pod of its version goes first"},
 	{has_no_owner, ROLE_STANDBY, CLAIM_NONE, "there is no owner, and a Flink may lead",
 	 "the journal names no owner, but a Flink of this application may lead"},
 	{not_taken_in_time, ROLE_OWNER, CLAIM_BACK,
@@ -208,7 +239,7 @@ static const struct role_rule rules[] = {
 	 "the Deployment wants another template, or that is not known",
 	 "the Deployment does not want this pod's template now, or cannot be read"},
 	{wanted_and_gone, ROLE_OWNER, CLAIM_FORCE,
-	 "the owner leads no more, and is silent twice as long",
+	 "the owner leads no more, and is silent twice as long (runDeadline, if this version was refused)",
 	 "the owner is gone: it does not answer, and its Flink leads no more"},
 	{is_same_generation, ROLE_CANDIDATE, CLAIM_NONE, "the owner has the same generation",
 	 "the owner is another pod of this generation"},
@@ -262,13 +293,15 @@ static int64_t sooner(int64_t a, int64_t b)
 static int64_t look_after(const struct question *q)
 {
 	const struct role_facts *facts = q->facts;
-	int64_t next = 0;
+	int64_t silent_ms = q->limits->silent_ms, next = 0;
 
+	if (q->handover && last_owner_was_other(q))
+		return sooner(patience_ms(q, silent_ms) - facts->quiet_ms, 0);
 	if (!q->handover || !q->owner || is_mine(q))
 		return 0;
 	if (facts->silent_ms >= 0) {
-		next = sooner(q->limits->silent_ms - facts->silent_ms, next);
-		next = sooner(2 * q->limits->silent_ms - facts->silent_ms, next);
+		next = sooner(silent_ms - facts->silent_ms, next);
+		next = sooner(patience_ms(q, 2 * silent_ms) - facts->silent_ms, next);
 	}
 	if (gave(q, HANDOVER_GRANTED))
 		next = sooner(q->limits->take_ms - facts->granted_ms, next);
