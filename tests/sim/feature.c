@@ -13,7 +13,8 @@
 
 static const char *const names[FEATURE_COUNT] = {
 	[FEATURE_ROLLBACK] = "rollback", [FEATURE_MOVED] = "moved", [FEATURE_LINES] = "lines",
-	[FEATURE_RIVALS] = "rivals",     [FEATURE_SPARE] = "spare", [FEATURE_HANDOVER] = "handover",
+	[FEATURE_RIVALS] = "rivals",     [FEATURE_SPARE] = "spare", [FEATURE_STALL] = "stall",
+	[FEATURE_HANDOVER] = "handover",
 };
 
 /* hand-overs are a world of their own */
@@ -93,7 +94,7 @@ void features_draw(struct world *w, unsigned features)
 		if (luck(w, per_mille[i]) && features & (1U << i))
 			w->features |= 1U << i;
 	/* draws nothing: without it the histories stay as they were */
-	w->features |= features & (1U << FEATURE_SPARE);
+	w->features |= features & (1U << FEATURE_SPARE | 1U << FEATURE_STALL);
 	if (features & (1U << FEATURE_HANDOVER)) {
 		w->features = 1U << FEATURE_HANDOVER;
 		w->own_dir = -1;
@@ -106,6 +107,10 @@ void features_draw(struct world *w, unsigned features)
 		w->features &= ~(1U << FEATURE_ROLLBACK);
 	if (has(w, FEATURE_RIVALS))
 		draw_rivals(w);
+	if (has(w, FEATURE_STALL)) {
+		w->config->health.restart_after_ms = luck_between(w, 1, 5) * MINUTE_MS;
+		w->config->max_attempts += w->config->max_attempts < 2;
+	}
 	w->own_dir = -1;
 	if (!has(w, FEATURE_MOVED))
 		return;

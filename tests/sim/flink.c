@@ -250,6 +250,11 @@ static void begin_attempt(struct world *w)
 
 	flink->state = JOB_RUNNING;
 	flink->running_since_ms = w->now_ms;
+	if (!flink->progress_ms) /* not again after a restart inside Flink */
+		flink->progress_ms = w->now_ms;
+	flink->stalls_ms = has(w, FEATURE_STALL) && !w->calm && luck(w, 500)
+				   ? w->now_ms + luck_between(w, 5, 240) * SECOND_MS
+				   : 0;
 	flink->statistics_ms = w->now_ms + below(w, 3000);
 	say(w, "job runs, restored %s",
 	    flink->restored >= 0 ? w->storage.snaps[flink->restored].path : "nothing");
@@ -388,10 +393,17 @@ static void checkpoint(struct world *w)
 	w->truth.launches[flink->launch].ha.counter = flink->next_id;
 }
 
+bool flink_is_stalled(const struct world *w)
+{
+	return w->flink->alive && w->flink->stalls_ms && w->now_ms >= w->flink->stalls_ms;
+}
+
 void flink_completed(struct world *w, int snap)
 {
 	struct flink *flink = w->flink;
 
+	flink->gap_ms = w->now_ms - flink->progress_ms;
+	flink->progress_ms = w->now_ms;
 	if (flink->completed < 0 ||
 	    w->storage.snaps[snap].id > w->storage.snaps[flink->completed].id)
 		flink->completed = snap;
@@ -416,7 +428,7 @@ static void checkpoint_done(struct world *w, int snap)
 	struct flink *flink = w->flink;
 	struct item *item;
 
-	if (flink->state != JOB_RUNNING || flink->stop_op >= 0 ||
+	if (flink->state != JOB_RUNNING || flink->stop_op >= 0 || flink_is_stalled(w) ||
 	    (has(w, FEATURE_HANDOVER) && is_cut_off(w)) || chance(w, w->chaos.checkpoint_fails)) {
 		w->storage.snaps[snap].deleted = true;
 		return;
@@ -474,6 +486,9 @@ static void show_statistics(struct world *w, struct view_slot *slot)
 		flink->cached_completed = flink->completed;
 	}
 	view->statistics_known = true;
+	if (has(w, FEATURE_STALL))
+		view->plan = (struct checkpoint_plan){.known = true,
+						      .interval_ms = flink->checkpoint_interval_ms};
 	show_savepoints(w, slot);
 	if (flink->cached_restored >= 0) {
 		view->restored = true;

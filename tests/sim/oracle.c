@@ -742,6 +742,18 @@ void oracle_trigger(struct world *w, const struct effect *effect)
 		fail(w, "operation %.6s is another one in the journal", effect->id);
 }
 
+/* It had completed no checkpoint for as long as a person allows, when drey looked, and can start again
+ * from the newest. */
+static bool stalled(const struct world *w)
+{
+	int64_t limit_ms = w->config->health.restart_after_ms;
+	int64_t since_ms = w->now_ms - w->flink->progress_ms;
+	int newest = w->flink->completed;
+
+	return limit_ms && newest >= 0 && snap_usable(&w->storage.snaps[newest]) &&
+	       (since_ms >= limit_ms || (w->flink->gap_ms >= limit_ms && since_ms < MINUTE_MS));
+}
+
 /* A job that is healthy, desired and proven must not be ended. */
 void oracle_signal(struct world *w, const struct effect *effect)
 {
@@ -758,6 +770,8 @@ void oracle_signal(struct world *w, const struct effect *effect)
 		return; /* it could not check the journal in time, or not write it again */
 	/* a paused agent cannot check it either, and another pod may take it then */
 	if (has(w, FEATURE_HANDOVER) && life->cause == CAUSE_JOURNAL_UNREADABLE)
+		return;
+	if (stalled(w) && launch && launch->proven_unix_ms)
 		return;
 	if (life->terminating || !launch || !launch->verified_unix_ms || w->truth.mismatch ||
 	    journal->handover.state == HANDOVER_STOPPING ||
@@ -957,12 +971,26 @@ static bool nonces_done(const struct journal *journal)
 	       xstrsame(intent->restart_nonce, journal->restart_nonce_done);
 }
 
+/* Its checkpoints fail, and what helps has not been done. A launch that has never completed one is left
+ * alone, and so is one whose newest cannot be read; a savepoint is progress as well. */
+static bool must_restart(const struct world *w)
+{
+	const struct lifecycle *life = &w->agent->life;
+	int newest = w->flink->completed;
+
+	return flink_is_stalled(w) && newest >= 0 && snap_usable(&w->storage.snaps[newest]) &&
+	       journal_launch_const(&life->journal)->proven_unix_ms && life->step == STEP_NONE &&
+	       !w->config->savepoints.interval_ms;
+}
+
 bool oracle_reached(const struct world *w)
 {
 	const struct lifecycle *life = &w->agent->life;
 
 	if (!w->agent->alive || life->journal.intent.do_not_restart ||
 	    life->journal.intent.state != w->user.wanted || life->requested != life->acknowledged)
+		return false;
+	if (must_restart(w))
 		return false;
 	switch (w->user.wanted) {
 	case DESIRED_RUNNING:

@@ -151,6 +151,7 @@ enum feature {
 	FEATURE_LINES, /* generations of two Flink lines */
 	FEATURE_RIVALS, /* two pods that share only the journal, judged like one; see feature.c */
 	FEATURE_SPARE,  /* the warm spare; see spare.c. Only when it is named, or with "all" */
+	FEATURE_STALL,  /* jobs that complete no checkpoint any more. The same */
 	/* a Deployment whose pods hand over; see deployment.c. Only when it is named, and alone */
 	FEATURE_HANDOVER,
 	FEATURE_COUNT,
@@ -335,7 +336,10 @@ struct flink {
 	int64_t cached_ms; /* when it was made; -1 = never */
 	int cached_restored, cached_completed;
 	int64_t running_since_ms;
-	bool tasks_lost; /* it waits for slots, but its state is RUNNING */
+	int64_t stalls_ms; /* from then on its checkpoints fail; 0 = never */
+	int64_t progress_ms; /* the last time that one completed, or that it began to run; 0 = never */
+	int64_t gap_ms;      /* how long before that nothing had completed */
+	bool tasks_lost;     /* it waits for slots, but its state is RUNNING */
 	int64_t lost_ms;
 	int restored, completed; /* snapshots; -1 = none */
 	int restored_before;     /* of the previous attempt: shown until statistics_ms */
@@ -605,6 +609,7 @@ void flink_view_cleanup(struct world *w, struct view_slot *slot);
 void flink_view(struct world *w, const char *job_id, struct view_slot *slot);
 const char *rest_path(const struct world *w, int snap, char *buffer, size_t size_bytes);
 void flink_completed(struct world *w, int snap); /* a checkpoint counts from now on */
+bool flink_is_stalled(const struct world *w);    /* its checkpoints fail */
 void operation_post(struct world *w, const struct item *item);
 void operation_item(struct world *w, const struct item *item);
 void operations_fail(struct world *w);

@@ -38,9 +38,9 @@ else
 fi
 
 if "$BUILD/tests/sim/sim" --world all --seeds $((SEEDS / 10)) >"$out/spare" 2>&1; then
-	echo "ok 4 - $((SEEDS / 10)) histories with a spare JVM keep the promise"
+	echo "ok 4 - $((SEEDS / 10)) histories with a spare JVM, and with jobs whose checkpoints end, keep the promise"
 else
-	echo "not ok 4 - $((SEEDS / 10)) histories with a spare JVM keep the promise"
+	echo "not ok 4 - $((SEEDS / 10)) histories with a spare JVM, and with jobs whose checkpoints end, keep the promise"
 	grep '^seed' "$out/spare" | tail -n 1 | sed 's/^/# /'
 fi
 

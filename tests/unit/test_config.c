@@ -275,6 +275,12 @@ TEST(cluster_ids_may_be_given_without_hand_overs)
 	config_release(&config);
 }
 
+TEST(refuses_a_restart_that_would_be_the_last_attempt)
+{
+	CHECK_HAS(refusal("attempts: {max: 1}\nhealth: {restartAfter: 1h}\n"),
+		  "line 6, column 24: 'health.restartAfter' needs 'attempts.max' of at least 2");
+}
+
 #define IDS(ids) "handover: {mode: surge, clusterIds: " ids "}\n"
 #define TEN      "abcdefghij"
 

@@ -43,6 +43,8 @@ struct health {
 	/* The newest one is older than so many intervals, and than this; 0 intervals = however
 	 * old. */
 	int64_t checkpoint_intervals, checkpoint_age_ms;
+	/* The job is restarted when none has completed for this long; 0 = never. */
+	int64_t restart_after_ms;
 };
 
 #endif

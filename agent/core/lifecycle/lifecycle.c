@@ -132,7 +132,7 @@ static void pursue_running(struct lifecycle *life)
 	} else if (life->savepoint_ms && life->now_ms >= life->savepoint_ms &&
 		   life->seen.state == JOB_RUNNING && !life->seen.tasks_missing) {
 		operation_start(life, OPERATION_SAVEPOINT, REASON_PERIODIC, NULL);
-	} else {
+	} else if (!stall_pursue(life)) {
 		retention_pursue(life);
 	}
 }
@@ -456,6 +456,7 @@ void lifecycle_release(struct lifecycle *life)
 	effects_clear(&life->deferred);
 	free(life->end_reason);
 	free(life->keeper);
+	free(life->stalled);
 	free(life->stop_location);
 	free(life->operation_error);
 	free(life->journal_error);

@@ -382,6 +382,7 @@ struct lifecycle {
 	/* requests in flight */
 	bool observing, polling, disposing;
 	char *keeper;       /* checked before an older one is disposed of; owned, NULL = none */
+	char *stalled;      /* checked before the job is restarted from it; owned, NULL = none */
 	bool observe_again; /* the desired state changed during the observation */
 	enum operation_step step;
 	bool asking;            /* TRIGGER or POLL_OPERATION is under way */
@@ -471,6 +472,7 @@ struct lifecycle {
 		/* the drey of another place's launch has seen that it is not the owner */
 		takeover_ms, lease_end_ms, /* Flink must have ended soon after */
 		disposal_ms,               /* retention checks again; 0 = now */
+		stall_pause_ms,            /* until then a job without checkpoints is left alone */
 		tasks_ms;                  /* until then tasks may be missing */
 	int64_t savepoint_retry_ms;        /* a requested savepoint is repeated; 0 = no pause */
 	int64_t clean_ms;                  /* SIGTERM waits for Flink's cleanup until then */

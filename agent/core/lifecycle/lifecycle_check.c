@@ -206,6 +206,8 @@ static const char *check_deadlines(const struct lifecycle *life)
 		 "a lease is running, but no Flink is"},
 		{(life->disposing || life->keeper) && !live,
 		 "a savepoint is being disposed of, but no Flink is running"},
+		{life->stalled && !live,
+		 "a checkpoint is checked for a restart, but no Flink is running"},
 		{find_deferred(life, EFFECT_DISPOSE) && !life->disposing,
 		 "a disposal waits that is not in progress"},
 		{(life->look_ms || life->stop_by_ms) && !life->terminating,

@@ -123,7 +123,8 @@ static void forget_process(struct lifecycle *life)
 	withdraw(life, EFFECT_DISPOSE);
 	life->disposing = false;
 	xstrset(&life->keeper, NULL);
-	life->disposal_ms = 0;
+	xstrset(&life->stalled, NULL);
+	life->disposal_ms = life->stall_pause_ms = 0;
 	memset(&life->seen, 0, sizeof(life->seen));
 }
 

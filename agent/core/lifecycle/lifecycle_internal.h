@@ -18,6 +18,7 @@
  *   lifecycle_operation.c  savepoint, stop, cancel
  *   lifecycle_settle.c     an operation interrupted by Flink's end
  *   lifecycle_retention.c  disposing of old savepoints
+ *   lifecycle_stall.c      restarting a job that completes no checkpoint
  *   lifecycle_handover*.c  hand-overs: the journal is given, claimed, returned
  */
 #ifndef DREY_CORE_LIFECYCLE_INTERNAL_H
@@ -393,5 +394,14 @@ void on_disposed(struct lifecycle *life, const struct event *event);
 
 /* True if it concerns the savepoint to keep when an older one is disposed of. */
 bool retention_inspected(struct lifecycle *life, const struct event *event);
+
+/* ---- lifecycle_stall.c ---- */
+
+/* The job runs and nothing else is pending: is it to be restarted, because it completes no checkpoint?
+ * True while that is being found out. */
+bool stall_pursue(struct lifecycle *life);
+
+/* True if it concerns the checkpoint to restart from. */
+bool stall_inspected(struct lifecycle *life, const struct event *event);
 
 #endif

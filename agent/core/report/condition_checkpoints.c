@@ -5,16 +5,22 @@
 
 #include "base/clock.h"
 
+int64_t checkpoints_every_ms(const struct checkpoint_plan *plan, const struct checkpointing *seen)
+{
+	int64_t every_ms = seen->duration_ms + plan->min_pause_ms;
+
+	if (!plan->known || !plan->interval_ms)
+		return 0;
+	return every_ms < plan->interval_ms ? plan->interval_ms : every_ms;
+}
+
 int64_t checkpoints_limit_ms(const struct health *health, const struct checkpoint_plan *plan,
 			     const struct checkpointing *seen)
 {
-	int64_t every_ms = seen->duration_ms + plan->min_pause_ms, limit_ms;
+	int64_t every_ms = checkpoints_every_ms(plan, seen), limit_ms;
 
-	if (!plan->known || !plan->interval_ms || !health->checkpoint_intervals)
-		return 0;
-	if (every_ms < plan->interval_ms)
-		every_ms = plan->interval_ms;
-	if (every_ms > INT64_MAX / health->checkpoint_intervals)
+	if (!every_ms || !health->checkpoint_intervals ||
+	    every_ms > INT64_MAX / health->checkpoint_intervals)
 		return 0;
 	limit_ms = every_ms * health->checkpoint_intervals;
 	return limit_ms > health->checkpoint_age_ms ? limit_ms : health->checkpoint_age_ms;

@@ -15,8 +15,11 @@
 #include "core/lifecycle/lifecycle.h"
 #include "core/report/condition.h"
 
-/* How old the newest checkpoint may become; 0 = it is not judged by its age. What takes longer than
- * the interval cannot come more often. */
+/* How often there can be a checkpoint; 0 = not known, or never. What takes longer than the interval
+ * cannot come more often. */
+int64_t checkpoints_every_ms(const struct checkpoint_plan *plan, const struct checkpointing *seen);
+
+/* How old the newest checkpoint may become; 0 = it is not judged by its age. */
 int64_t checkpoints_limit_ms(const struct health *health, const struct checkpoint_plan *plan,
 			     const struct checkpointing *seen);
 

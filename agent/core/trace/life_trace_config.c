@@ -54,6 +54,7 @@ static const struct field config_fields[] = {
 	CONFIG("healthCheckpointFailures", KNOWN, health.checkpoint_failures, .sparse = true),
 	CONFIG("healthCheckpointIntervals", KNOWN, health.checkpoint_intervals, .sparse = true),
 	CONFIG("healthCheckpointAgeMs", KNOWN, health.checkpoint_age_ms, .sparse = true),
+	CONFIG("healthRestartAfterMs", KNOWN, health.restart_after_ms, .sparse = true),
 	CONFIG("taskManagers", TEXT, task_managers),
 	CONFIG("killAfterMs", NUMBER, kill_after_ms),
 	CONFIG("journalCheckMs", NUMBER, journal_check_ms),

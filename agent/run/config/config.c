@@ -177,6 +177,8 @@ static const struct config_key keys[] = {
 	    .max = 10000),
 	KEY("health.checkpointAge", DURATION, health.checkpoint_age_ms, .fallback = "5min",
 	    .max = 30 * DAY),
+	KEY("health.restartAfter", DURATION, health.restart_after_ms, .fallback = "0",
+	    .max = 30 * DAY),
 
 	KEY("holding.retryFirst", DURATION, holding.retry_first_ms, .fallback = "1s", .min = 100,
 	    .max = HOUR),
@@ -466,6 +468,15 @@ static int check_schedule(const struct config *config, const struct yaml_node *r
 	return 0;
 }
 
+static int check_health(const struct config *config, const struct yaml_node *root, struct err *err)
+{
+	if (!config->health.restart_after_ms || config->attempts.max > 1)
+		return 0;
+	return yaml_err(
+		node_of(root, "health.restartAfter"), err,
+		"'health.restartAfter' needs 'attempts.max' of at least 2: a restart is a failed attempt, and must not be the last");
+}
+
 static int check_handover(const struct config *config, const struct yaml_node *root,
 			  struct err *err)
 {
@@ -503,7 +514,8 @@ int config_parse(const char *text, size_t len_bytes, struct config *ret_config, 
 		return -1;
 	if (parse_section(&config, root, "", seen, err) < 0 ||
 	    apply_defaults(&config, seen, err) < 0 || check_orders(&config, root, err) < 0 ||
-	    check_schedule(&config, root, err) < 0 || check_handover(&config, root, err) < 0) {
+	    check_schedule(&config, root, err) < 0 || check_health(&config, root, err) < 0 ||
+	    check_handover(&config, root, err) < 0) {
 		config_release(&config);
 		return -1;
 	}
@@ -564,7 +576,8 @@ void config_lifecycle(const struct config *config, struct lifecycle_config *ret_
 		.poll_tasks_ms = config->poll.tasks_ms,
 		.health = {.checkpoint_failures = config->health.checkpoint_failures,
 			   .checkpoint_intervals = config->health.checkpoint_intervals,
-			   .checkpoint_age_ms = config->health.checkpoint_age_ms},
+			   .checkpoint_age_ms = config->health.checkpoint_age_ms,
+			   .restart_after_ms = config->health.restart_after_ms},
 		.task_managers = config->kubernetes.task_managers,
 		.kill_after_ms = config->flink.kill_after_ms,
 		.hold_retry_first_ms = config->holding.retry_first_ms,

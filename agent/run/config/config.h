@@ -131,6 +131,7 @@ struct config {
 	struct {
 		/* when the checkpoints fail (lifecycle.h: struct health) */
 		int64_t checkpoint_failures, checkpoint_intervals, checkpoint_age_ms;
+		int64_t restart_after_ms; /* 0 = a job without checkpoints is not restarted */
 	} health;
 
 	struct {
