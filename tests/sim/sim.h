@@ -17,7 +17,7 @@
  *   directory.c  the control directory
  *   user.c     people, accidents, the calm at the end
  *   feature.c  features of the world that can be left out one by one
- *   oracle.c   what must never happen, and what must happen in the end
+ *   oracle*.c  what must never happen, and what must happen in the end
  *   notice.c   every notice is sent, and only once
  *   spare.c    the warm spare
  *   deployment.c  the pods of a Deployment, and its controller

@@ -162,6 +162,36 @@ LIFE_TEST_FROM(take_begin, a_new_agent_lets_it_go_again)
 	CHECK_HANDOVER(l, HANDOVER_DONE);
 }
 
+/* The agent died between the write that forbids the launch and the one that withdraws it. */
+static void forbidden_since(struct life *l, enum desired_state state, bool do_not_restart_on)
+{
+	struct event e = {.type = EVENT_HELLO, .hello = {.running = HELD_ID, .claim = CLAIM_OWN}};
+
+	starts(l);
+	restart_agent(l);
+	l->life.journal.intent.state = state;
+	l->life.journal.intent.do_not_restart = do_not_restart_on;
+	forget(l);
+	step(l, &e);
+	CHECK_NOTHING(l, EFFECT_LAUNCH);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	exited(l, 143 << 8);
+	CHECK_NOTHING(l, EFFECT_LAUNCH);
+	CHECK_INT(l->life.journal.failure_count, ==, 0);
+}
+
+LIFE_TEST_FROM(take_begin, a_new_agent_lets_nothing_go_while_do_not_restart_is_on)
+{
+	forbidden_since(l, DESIRED_RUNNING, true);
+	CHECK_PHASE(l, PHASE_HOLDING);
+}
+
+LIFE_TEST_FROM(take_begin, a_new_agent_lets_nothing_go_that_was_cancelled)
+{
+	forbidden_since(l, DESIRED_CANCELLED, false);
+	CHECK_PHASE(l, PHASE_CANCELLED);
+}
+
 LIFE_TEST_FROM(take_begin, a_new_agent_that_finds_it_held_before_a_launch_uses_it)
 {
 	struct event e = {.type = EVENT_HELLO, .hello = {.held = HELD_ID, .claim = CLAIM_OWN}};

@@ -198,16 +198,31 @@ void on_exited(struct lifecycle *life, const struct event *event)
 
 /* ---- the agent has (re)started ---- */
 
+/* Whether its main() was let go is not known; that may be done twice. What forbids the launch may have
+ * been recorded since it was decided, and the previous agent has not withdrawn it: then this Flink ends,
+ * whether it waits or has just begun. */
+static void adopt_held(struct lifecycle *life, struct launch *launch)
+{
+	struct decision decision;
+
+	if (resolve_parked(&life->journal, &life->config->policy, &decision)) {
+		life->launch_step = LAUNCH_LIVE;
+		launch->started_unix_ms = life->now_unix_ms;
+		end_flink(life, false, false, "%s", decision.reason);
+		return;
+	}
+	life->launch_step = LAUNCH_STARTING;
+	enter(life, PHASE_LAUNCHING, "launch %" PRId64 " (job %s) is let go", launch->number,
+	      launch->job_id);
+	emit(life, EFFECT_LAUNCH);
+}
+
 static void adopt_running(struct lifecycle *life, struct launch *launch)
 {
 	enum operation_kind kind = life->journal.operation.kind;
 
-	/* whether its main() was let go is not known; that may be done twice */
 	if (launch->held && !launch->started_unix_ms) {
-		life->launch_step = LAUNCH_STARTING;
-		enter(life, PHASE_LAUNCHING, "launch %" PRId64 " (job %s) is let go",
-		      launch->number, launch->job_id);
-		emit(life, EFFECT_LAUNCH);
+		adopt_held(life, launch);
 		return;
 	}
 	life->launch_step = LAUNCH_LIVE;
