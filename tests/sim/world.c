@@ -304,6 +304,7 @@ static void draw_config(struct world *w)
 		.generation = odds(w, 500) ? "g1" : NULL,
 		.policy = {.restore = odds(w, 250) ? POLICY_SAVEPOINT : POLICY_LATEST},
 		.max_attempts = (int)between(w, 2, 10),
+		.same_failures = (int64_t)(w->seed % 4),
 		.attempts_window_ms = between(w, 5, 60) * MINUTE_MS,
 		.backoff_first_ms = between(w, 1, 10) * SECOND_MS,
 		.backoff_max_ms = between(w, 1, 5) * MINUTE_MS,

@@ -242,7 +242,9 @@ struct journal {
 	char *last_error;
 	int64_t last_error_unix_ms,
 		last_error_launch; /* when, and of which launch; 0 = not known */
-	char **consumed;           /* tokens of one-shot requests that were applied */
+	/* failed attempts in a row with this error, before a restore was seen; 0 = it is another one */
+	int64_t failures_alike;
+	char **consumed; /* tokens of one-shot requests that were applied */
 	size_t consumed_count;
 	char **failed_generations;
 	size_t failed_generation_count;

@@ -329,6 +329,7 @@ static const struct field journal_fields[] = {
 	JOURNAL("lastError", TEXT, last_error, PROSE),
 	JOURNAL("lastErrorUnixMs", KNOWN, last_error_unix_ms),
 	JOURNAL("lastErrorLaunch", KNOWN, last_error_launch),
+	JOURNAL("failuresAlike", NUMBER, failures_alike, .sparse = true),
 	JOURNALS("consumedTokens", TEXTS, consumed, consumed_count),
 	JOURNALS("failedGenerations", TEXTS, failed_generations, failed_generation_count),
 	JOURNALS("writers", TEXTS, writers, writer_count),

@@ -83,6 +83,7 @@ static void on_control(struct lifecycle *life, const struct event *event)
 	if (fields & CONTROL_NEW_START) {
 		outcome_release(&life->journal.outcome);
 		life->journal.failure_count = 0;
+		life->journal.failures_alike = 0;
 		journal_forgive_generation(&life->journal, life->config->generation);
 		handover_forgive(life);
 	}

@@ -99,6 +99,8 @@ struct lifecycle_config {
 	struct policy policy;
 	/* failures */
 	int max_attempts; /* failed attempts within the window of the limit before FAILED */
+	/* the same of a version that has never run, when they fail alike; 0 = max_attempts */
+	int64_t same_failures;
 	int64_t attempts_window_ms;
 	int64_t backoff_first_ms, backoff_max_ms; /* the first failure of a proven launch waits 0 */
 	/* from exec to RUNNING with the restore verified; also how long a Flink may not know a job
@@ -376,6 +378,7 @@ struct lifecycle {
 	/* the last launch never left drey: the next one takes its place and its id */
 	bool launch_void;
 	bool end_counts;  /* Flink is being stopped, and that counts as a failed attempt */
+	bool end_early;   /* its job failed before a restore was seen: main(), or the state */
 	bool end_wanted;  /* Flink is being stopped */
 	char *end_reason; /* why; owned */
 

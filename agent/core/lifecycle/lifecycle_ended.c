@@ -79,6 +79,8 @@ void job_ended(struct lifecycle *life, const struct view *view)
 
 	launch_end_is_known(life, journal_launch(&life->journal)->job_id);
 	if (view->state == JOB_FAILED) {
+		life->end_early =
+			view->failure && !journal_launch(&life->journal)->verified_unix_ms;
 		end_flink(life, false, true, "the job failed: %s",
 			  view->failure ? view->failure : "Flink reports no cause");
 		return;

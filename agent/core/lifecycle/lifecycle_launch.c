@@ -357,6 +357,45 @@ static bool generation_is_proven(const struct journal *journal, const char *gene
 	return false;
 }
 
+/* Failed attempts in a row with this one, for the same reason, before a restore was seen: main() throws,
+ * or the state does not fit. What was ended, or has run, may do better the next time. */
+static int64_t count_alike(const struct lifecycle *life, const struct launch *launch,
+			   const char *why)
+{
+	const struct journal *journal = &life->journal;
+
+	if (!launch || !life->end_early)
+		return 0;
+	if (!xstris(journal->last_error, why) || journal->last_error_launch != launch->number - 1)
+		return 1;
+	return journal->failures_alike + 1;
+}
+
+/* A version that follows one that has run. Without one before it nothing runs meanwhile, and what main()
+ * waits for may still come. */
+static bool is_upgrade(const struct lifecycle *life)
+{
+	const char *generation = life->config->generation;
+
+	return generation && life->journal.ever_proven &&
+	       !generation_is_proven(&life->journal, generation);
+}
+
+/* It will not be tried again: "N failed attempts, the last: WHY". */
+static void give_up(struct lifecycle *life, int failures, const char *how, const char *why)
+{
+	const char *generation = life->config->generation;
+	struct outcome *outcome = &life->journal.outcome;
+
+	outcome_release(outcome);
+	outcome->kind = OUTCOME_FAILED;
+	outcome->unix_ms = life->now_unix_ms;
+	outcome->reason = xasprintf("%d failed attempts, %s: %s", failures, how, why);
+	if (generation && !generation_is_proven(&life->journal, generation))
+		journal_add_failed_generation(&life->journal, generation);
+	resolve_start(life, why); /* parks as Failed */
+}
+
 void launch_failure(struct lifecycle *life, const char *why)
 {
 	const struct lifecycle_config *config = life->config;
@@ -366,6 +405,8 @@ void launch_failure(struct lifecycle *life, const char *why)
 	int64_t wait_ms;
 	int failures;
 
+	journal->failures_alike = count_alike(life, launch, why);
+	life->end_early = false;
 	journal_set_error(journal, why, life->now_unix_ms);
 	note(life, NOTE_WARNING, "failed attempt: %s", why);
 	tell(life, NOTICE_ATTEMPT_FAILED)->text = xstrdup(why);
@@ -374,14 +415,13 @@ void launch_failure(struct lifecycle *life, const char *why)
 	journal_add_failure(journal, life->now_unix_ms);
 	failures = journal_failures_since(journal, life->now_unix_ms - config->attempts_window_ms);
 	if (failures >= config->max_attempts) {
-		outcome_release(&journal->outcome);
-		journal->outcome.kind = OUTCOME_FAILED;
-		journal->outcome.unix_ms = life->now_unix_ms;
-		journal->outcome.reason =
-			xasprintf("%d failed attempts, the last: %s", failures, why);
-		if (config->generation && !generation_is_proven(journal, config->generation))
-			journal_add_failed_generation(journal, config->generation);
-		resolve_start(life, why); /* parks as Failed */
+		give_up(life, failures, "the last", why);
+		return;
+	}
+	/* MUT: a version that fails alike is tried as often as any */
+	if (config->same_failures && journal->failures_alike >= config->same_failures &&
+	    is_upgrade(life)) {
+		give_up(life, (int)journal->failures_alike, "all of them alike", why);
 		return;
 	}
 	wait_ms = proven && failures == 1

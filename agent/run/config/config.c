@@ -162,6 +162,8 @@ static const struct config_key keys[] = {
 
 	KEY("attempts.max", INTEGER, attempts.max, .fallback = "5", .min = 1,
 	    .max = JOURNAL_MAX_FAILURES),
+	KEY("attempts.sameFailure", INTEGER, attempts.same, .fallback = "2",
+	    .max = JOURNAL_MAX_FAILURES),
 	KEY("attempts.window", DURATION, attempts.window_ms, .fallback = "10min", .min = SECOND,
 	    .max = 30 * DAY),
 	KEY("attempts.backoffFirst", DURATION, attempts.backoff_first_ms, .fallback = "1s",
@@ -567,6 +569,7 @@ void config_lifecycle(const struct config *config, struct lifecycle_config *ret_
 			   .stateless_upgrade = config->upgrade == UPGRADE_STATELESS,
 			   .initial_savepoint = config->restore.initial_savepoint},
 		.max_attempts = (int)config->attempts.max,
+		.same_failures = config->attempts.same,
 		.attempts_window_ms = config->attempts.window_ms,
 		.backoff_first_ms = config->attempts.backoff_first_ms,
 		.backoff_max_ms = config->attempts.backoff_max_ms,

@@ -123,6 +123,7 @@ struct config {
 
 	struct {
 		int64_t max;
+		int64_t same; /* of a new version that fail alike; 0 = max */
 		int64_t window_ms;
 		int64_t backoff_first_ms, backoff_max_ms;
 		int64_t ready_deadline_ms;
