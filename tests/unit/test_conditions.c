@@ -524,3 +524,71 @@ LIFECYCLE_TEST(they_are_written_as_kubernetes_reads_them)
 	CHECK_INT(json_i64_or(each, "observedGeneration", 0), ==, 3);
 	json_free(doc);
 }
+
+/* ---- an upgrade ---- */
+
+static const struct lifecycle_config upgraded = {.generation = "g2",
+						 .health.probation_ms = 5 * MINUTE};
+
+static struct launch *launched(struct lifecycle *life, const char *generation,
+			       int64_t proven_unix_ms, int64_t ended_unix_ms)
+{
+	struct launch *launch = journal_add_launch(&life->journal);
+
+	launch->generation = generation ? xstrdup(generation) : NULL;
+	launch->proven_unix_ms = proven_unix_ms;
+	launch->ended_unix_ms = ended_unix_ms;
+	return launch;
+}
+
+static void check_upgraded(const struct lifecycle *life, const char *status, const char *reason,
+			   int64_t due_unix_ms)
+{
+	struct conditions conditions = judge(life);
+
+	CHECK_STR(status_of(&conditions, CONDITION_UPGRADED), status);
+	CHECK_STR(conditions.list[CONDITION_UPGRADED].reason, reason);
+	CHECK_INT(conditions_due_unix_ms(&conditions), ==, due_unix_ms);
+}
+
+LIFECYCLE_TEST_FROM(life_make_running,
+		    an_upgrade_has_succeeded_after_a_checkpoint_and_the_probation)
+{
+	struct launch *launch;
+
+	check_upgraded(life, "Unknown", "NoGeneration", 0);
+	life->config = &upgraded;
+	launched(life, "g1", NOW - 60 * MINUTE, NOW - 10 * MINUTE);
+	check_upgraded(life, "False", "NoCheckpoint", 0);
+	launch = launched(life, "g2", 0, 0);
+	check_upgraded(life, "False", "NoCheckpoint", 0);
+	launch->proven_unix_ms = NOW - 2 * MINUTE;
+	check_upgraded(life, "False", "Probation", NOW + 3 * MINUTE);
+	launch->proven_unix_ms = NOW + 9 * MINUTE; /* the clock was set back */
+	check_upgraded(life, "False", "Probation", NOW + 5 * MINUTE);
+	launch->proven_unix_ms = NOW - 5 * MINUTE;
+	check_upgraded(life, "True", "Proven", 0);
+	/* it has run long enough, and failed later */
+	launch->ended_unix_ms = NOW;
+	launched(life, "g2", 0, 0);
+	check_upgraded(life, "True", "Proven", 0);
+	/* another one that has not */
+	launch->ended_unix_ms = NOW - MINUTE;
+	check_upgraded(life, "False", "Probation", 0);
+	journal_add_failed_generation(&life->journal, "g2");
+	check_upgraded(life, "False", "Failed", 0);
+}
+
+LIFECYCLE_TEST_FROM(life_make_running, what_stalls_sooner_is_due_sooner)
+{
+	struct conditions conditions;
+
+	life->config = &upgraded;
+	launched(life, "g2", NOW - 1, 0);
+	life->journal_broken = true;
+	conditions = judge(life);
+	CHECK_INT(conditions_due_unix_ms(&conditions), ==, NOW + CONDITIONS_PATIENCE_MS);
+	life->journal_broken = false;
+	conditions = judge(life);
+	CHECK_INT(conditions_due_unix_ms(&conditions), ==, NOW + 5 * MINUTE - 1);
+}

@@ -37,7 +37,7 @@ struct checkpoint_plan {
 	int64_t min_pause_ms; /* from the end of one to the begin of the next */
 };
 
-/* When the checkpoints of a job that runs are failing. */
+/* When the checkpoints of a job that runs are failing, and what follows from that. */
 struct health {
 	int64_t checkpoint_failures; /* so many in a row; 0 = however many */
 	/* The newest one is older than so many intervals, and than this; 0 intervals = however
@@ -45,6 +45,8 @@ struct health {
 	int64_t checkpoint_intervals, checkpoint_age_ms;
 	/* The job is restarted when none has completed for this long; 0 = never. */
 	int64_t restart_after_ms;
+	/* A version has to run for this long after its first one. */
+	int64_t probation_ms;
 };
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "core/report/condition_checkpoints.h"
 #include "core/report/condition_handover.h"
+#include "core/report/condition_upgrade.h"
 #include "core/report/readiness.h"
 #include "core/resolve/lineage_dirs.h"
 
@@ -27,6 +28,7 @@ static const char *condition_type_name(enum condition_type type)
 		[CONDITION_CHECKPOINTS_FAILING] = "CheckpointsFailing",
 		[CONDITION_CHECKPOINTS_ELSEWHERE] = "CheckpointsElsewhere",
 		[CONDITION_HANDING_OVER] = "HandingOver",
+		[CONDITION_UPGRADED] = "Upgraded",
 	};
 
 	return names[type];
@@ -428,6 +430,8 @@ void conditions_update(struct conditions *conditions, const struct lifecycle *li
 	judge_directory(&conditions->list[CONDITION_CHECKPOINTS_ELSEWHERE], life);
 	condition_checkpoints(life, &conditions->list[CONDITION_CHECKPOINTS_FAILING]);
 	condition_handover(life, &conditions->list[CONDITION_HANDING_OVER]);
+	condition_upgrade(life, now_unix_ms, &conditions->list[CONDITION_UPGRADED],
+			  &conditions->upgraded_unix_ms);
 	judge_ready(conditions, life);
 	judge_progress(conditions, life, outside->refused, now_unix_ms);
 	date(conditions, &before, now_unix_ms);
@@ -438,8 +442,13 @@ int64_t conditions_due_unix_ms(const struct conditions *conditions)
 	bool stalled = conditions->list[CONDITION_STALLED].status == TRUTH_TRUE;
 	int64_t since_unix_ms = conditions->holding_unix_ms ? conditions->holding_unix_ms
 							    : conditions->broken_unix_ms;
+	int64_t stalls_unix_ms =
+		since_unix_ms && !stalled ? since_unix_ms + CONDITIONS_PATIENCE_MS : 0;
+	int64_t upgraded_unix_ms = conditions->upgraded_unix_ms;
 
-	return since_unix_ms && !stalled ? since_unix_ms + CONDITIONS_PATIENCE_MS : 0;
+	if (!stalls_unix_ms || (upgraded_unix_ms && upgraded_unix_ms < stalls_unix_ms))
+		return upgraded_unix_ms;
+	return stalls_unix_ms;
 }
 
 void conditions_seed(struct conditions *conditions, const struct json *array)

@@ -42,6 +42,7 @@ enum condition_type {
 	CONDITION_CHECKPOINTS_FAILING,
 	CONDITION_CHECKPOINTS_ELSEWHERE,
 	CONDITION_HANDING_OVER,
+	CONDITION_UPGRADED,
 	CONDITION_COUNT,
 };
 
@@ -67,7 +68,8 @@ struct conditions {
 	/* since when it holds, including the retries; 0 = it does not, or only because a person
 	 * asked for it */
 	int64_t holding_unix_ms;
-	int64_t broken_unix_ms; /* since when the journal cannot be written; 0 = it can */
+	int64_t upgraded_unix_ms; /* when Upgraded becomes true by time alone; 0 = it does not */
+	int64_t broken_unix_ms;   /* since when the journal cannot be written; 0 = it can */
 	struct {
 		enum truth status;
 		int64_t since_unix_ms;
