@@ -8,41 +8,13 @@
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
-
-# Checks generation g2 of which these keys and arguments of the job are different; STATUS is its exit status.
-check_new() { # [KEY=VALUE...] [-- JOB_ARG...]
-	local -A before=()
-	local key
-	for key in "${!DREY_CONF[@]}"; do
-		before[$key]=${DREY_CONF[$key]}
-	done
-	DREY_CONF[generation]=g2
-	while [ $# -gt 0 ] && [ "$1" != -- ]; do
-		DREY_CONF[${1%%=*}]=${1#*=}
-		shift
-	done
-	[ $# -eq 0 ] || DREY_CONF[flink.arguments]=$(yaml_list "${@:2}")
-	write_drey_yaml
-	mv "$RUN/drey.yaml" "$RUN/new.yaml"
-	DREY_CONF=()
-	for key in "${!before[@]}"; do
-		DREY_CONF[$key]=${before[$key]}
-	done
-	write_drey_yaml
-	env "E2E_RUN=$RUN" "${FLINK_ENV[@]}" "$BUILD/drey" check --config "$RUN/new.yaml" "${WARN[@]}" >"$RUN/check" 2>&1
-	STATUS=$?
-	sed 's/^/# /' "$RUN/check"
-}
-
-says() { # TEXT
-	grep --quiet --fixed-strings -- "$1" "$RUN/check"
-}
+# shellcheck source=tests/e2e/check_lib.sh
+. "$E2E_DIR/check_lib.sh"
 
 no_other_jvm() {
 	[ "$(run_pids 'StandaloneApplicationClusterEntryPoint' | wc -l)" -eq 1 ]
 }
 
-WARN=()
 e2e_begin check-graph
 held_jar
 "$TOP/tests/job/build.sh" "$FLINK" "$RUN/flink/usrlib/handover.jar" HandoverJob
@@ -60,6 +32,12 @@ check_new -- "${args[@]}" --rate 50
 is "$STATUS" 0 "the same operators fit"
 check "all are counted" says '3 operators: 3 are in the snapshot, 0 are new'
 is "$(event_count MAIN)" 2 "its main() has run, with its side effects"
+
+for how in async twice; do
+	check_new -- "${args[@]}" --execute "$how"
+	is "$STATUS" 0 "so with execute $how"
+	check "the first job is compared" says '3 operators: 3 are in the snapshot, 0 are new'
+done
 
 check_new -- "${args[@]}" --uid another
 is "$STATUS" 4 "an operator under another id is refused"

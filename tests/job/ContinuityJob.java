@@ -36,6 +36,7 @@
  *   --checkpoints DIR    the job's own checkpoint storage, which goes before Flink's configuration
  *   --name NAME          the job's name (default: continuity)
  *   --also UID           one more operator with state of its own; without it that state has no place any more
+ *   --execute HOW        once (the default); async: executeAsync(); twice: another job after this one
  *   --uid UID            of the operator that counts (default: count); under another one its state has no place
  *
  * Control files in DIR
@@ -123,7 +124,15 @@ public final class ContinuityJob {
 		counted.sinkTo(new DiscardingSink<>())
 				.name("sink")
 				.uid("sink");
+		if (options.execute.equals("async")) {
+			env.executeAsync(options.name);
+			return;
+		}
 		env.execute(options.name);
+		if (options.execute.equals("twice")) {
+			env.fromSequence(1, 1).sinkTo(new DiscardingSink<>()).uid("second");
+			env.execute("second");
+		}
 	}
 
 	/** The command line; the same values reach every operator. */
@@ -133,6 +142,7 @@ public final class ContinuityJob {
 		String checkpoints = "";
 		String name = "continuity";
 		String also = "";
+		String execute = "once";
 		String uid = "count";
 		long rate = 100;
 		int pad = 32768;
@@ -164,6 +174,7 @@ public final class ContinuityJob {
 				case "--checkpoints": checkpoints = value; break;
 				case "--name": name = value; break;
 				case "--also": also = value; break;
+				case "--execute": execute = value; break;
 				case "--uid": uid = value; break;
 				case "--rate": rate = Math.max(1, Long.parseLong(value)); break;
 				case "--pad": pad = Integer.parseInt(value); break;
