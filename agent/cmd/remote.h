@@ -1,9 +1,11 @@
 /*
- * remote - a savepoint requested from another Pod, without a connection to the drey that takes it:
- * through the key savepoint-nonce of the control ConfigMap; the result is in the journal.
+ * remote - what the commands with --remote share: a request from another Pod, without a connection to the drey that
+ * carries it out. It goes through the control ConfigMap; the result is in the journal.
  *
- * Rights that this needs: get and patch of the control ConfigMap, get of that of the journal; get
- * of the owner of the JobManager's Pod is useful (if it is scaled to 0, the command does not wait).
+ * Life cycle: remote_run() calls remote_open(), the work of the command, and remote_close().
+ *
+ * Rights: patch of the control ConfigMap, get of that of the journal; get of the owner of the JobManager's Pod is
+ * useful (if it is scaled to 0, the command does not wait).
  */
 #ifndef DREY_CMD_REMOTE_H
 #define DREY_CMD_REMOTE_H
@@ -11,27 +13,63 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/journal/journal.h"
+#include "cmd/cli.h"
+#include "core/desired.h"
+#include "run/config/config.h"
+#include "run/config/setup_kube.h"
 
-struct cli;
+struct journal;
+struct journal_store;
+struct kube;
+
+#define REMOTE_POLL_MS 2000
+
+struct remote {
+	const struct cli *cli;
+	struct config config;
+	struct setup_kube setup;
+	struct kube *kube;
+	struct journal_store *store;
+	int64_t timeout_ms, began_ms; /* of the whole command; monotonic */
+	char *reported;               /* the last progress; NULL = none */
+};
 
 /* Why the application is stopped as desired, according to its journal: borrowed from `journal` or
  * constant; NULL: it should be running. */
 const char *remote_parked(const struct journal *journal);
 
-/* The result of the savepoint with this nonce. */
-enum remote_end {
-	REMOTE_OPEN, /* not yet known */
-	REMOTE_DONE, /* *ret_text is its path */
-	REMOTE_FAILED,
-};
+/* From its configuration to its exit status: opens, calls work(), closes. */
+typedef int remote_fn(struct remote *remote, void *arg);
+int remote_run(const struct cli *cli, remote_fn *work, void *arg);
 
-/* asked_unix_ms: when, for a result that another operation has overwritten since. *ret_text is
- * borrowed from `journal` or constant. */
-enum remote_end remote_judge(const struct journal *journal, const char *nonce,
-			     int64_t asked_unix_ms, const char **ret_text);
+/* What is left of the command's timeout; never negative. */
+int64_t remote_left_ms(const struct remote *remote);
 
-/* `drey savepoint --remote`, from its configuration to its exit status. */
-int remote_savepoint(const struct cli *cli);
+/* Wait until the next poll, at most until the timeout. */
+void remote_pause(const struct remote *remote);
+
+/* Progress on cli->err, once for each text. */
+void remote_report(struct remote *remote, const char *what);
+
+/*
+ * After an error: CLI_OK after a pause, for another try, or the exit status. The cause may be temporary at first: a
+ * server that starts, a Role that was created a moment ago.
+ */
+int remote_try_again(struct remote *remote, struct err *err);
+
+/* CLI_OK: the caller releases *ret_journal. CLI_ABSENT without a message: there is none. Else the exit status. */
+int remote_read_journal(struct remote *remote, struct journal *ret_journal);
+
+/* The exit status of a command that needs a journal, with its message. */
+int remote_no_journal(const struct remote *remote);
+
+/* Its desired number of Pods is 0, so no drey will ever respond. False if that cannot be read. */
+bool remote_scaled_away(const struct remote *remote);
+
+/* Set one key of the control ConfigMap: CLI_OK or the exit status. */
+int remote_ask(struct remote *remote, enum desired_key key, const char *value);
+
+/* No job is running, because of `why`: CLI_OK with --skip-parked, else CLI_PARKED. */
+int remote_end_parked(const struct remote *remote, const char *why);
 
 #endif

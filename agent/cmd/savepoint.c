@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "cmd/client.h"
 #include "cmd/commands.h"
-#include "cmd/remote.h"
+#include "cmd/remote_savepoint.h"
 #include "cmd/text.h"
 
 static const struct cli_option options[] = {

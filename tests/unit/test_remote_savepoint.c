@@ -1,8 +1,9 @@
-#include "cmd/remote.h"
+#include "cmd/remote_savepoint.h"
 
 #include <string.h>
 
 #include "base/mem.h"
+#include "cmd/remote.h"
 #include "tap.h"
 
 #define ASKED INT64_C(1700000000000)
