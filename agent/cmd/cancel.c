@@ -2,8 +2,10 @@
 
 #include "cmd/client.h"
 #include "cmd/commands.h"
+#include "cmd/remote_stop.h"
 
-static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_WAIT, CLI_END};
+static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_WAIT, REMOTE_STOP_OPTIONS,
+					    CLI_END};
 
 static int cancel_judge(struct client *client, void *arg)
 {
@@ -41,6 +43,12 @@ static int cancel_ask(struct client *client, void *arg)
 
 static int cancel_run(const struct cli *cli)
 {
+	int status = remote_stop_usage(cli);
+
+	if (status != CLI_OK)
+		return status;
+	if (cli_has(cli, "remote"))
+		return remote_stop(cli, DESIRED_CANCELLED);
 	return client_run(cli, cancel_ask, NULL);
 }
 
@@ -51,11 +59,14 @@ const struct cli_command cmd_cancel = {
 		"Cancels the job and stops Flink; drey stays up, parked. No savepoint is taken. Retained\n"
 		"checkpoints are kept, and `drey resume` continues from the newest state.\n",
 	.options = options,
-	.statuses = "0  cancelled\n"
-		    "1  superseded by another request\n"
-		    "2  wrong usage or configuration\n"
-		    "5  no running drey found, or it did not respond\n"
-		    "6  timed out; the request remains in force\n",
+	.statuses =
+		"0  cancelled\n"
+		"1  superseded by another request; with --remote also: drey could not cancel it\n"
+		"2  wrong usage or configuration\n"
+		"3  with --remote: no job is running\n"
+		"4  with --remote: drey holds, no job is running\n"
+		"5  no running drey found, or it did not respond\n"
+		"6  timed out; the request remains in force, except with --withdraw\n",
 	.example = "drey cancel --timeout 1min\n",
 	.run = cancel_run,
 };

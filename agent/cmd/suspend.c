@@ -3,9 +3,11 @@
 #include "base/clock.h"
 #include "cmd/client.h"
 #include "cmd/commands.h"
+#include "cmd/remote_stop.h"
 #include "cmd/text.h"
 
-static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_WAIT, CLI_END};
+static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_WAIT, REMOTE_STOP_OPTIONS,
+					    CLI_END};
 
 static int suspend_judge(struct client *client, void *arg)
 {
@@ -60,6 +62,12 @@ static int suspend_ask(struct client *client, void *arg)
 
 static int suspend_run(const struct cli *cli)
 {
+	int status = remote_stop_usage(cli);
+
+	if (status != CLI_OK)
+		return status;
+	if (cli_has(cli, "remote"))
+		return remote_stop(cli, DESIRED_SUSPENDED);
 	return client_run(cli, suspend_ask, NULL);
 }
 
@@ -76,8 +84,10 @@ const struct cli_command cmd_suspend = {
 		"0  suspended\n"
 		"1  the stop failed, the job keeps running, drey retries; or superseded by another request\n"
 		"2  wrong usage or configuration\n"
+		"3  with --remote: no job is running\n"
+		"4  with --remote: drey holds, no job is running\n"
 		"5  no running drey found, or it did not respond\n"
-		"6  timed out; the request remains in force\n",
+		"6  timed out; the request remains in force, except with --withdraw\n",
 	.example = "drey suspend && kubectl set image ...\n",
 	.run = suspend_run,
 };

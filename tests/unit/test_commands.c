@@ -412,6 +412,28 @@ TEST(other_requests_do_not_wait_for_a_job_that_was_handed_over)
 	end(&drey);
 }
 
+TEST(options_for_another_pod_go_together)
+{
+	static const char *const documents[] = {RUNNING, NULL};
+	static const struct {
+		const char *words[5], *says;
+	} rows[] = {
+		{{"suspend", "--withdraw"}, "--withdraw needs --remote"},
+		{{"cancel", "--skip-parked"}, "--skip-parked needs --remote"},
+		{{"suspend", "--remote", "--json"}, "--json cannot be combined with --remote"},
+		{{"suspend", "--remote", "--withdraw", "--no-wait"},
+		 "--withdraw cannot be combined with --no-wait"},
+	};
+	struct pretender drey;
+
+	begin(&drey, documents);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CHECK_INT(run(&drey, rows[i].words), ==, CLI_USAGE);
+		CHECK_HAS(err_text, rows[i].says);
+	}
+	end(&drey);
+}
+
 TEST(suspend_prints_the_savepoint)
 {
 	static const char *const documents[] = {

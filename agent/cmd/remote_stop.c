@@ -1,0 +1,388 @@
+#include "cmd/remote_stop.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cmd/client.h"
+#include "cmd/remote.h"
+#include "cmd/text.h"
+#include "kube/flinkapp.h"
+#include "run/journal/journal_store.h"
+
+#define APPEAR_MS                                                                                  \
+	45000 /* a journal that was deleted while Flink runs is written again after 30 s */
+#define TAKE_MS     90000 /* three times what drey needs without a watch (control.poll) */
+#define WITHDRAW_MS 45000
+
+/* ---- what the journal says ---- */
+
+static bool phase_is(const struct journal *journal, const char *phase)
+{
+	return journal->phase && !strcmp(journal->phase, phase);
+}
+
+/* "PHASE: REASON" of the phase that it is in. */
+static const char *last_words(const struct journal *journal)
+{
+	return journal->log_count ? journal->log[journal->log_count - 1].text : journal->phase;
+}
+
+/* No job is running, and nothing that drey does will change that. */
+static bool is_parked(const struct journal *journal)
+{
+	return phase_is(journal, "Suspended") || phase_is(journal, "Cancelled") ||
+	       phase_is(journal, "Finished") || phase_is(journal, "Failed") ||
+	       (phase_is(journal, "Holding") && remote_parked(journal));
+}
+
+static const char *why_parked(const struct journal *journal)
+{
+	const char *why = remote_parked(journal);
+
+	return why ? why : last_words(journal);
+}
+
+static enum stop_step judge_before(const struct journal *journal,
+				   const struct stop_request *request, const char **ret_text)
+{
+	*ret_text = why_parked(journal);
+	if (is_parked(journal) ||
+	    (journal->intent.state == DESIRED_RUNNING && remote_parked(journal)))
+		return STOP_PARKED;
+	*ret_text = last_words(journal);
+	if (phase_is(journal, "Holding"))
+		return STOP_HELD;
+	if (journal->intent.state != DESIRED_RUNNING) {
+		*ret_text = "the end of the stop that is already requested";
+		return STOP_WAIT;
+	}
+	if (request->goal == DESIRED_CANCELLED || phase_is(journal, "Running") ||
+	    phase_is(journal, "Stopping"))
+		return STOP_ASK;
+	*ret_text = "the job to run, because a savepoint needs that";
+	return STOP_WAIT;
+}
+
+/* The application is parked: how it came to that. */
+static enum stop_step judge_parked(const struct journal *journal,
+				   const struct stop_request *request, const char **ret_text)
+{
+	const struct operation_result *last = &journal->last_operation;
+
+	*ret_text = why_parked(journal);
+	if (phase_is(journal, "Finished") || phase_is(journal, "Failed") ||
+	    journal->intent.state != request->goal)
+		return STOP_PARKED;
+	if (request->goal == DESIRED_CANCELLED) {
+		*ret_text = NULL;
+		return STOP_DONE;
+	}
+	if (last->kind == OPERATION_STOP && last->location &&
+	    last->ended_unix_ms != request->ended_before_unix_ms) {
+		*ret_text = last->location;
+		return STOP_DONE;
+	}
+	*ret_text =
+		"the job had ended before a savepoint was taken; the application is suspended, and continues from its newest checkpoint when it is resumed";
+	return STOP_FAILED;
+}
+
+static enum stop_step judge_after(const struct journal *journal, const struct stop_request *request,
+				  const char **ret_text)
+{
+	const struct operation_result *last = &journal->last_operation;
+
+	/* an operation whose result is still being looked for is not over */
+	if (is_parked(journal) && journal->operation.kind == OPERATION_NONE)
+		return judge_parked(journal, request, ret_text);
+	*ret_text = last->error ? last->error : "no reason given";
+	if ((last->reason == REASON_SUSPEND || last->reason == REASON_CANCEL) && !last->ok &&
+	    last->ended_unix_ms != request->ended_before_unix_ms)
+		return STOP_FAILED;
+	if (request->taken && journal->intent.state != request->goal) {
+		*ret_text = "superseded by another request";
+		return STOP_FAILED;
+	}
+	*ret_text = journal->intent.state != request->goal ? "drey to take the request"
+		    : journal->operation.kind == OPERATION_STOP
+			    ? "the stop with savepoint that is in progress"
+			    : "the end of the job";
+	return STOP_WAIT;
+}
+
+enum stop_step remote_stop_judge(const struct journal *journal, const struct stop_request *request,
+				 const char **ret_text)
+{
+	return request->asked ? judge_after(journal, request, ret_text)
+			      : judge_before(journal, request, ret_text);
+}
+
+/* ---- the request ---- */
+
+struct stop {
+	struct remote *remote;
+	struct stop_request request;
+	int64_t asked_ms;    /* monotonic */
+	bool asked_resource; /* in the custom resource as well */
+};
+
+/* If it has a desired state, that counts, and not the ConfigMap. */
+static int ask_resource(struct stop *stop, const char *state)
+{
+	cleanup_json struct json *patch = json_object();
+	struct remote *remote = stop->remote;
+	struct flinkapp app = {0};
+	struct err err = {0};
+	bool has;
+
+	if (!remote->setup.resource ||
+	    flinkapp_get(remote->kube, remote->setup.resource, &app, NULL, NULL) < 0)
+		return CLI_OK;
+	has = json_str(app.spec, desired_keys[DESIRED_KEY_STATE]) != NULL;
+	flinkapp_release(&app);
+	if (!has)
+		return CLI_OK;
+	json_add_str(json_add_object(patch, "spec"), desired_keys[DESIRED_KEY_STATE], state);
+	if (flinkapp_patch(remote->kube, remote->setup.resource, patch, &err) < 0)
+		return cli_fail(remote->cli, CLI_FAILED, "%s", err.msg);
+	stop->asked_resource = true;
+	return CLI_OK;
+}
+
+static int ask_state(struct stop *stop, enum desired_state state)
+{
+	int status = remote_ask(stop->remote, DESIRED_KEY_STATE, desired_state_name(state));
+
+	return status == CLI_OK ? ask_resource(stop, desired_state_name(state)) : status;
+}
+
+/* True: the job runs on, as if nothing had been requested. */
+static bool withdrawn(struct stop *stop)
+{
+	struct remote *remote = stop->remote;
+	struct journal journal;
+	bool back = false;
+
+	/* for this there is always time */
+	remote->began_ms = clock_mono_ms();
+	remote->timeout_ms = WITHDRAW_MS;
+	if (ask_state(stop, DESIRED_RUNNING) != CLI_OK)
+		return false;
+	while (!back && remote_left_ms(remote) > 0) {
+		if (journal_store_read(remote->store, &journal, NULL) == 0) {
+			back = journal.intent.state == DESIRED_RUNNING;
+			journal_release(&journal);
+		}
+		if (!back)
+			remote_pause(remote);
+	}
+	return back;
+}
+
+/* It has failed with this status: the request goes, or stays. */
+static int stop_gives_up(struct stop *stop, int status)
+{
+	const struct remote *remote = stop->remote;
+
+	if (!stop->request.asked)
+		return status;
+	if (!cli_has(remote->cli, "withdraw"))
+		return cli_fail(
+			remote->cli, status,
+			"the request remains in %s %s; set state to running there to withdraw it",
+			stop->asked_resource ? "FlinkApplication" : "ConfigMap",
+			stop->asked_resource ? remote->setup.resource : remote->setup.control);
+	if (!withdrawn(stop))
+		return cli_fail(
+			remote->cli, status,
+			"the request could not be withdrawn, or drey has not read that yet: set state to running in %s %s",
+			stop->asked_resource ? "FlinkApplication" : "ConfigMap",
+			stop->asked_resource ? remote->setup.resource : remote->setup.control);
+	return cli_fail(remote->cli, status,
+			"the request was withdrawn: the application is to run");
+}
+
+static void print_end(const struct stop *stop, const char *location)
+{
+	const struct cli *cli = stop->remote->cli;
+
+	if (location) {
+		text_print(location, cli->out);
+		fputc('\n', cli->out);
+		fflush(cli->out);
+	}
+	fprintf(cli->err, "drey %s: %s; %s has the details, and remains\n", cli->command->name,
+		location ? "the job was stopped with this savepoint"
+			 : "the job was stopped without a savepoint",
+		journal_store_place(stop->remote->store));
+}
+
+static void print_newest(const struct stop *stop, const struct journal *journal)
+{
+	const struct cli *cli = stop->remote->cli;
+	const struct snapshot *newest = journal_last_savepoint(journal);
+
+	if (!newest)
+		return;
+	fprintf(cli->err, "drey %s: its newest savepoint is ", cli->command->name);
+	text_print(newest->path, cli->err);
+	fputc('\n', cli->err);
+}
+
+static int ask_stop(struct stop *stop, const struct journal *journal)
+{
+	int status;
+
+	stop->request.ended_before_unix_ms = journal->last_operation.ended_unix_ms;
+	if ((status = ask_state(stop, stop->request.goal)) != CLI_OK)
+		return status;
+	stop->request.asked = true;
+	stop->asked_ms = clock_mono_ms();
+	return cli_has(stop->remote->cli, "no-wait") ? CLI_OK : CLIENT_CONTINUE;
+}
+
+/* Scaled to 0 it will never take a request; but its last Pod may still be at its end. */
+static enum stop_step judge_scaled(const struct stop *stop, const struct journal *journal,
+				   enum stop_step step, const char **text)
+{
+	if (stop->request.asked || step == STOP_PARKED || !remote_scaled_away(stop->remote))
+		return step;
+	*text = "its Deployment is scaled to 0, or its Job is suspended";
+	if (journal->operation.kind == OPERATION_NONE && !phase_is(journal, "Running") &&
+	    !phase_is(journal, "Stopping") && !phase_is(journal, "Launching"))
+		return STOP_PARKED;
+	*text = "the end of the last Pod: it is scaled to 0";
+	return STOP_WAIT;
+}
+
+/* CLIENT_CONTINUE, or the exit status. */
+static int stop_step(struct stop *stop, const struct journal *journal)
+{
+	struct remote *remote = stop->remote;
+	const char *text = NULL;
+	enum stop_step step;
+	char line[512];
+
+	if (stop->request.asked && journal->intent.state == stop->request.goal)
+		stop->request.taken = true;
+	step = remote_stop_judge(journal, &stop->request, &text);
+	step = judge_scaled(stop, journal, step, &text);
+	switch (step) {
+	case STOP_ASK:
+		return ask_stop(stop, journal);
+	case STOP_DONE:
+		print_end(stop, text);
+		return CLI_OK;
+	case STOP_PARKED:
+		print_newest(stop, journal);
+		return remote_end_parked(remote, text);
+	case STOP_HELD:
+		return cli_fail(remote->cli, CLI_HELD, "no job is running, but one is meant to: %s",
+				text);
+	case STOP_FAILED:
+		return cli_fail(remote->cli, CLI_FAILED, "the stop failed: %s", text);
+	case STOP_WAIT:
+		break;
+	}
+	snprintf(line, sizeof(line), "%s: waiting for %s",
+		 journal->phase ? journal->phase : "no phase", text);
+	remote_report(remote, line);
+	return CLIENT_CONTINUE;
+}
+
+static int nobody(const struct stop *stop)
+{
+	const struct remote *remote = stop->remote;
+
+	if (!cli_has(remote->cli, "skip-parked"))
+		return remote_no_journal(remote);
+	return cli_fail(remote->cli, CLI_OK,
+			"%s does not exist: drey has never run for %s; nothing to do",
+			journal_store_place(remote->store), remote->config.application);
+}
+
+/* CLIENT_CONTINUE, or the exit status. */
+static int stop_poll(struct stop *stop)
+{
+	struct remote *remote = stop->remote;
+	struct journal journal;
+	struct err err = {0};
+	int status;
+
+	if (journal_store_read(remote->store, &journal, &err) == 0) {
+		status = stop_step(stop, &journal);
+		journal_release(&journal);
+		return status;
+	}
+	if (stop->request.asked) {
+		remote_report(remote, err.msg);
+		return CLIENT_CONTINUE;
+	}
+	if (err.kind == ERR_ABSENT) {
+		remote_report(remote, err.msg);
+		return clock_mono_ms() - remote->began_ms > APPEAR_MS ? nobody(stop)
+								      : CLIENT_CONTINUE;
+	}
+	status = remote_try_again(remote, &err);
+	return status == CLI_OK ? CLIENT_CONTINUE : status;
+}
+
+static int stop_work(struct remote *remote, void *arg)
+{
+	struct stop *stop = arg;
+	char time[CLOCK_TEXT_BYTES];
+
+	stop->remote = remote;
+	for (;;) {
+		int status = stop_poll(stop);
+
+		if (status == CLI_OK || status == CLI_PARKED)
+			return status;
+		if (status != CLIENT_CONTINUE)
+			return stop_gives_up(stop, status);
+		if (stop->request.asked && !stop->request.taken &&
+		    clock_mono_ms() - stop->asked_ms > TAKE_MS) {
+			cli_fail(
+				remote->cli, CLI_ABSENT,
+				"no drey has read the request: its Pod does not run, or cannot read ConfigMap %s; see `kubectl describe pod`",
+				remote->setup.control);
+			return stop_gives_up(stop, CLI_ABSENT);
+		}
+		if (!remote_left_ms(remote)) {
+			cli_fail(
+				remote->cli, CLI_TIMEOUT, "gave up after %s (%s)%s",
+				clock_human(remote->timeout_ms, time), remote->reported,
+				stop->request.asked
+					? ""
+					: "; nothing was requested; see `kubectl describe pod` and `drey status`");
+			return stop_gives_up(stop, CLI_TIMEOUT);
+		}
+		remote_pause(remote);
+	}
+}
+
+int remote_stop_usage(const struct cli *cli)
+{
+	static const char *const needing[] = {"skip-parked", "withdraw"};
+
+	if (cli_has(cli, "remote") && cli_has(cli, "json"))
+		return cli_fail(
+			cli, CLI_USAGE,
+			"--json cannot be combined with --remote: it needs a drey on this machine");
+	if (cli_has(cli, "no-wait") && cli_has(cli, "withdraw"))
+		return cli_fail(
+			cli, CLI_USAGE,
+			"--withdraw cannot be combined with --no-wait: it needs the result");
+	for (size_t i = 0; i < 2; i++)
+		if (cli_has(cli, needing[i]) && !cli_has(cli, "remote"))
+			return cli_fail(cli, CLI_USAGE, "--%s needs --remote", needing[i]);
+	return CLI_OK;
+}
+
+int remote_stop(const struct cli *cli, enum desired_state goal)
+{
+	struct stop stop = {.request.goal = goal};
+
+	return remote_run(cli, stop_work, &stop);
+}
