@@ -64,7 +64,7 @@ pod_ip_is_missing() {
 check "and says so where the address of the Pod is not known" pod_ip_is_missing
 check "ten lines are enough" test "$(grep --count --invert-match '^#' "$EXAMPLES/s3.yaml")" -le 12
 check "README.md of the chart says what values.yaml says" "$TOP/tools/chart-readme.sh" --check
-is "$(jq '.items | length' "$RUN/full.pods.json")" 5 "a Pod was made of each: JobManager, TaskManager, CronJob, check, test"
+is "$(jq '.items | length' "$RUN/full.pods.json")" 6 "a Pod was made of each: JobManager, TaskManager, CronJob, check, uninstall, test"
 
 # What the chart says to Flink about deaths, in one line.
 recovery_of() {

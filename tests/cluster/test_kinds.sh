@@ -90,8 +90,7 @@ kubectl delete pod "$pod" --wait=false >/dev/null
 await "the Pod is deleted: there is another one" new_pod "$pod"
 goes_on "the Pod is deleted"
 
-check "drey suspend" drey suspend
-check "helm uninstall" helm uninstall "$APPLICATION"
+check "helm uninstall, which stops the job with a savepoint first" helm uninstall "$APPLICATION" --timeout "${WAIT_S}s"
 await "the Pods go" pods_gone jobmanager
 await "the Pods go" pods_gone taskmanager
 is "$(kubectl get persistentvolumeclaim orders-state --output 'jsonpath={.status.phase}')" Bound "the claim stays"

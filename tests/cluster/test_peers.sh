@@ -114,7 +114,7 @@ check "P9: from the newest checkpoint in the bucket, or the one before it" newes
 check "the whole log is continuous" continuity
 
 # ---- P4: the first start is from a path that does not exist
-helm uninstall orders >/dev/null
+helm uninstall orders --no-hooks >/dev/null
 kubectl delete configmap orders-drey-journal >/dev/null
 kubectl delete configmap --selector "$SELECTOR" >/dev/null
 await "P4: everything is gone" pods_gone jobmanager

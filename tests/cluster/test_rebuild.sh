@@ -10,10 +10,10 @@
 . "$TOP/tests/cluster/lib.sh"
 node_begin rebuild
 
-# Sets NEWEST: the newest snapshot of the job that drey knows, once nothing runs any more.
-uninstall() {
+# Sets NEWEST: the newest checkpoint of the job that drey knows, once nothing runs any more.
+uninstall() { # [HELM_OPTION...]
 	job=$(status .jobId)
-	helm uninstall "$APPLICATION" >/dev/null
+	helm uninstall "$APPLICATION" "$@" >/dev/null
 	wait_until "the Pods are gone" "$WAIT_S" pods_gone jobmanager
 	wait_until "the Pods are gone" "$WAIT_S" pods_gone taskmanager
 	NEWEST=$(cd "$BUCKETS" && find "flink/orders/checkpoints/$job" -path '*/chk-*/_metadata' -printf 's3://%h\n' | sort -V | tail -n 1)
@@ -32,8 +32,8 @@ await "the job runs" runs
 
 # ---- uninstalled while it runs -----------------------------------------------------------------------------
 
-uninstall
-check "helm uninstall: the newest checkpoint is left" test -n "$NEWEST"
+uninstall --no-hooks
+check "helm uninstall --no-hooks: the newest checkpoint is left" test -n "$NEWEST"
 check "helm install once more" install
 await "the job runs" runs
 check "from the newest snapshot" restored_from "$NEWEST"
@@ -52,7 +52,7 @@ check "nothing was counted after it" continued
 
 # ---- nothing but the bucket -----------------------------------------------------------------------------------
 
-uninstall
+uninstall --no-hooks
 check "the namespace is deleted, and made again" new_namespace
 check "helm install" install --wait=false
 await "drey without a journal holds" phase_is Holding
