@@ -124,6 +124,26 @@ static void print_operations(const struct status_view *view, int64_t now_unix_ms
 	}
 }
 
+/* TaskManagers that are there, as usual, are nothing to speak of. */
+static void print_scale(const struct status_view *view, FILE *out)
+{
+	if (*view->scale_error) {
+		row(out, "scale");
+		fprintf(out, "cannot scale deployment %s: ", view->scale_deployment);
+		text_print(view->scale_error, out);
+		fputc('\n', out);
+	} else if (view->scale_contested) {
+		row(out, "scale");
+		fprintf(out, "deployment %s is left to others, who scale it up again and again\n",
+			view->scale_deployment);
+	} else if (view->scale_replicas == 0 && view->scale_recorded > 0) {
+		row(out, "scale");
+		fprintf(out,
+			"deployment %s is at 0; %" PRId64 " will be back before the next launch\n",
+			view->scale_deployment, view->scale_recorded);
+	}
+}
+
 /* An ordinary owner without a hand-over has nothing to say. */
 static void print_handover(const struct status_view *view, int64_t now_unix_ms, FILE *out)
 {
@@ -176,6 +196,7 @@ static void print_status(const struct status_view *view, FILE *out)
 	print_launch(view, now_unix_ms, out);
 	print_state(view, now_unix_ms, out);
 	print_operations(view, now_unix_ms, out);
+	print_scale(view, out);
 	if (*view->spare) {
 		row(out, "spare");
 		fprintf(out, "%s%s%s\n", view->spare, *view->spare_reason ? ": " : "",

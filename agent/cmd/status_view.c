@@ -63,6 +63,7 @@ void status_view_read(const struct json *doc, struct status_view *ret_view)
 	const struct json *checkpoint = json_get(doc, "lastCheckpoint");
 	const struct json *checkpoints = json_get(doc, "checkpoints");
 	const struct json *attempts = json_get(doc, "attempts");
+	const struct json *scale = json_get(doc, "scale");
 	struct status_view view = {
 		.application = text(doc, "application"),
 		.phase = text(doc, "phase"),
@@ -100,6 +101,11 @@ void status_view_read(const struct json *doc, struct status_view *ret_view)
 		.checkpoint_failures = json_i64_or(checkpoints, "failures", 0),
 		.checkpoint_interval_ms = json_i64_or(checkpoints, "intervalMs", 0),
 		.checkpoint_duration_ms = json_i64_or(checkpoints, "durationMs", 0),
+		.scale_deployment = text(scale, "deployment"),
+		.scale_error = text(scale, "error"),
+		.scale_replicas = json_i64_or(scale, "replicas", -1),
+		.scale_recorded = json_i64_or(scale, "recorded", -1),
+		.scale_contested = json_bool_or(scale, "contested", false),
 		.spare = text(json_get(doc, "spare"), "state"),
 		.spare_reason = text(json_get(doc, "spare"), "reason"),
 		.failures = json_i64_or(attempts, "failed", 0),

@@ -55,6 +55,10 @@ struct status_view {
 	const char *returned;     /* why its version has returned the job; "" = it has not */
 	int64_t returned_unix_ms;
 
+	/* the TaskManagers that drey scales; deployment "" = none; contested: others do */
+	const char *scale_deployment, *scale_error;
+	int64_t scale_replicas, scale_recorded; /* -1 = not known, or none */
+	bool scale_contested;
 	const char *spare, *spare_reason; /* "ready"; why there is none; "" = off */
 
 	int64_t failures, max_failures; /* failed attempts within the window of the limit */

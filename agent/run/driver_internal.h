@@ -37,6 +37,7 @@ struct ready;
 struct relauncher;
 struct resource;
 struct resource_status;
+struct scale_part;
 struct spare_part;
 struct standing;
 struct start;
@@ -87,6 +88,7 @@ struct driver {
 	struct events *events;     /* NULL = there is no object that they could be about */
 	struct owner_watch *owner; /* NULL = no owner is known */
 	struct ready *ready;       /* likewise */
+	struct scale_part *scale;  /* NULL = drey scales nothing */
 	struct hooks *hooks;       /* NULL = no directory configured */
 	struct ha *ha;             /* NULL: Flink has no high availability of its own */
 	struct jvm_seen jvm;

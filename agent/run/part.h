@@ -152,6 +152,7 @@ extern const struct part part_relaunch;
 extern const struct part part_requests;
 extern const struct part part_resource;
 extern const struct part part_resource_status;
+extern const struct part part_scale;
 extern const struct part part_sigterm;
 extern const struct part part_spare;
 extern const struct part part_used;

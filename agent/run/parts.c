@@ -33,6 +33,7 @@ const struct part_row parts[] = {
 	/* what drey tells */
 	{2, &part_resource_status},
 	{2, &part_ready},
+	{2, &part_scale},
 	{2, &part_events},
 	{2, &part_http},
 	/* what keeps others out: not longer than necessary */

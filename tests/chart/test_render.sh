@@ -149,6 +149,34 @@ is "$(object pvc PersistentVolumeClaim/orders-state '.metadata.annotations["helm
 is "$(object full CronJob/orders-savepoint '[.spec.suspend, .spec.schedule, .spec.timeZone] | map(tostring) | join(" ")')" "false 0 3 * * * Europe/Berlin" "the CronJob by schedule"
 is "$(object s3 CronJob/orders-savepoint .spec.suspend)" true "and without one only by hand"
 
+# ---- before an uninstall, and while it is parked ---------------------------------------------------
+
+hook() { # NAME
+	object "$1" Job/orders-uninstall '.spec.template.spec.containers[0].args[1]'
+}
+
+scales() { # NAME: drey's keys, and the right
+	object "$1" ConfigMap/orders-drey '.data["drey.yaml"]' | sed -n 's/^  \(scale[A-Za-z]*: .*\)/\1/p' | sort | tr '\n' ' '
+	object "$1" Role/orders '.rules[] | select(.resources == ["deployments/scale"]) | "\(.resourceNames | join(" ")): \(.verbs | join(" "))"'
+}
+
+check "with onDelete: cancel" render cancel "${s3[@]}" --set onDelete=cancel
+check "with onDelete: nothing" render nothing "${s3[@]}" --set onDelete=nothing
+is "$(hook s3) $(hook cancel) $(hook nothing)" "suspend cancel " "before an uninstall the job is suspended, cancelled, or nothing happens"
+is "$(object nothing ConfigMap/orders-drey '.data | keys | join(" ")' | grep -c uninstall)" 0 "and then there is no script for it"
+is "$(object s3 Role/orders-uninstall '[.rules[] | "\(.resources | join(" ")) \(.resourceNames | join(" ")): \(.verbs | join(" "))"] | join(", ")')" \
+	"configmaps orders-drey-control: patch, configmaps orders-drey-journal: get, deployments orders-jobmanager: get, flinkapplications orders: get patch" \
+	"its account may do this and nothing else"
+is "$(scales s3)" "" "TaskManagers are not scaled, and there is no right to"
+check "with whenParked: scaleToZero" render parked "${s3[@]}" --set taskManager.whenParked=scaleToZero
+is "$(scales parked)" "scale: orders-taskmanager scaleWhen: parked orders-taskmanager: get patch" "TaskManagers may be scaled, and nothing else of them"
+check "with ttlAfterFinished" render ttl "${s3[@]}" --set ttlAfterFinished=60
+is "$(scales ttl)" "scale: orders-taskmanager scaleFinishedAfter: 60s scaleWhen: finished orders-taskmanager: get patch" "only of a job that has finished"
+check "with ttlAfterFinished of a Job" render ttljob "${s3[@]}" --set ttlAfterFinished=60,jobManager.kind=Job
+is "$(object ttljob Job/orders-jobmanager .spec.ttlSecondsAfterFinished)" 60 "Kubernetes deletes a Job"
+is "$(object s3 Deployment/orders-jobmanager '.spec.template.metadata.annotations["drey.dev/generation"]')" \
+	"$(object parked Deployment/orders-jobmanager '.spec.template.metadata.annotations["drey.dev/generation"]')" "none of that is another version of the job"
+
 # ---- two versions at the same time -----------------------------------------------------------------
 
 pod() { # NAME JOBMANAGER|TASKMANAGER JQ

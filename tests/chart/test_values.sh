@@ -161,7 +161,7 @@ schema_keys() {
 		select((index("items") or index("allOf") or index("not")) | not) | map(select(. != "properties")) | join(".")' "$SCHEMA" | sort
 }
 own='application|stateDirectory|generation|flink\.(spare|version|configDirectory|properties|jobClass|jars|arguments|restAddress|restPort|rpcAddress)'
-own+='|handover\.(mode|clusterIds|candidate|probation)|kubernetes\.(enabled|kubeconfig|namespace|owner|taskManagers)|control\.directory'
+own+='|handover\.(mode|clusterIds|candidate|probation)|kubernetes\.(enabled|kubeconfig|namespace|owner|taskManagers|scale|scaleWhen|scaleFinishedAfter)|control\.directory'
 is "$(schema_keys | tr '\n' ' ')" \
 	"$(grep -oE '^\| `[a-zA-Z0-9.]+` ' "$TOP/docs/configuration.md" | tr -d '|` ' | grep -vxE "$own" | sort | tr '\n' ' ')" \
 	"drey: has the keys of docs/configuration.md"

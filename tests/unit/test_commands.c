@@ -260,6 +260,37 @@ TEST(status_of_the_owner_says_that_the_job_was_returned)
 	end(&drey);
 }
 
+#define SCALE(members) ",\"scale\":{\"deployment\":\"tm\"," members "}"
+
+TEST(status_says_what_has_become_of_the_task_managers)
+{
+	static const struct {
+		const char *document, *says;
+	} rows[] = {
+		{DOC("Suspended", "suspended", SCALE("\"replicas\":0,\"recorded\":3")),
+		 "scale          deployment tm is at 0; 3 will be back before the next launch\n"},
+		{DOC("Suspended", "suspended", SCALE("\"replicas\":3,\"contested\":true")),
+		 "scale          deployment tm is left to others"},
+		{DOC("Running", "running", SCALE("\"replicas\":null,\"error\":\"HTTP 403\"")),
+		 "scale          cannot scale deployment tm: HTTP 403\n"},
+		{DOC("Running", "running", SCALE("\"replicas\":3,\"recorded\":null")), NULL},
+		{DOC("Suspended", "suspended", SCALE("\"replicas\":0,\"recorded\":null")), NULL},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const char *const documents[] = {rows[i].document, NULL};
+		struct pretender drey;
+
+		begin(&drey, documents);
+		run(&drey, WORDS("status"));
+		if (rows[i].says)
+			CHECK_HAS(out_text, rows[i].says);
+		else
+			CHECK(!strstr(out_text, "scale"));
+		end(&drey);
+	}
+}
+
 /* ---- savepoint ---- */
 
 TEST(savepoint_prints_the_location_alone)

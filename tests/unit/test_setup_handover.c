@@ -113,6 +113,15 @@ WORLD_TEST(surge_needs_a_journal_that_both_pods_read)
 	refuses(w, "handover.mode is surge, but kubernetes.journal is none");
 }
 
+WORLD_TEST(surge_keeps_the_task_managers)
+{
+	w->kube.scale = (char *)"orders-taskmanager";
+	CHECK_INT(load(w), ==, -1);
+	CHECK_HAS(w->err.msg, "kubernetes.scale is set");
+	w->config.handover.mode = HANDOVER_NONE;
+	CHECK_INT(load(w), ==, 0);
+}
+
 WORLD_TEST(surge_needs_a_deployment)
 {
 	w->kube.owner_is_job = true;

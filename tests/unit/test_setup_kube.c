@@ -214,6 +214,27 @@ TEST(what_makes_no_sense_is_refused_by_its_key)
 	CHECK_INT(read_keys(pod, "journal: j, control: j", &kube), ==, -1);
 	CHECK_HAS(err.msg, "are the same ConfigMap 'j'");
 	config_release(&config);
+	CHECK_INT(read_keys(pod, "scale: tm, journal: none", &kube), ==, -1);
+	CHECK_HAS(err.msg, "could not be recorded");
+	config_release(&config);
+	CHECK_INT(read_keys(pod, "scale: orders-jobmanager", &kube), ==, -1);
+	CHECK_HAS(err.msg, "drey would end itself");
+	config_release(&config);
+}
+
+TEST(task_managers_are_scaled_only_if_they_are_named)
+{
+	struct setup_kube kube;
+
+	CHECK_INT(read_keys(pod, "", &kube), ==, 0);
+	CHECK(!kube.scale);
+	done(&kube);
+	CHECK_INT(read_keys(pod, "scale: none, journal: none", &kube), ==, 0);
+	CHECK(!kube.scale);
+	done(&kube);
+	CHECK_INT(read_keys(pod, "scale: tm", &kube), ==, 0);
+	CHECK_STR(kube.scale, "tm");
+	done(&kube);
 }
 
 TEST(an_owner_is_a_kind_and_a_name)

@@ -9,6 +9,7 @@
 #include "base/yaml.h"
 #include "base/zone.h"
 #include "core/handover/handover.h"
+#include "core/scale.h"
 #include "flink/class_archive.h"
 #include "flink/jvm_options.h"
 #include "run/config/config_value.h"
@@ -199,11 +200,16 @@ static const struct config_key keys[] = {
 	KEY("kubernetes.resource", OBJECT, kubernetes.resource),
 	KEY("kubernetes.owner", STRING, kubernetes.owner),
 	KEY("kubernetes.taskManagers", STRING, kubernetes.task_managers),
-
+	KEY("kubernetes.scale", OBJECT, kubernetes.scale),
+	KEY("kubernetes.scaleWhen", WORD, kubernetes.scale_when, .fallback = "parked",
+	    .words = scale_words),
+	KEY("kubernetes.scaleParkedAfter", DURATION, kubernetes.scale_parked_after_ms,
+	    .fallback = "0", .max = 365 * DAY),
+	KEY("kubernetes.scaleFinishedAfter", DURATION, kubernetes.scale_finished_after_ms,
+	    .fallback = "0", .max = 365 * DAY),
 	KEY("check.graph", BOOL, check.graph, .fallback = "true"),
 	KEY("check.graphTimeout", DURATION, check.graph_timeout_ms, .fallback = "60s",
 	    .min = SECOND, .max = HOUR),
-
 	KEY("handover.mode", WORD, handover.mode, .fallback = "none", .words = handover_mode_words),
 	KEY("handover.clusterIds", LIST, handover.cluster_ids, .check = check_cluster_id),
 	KEY("handover.candidate", OBJECT, handover.candidate),

@@ -153,6 +153,9 @@ struct config {
 		char *owner;    /* of the pod: "deployment/NAME", "job/NAME"; "none" = none */
 		/* label selector of their Pods, for people; NULL = not known */
 		char *task_managers;
+		char *scale; /* Deployment of the TaskManagers; NULL, "none" = drey scales nothing */
+		int scale_when; /* enum scale_when */
+		int64_t scale_parked_after_ms, scale_finished_after_ms;
 	} kubernetes;
 
 	/* of `drey check` */

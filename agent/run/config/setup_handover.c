@@ -42,6 +42,11 @@ static int check_surge(const struct config *config, const struct setup_kube *kub
 			err, ERR_CONFIG, 0,
 			SURGE
 			"kubernetes.journal is none, and the next pod cannot read a file in this one; set it to the name of a ConfigMap, or handover.mode: none");
+	if (kube->scale)
+		return err_set(
+			err, ERR_CONFIG, 0,
+			SURGE
+			"kubernetes.scale is set, but a candidate prepares itself with TaskManagers of its own, which the owner would take away; set kubernetes.scale: none, or handover.mode: none");
 	if (!kube->pod_name || !kube->pod_uid)
 		return err_set(
 			err, ERR_CONFIG, 0,

@@ -120,6 +120,8 @@ static void fill(const struct config *config, const struct kube_world *world,
 	kube->journal = object_name(config->kubernetes.journal, application, "-drey-journal");
 	kube->control = object_name(config->kubernetes.control, application, "-drey-control");
 	kube->resource = object_name(config->kubernetes.resource, application, "");
+	if (config->kubernetes.scale && strcmp(config->kubernetes.scale, NONE) != 0)
+		kube->scale = xstrdup(config->kubernetes.scale);
 	kube->launches = config->kubernetes.launches;
 	if (kube->launches)
 		kube->id_space =
@@ -140,6 +142,23 @@ static int refuse_same_names(const struct setup_kube *kube, struct err *err)
 	return 0;
 }
 
+/* It belongs to others, or its number could not be recorded. */
+static int refuse_scale(const struct setup_kube *kube, struct err *err)
+{
+	if (!kube->scale)
+		return 0;
+	if (!kube->journal)
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"kubernetes.scale is set, but kubernetes.journal is none, so the number of TaskManagers could not be recorded; name a ConfigMap there, or set kubernetes.scale: none");
+	if (kube->owner && !kube->owner_is_job && !strcmp(kube->scale, kube->owner))
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"kubernetes.scale and kubernetes.owner are the same Deployment '%s', so drey would end itself; set kubernetes.scale to that of the TaskManagers",
+			kube->owner);
+	return 0;
+}
+
 int setup_kube_in(const struct config *config, const struct kube_world *world,
 		  struct setup_kube *ret_kube, struct err *err)
 {
@@ -149,7 +168,7 @@ int setup_kube_in(const struct config *config, const struct kube_world *world,
 	if (found > 0 && find_namespace(config, world, &kube.config, err) == 0)
 		fill(config, world, &kube);
 	if (found < 0 || (found > 0 && !kube.on) || refuse_same_names(&kube, err) < 0 ||
-	    (kube.on && find_owner(config, &kube, err) < 0) ||
+	    (kube.on && (find_owner(config, &kube, err) < 0 || refuse_scale(&kube, err) < 0)) ||
 	    (kube.on && !(kube.client = kube_client_new(&kube.config, err)))) {
 		setup_kube_release(&kube);
 		return -1;
@@ -174,6 +193,7 @@ void setup_kube_release(struct setup_kube *kube)
 	free(kube->control);
 	free(kube->resource);
 	free(kube->owner);
+	free(kube->scale);
 	free(kube->id_space);
 	free(kube->pod_name);
 	free(kube->pod_uid);

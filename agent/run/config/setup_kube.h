@@ -32,6 +32,7 @@ struct setup_kube {
 	int64_t launches; /* 0 = random job ids */
 	char *id_space;   /* of the numbered job ids; NULL = they are random */
 	bool fast_failover;
+	char *scale; /* Deployment of the TaskManagers, to be scaled to 0; NULL = none */
 	char *pod_name, *pod_uid; /* NULL = not in a pod, or not given */
 	/* of the pod, "GENERATION/CHECKSUM/HASH"; what is not known is empty */
 	char *pod_template;

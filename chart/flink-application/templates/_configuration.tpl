@@ -130,6 +130,13 @@ kubernetes:
   # part of the command in the message of drey if tasks are not running
   taskManagers: app.kubernetes.io/instance={{ .Release.Name }},app.kubernetes.io/component=taskmanager
   # explicit, because the Pods of the CronJob have no owner
+  {{- with include "flink-application.scaleWhen" . }}
+  scale: {{ include "flink-application.taskManager" $ }}
+  scaleWhen: {{ . }}
+  {{- if not (kindIs "invalid" $.Values.ttlAfterFinished) }}
+  scaleFinishedAfter: {{ $.Values.ttlAfterFinished }}s
+  {{- end }}
+  {{- end }}
   owner: {{ ternary "job" "deployment" (eq .Values.jobManager.kind "Job") }}/{{ include "flink-application.jobManager" . }}
 {{- end -}}
 

@@ -24,6 +24,11 @@
 {{- printf "%s-taskmanager" (include "flink-application.name" .) -}}
 {{- end -}}
 
+{{/* drey scales the TaskManagers to 0: "parked" or "finished", when; else nothing. */}}
+{{- define "flink-application.scaleWhen" -}}
+{{- if eq .Values.taskManager.whenParked "scaleToZero" }}parked{{ else if not (kindIs "invalid" .Values.ttlAfterFinished) }}finished{{ end -}}
+{{- end -}}
+
 {{/* drey's own objects; empty for those that are disabled ("none"). */}}
 {{- define "flink-application.journal" -}}
 {{- $name := default (printf "%s-drey-journal" (include "flink-application.name" .)) .Values.drey.kubernetes.journal -}}

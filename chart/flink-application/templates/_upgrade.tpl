@@ -78,6 +78,19 @@ clusterIds: {{ toJson . }}
 {{- toJson $modes -}}
 {{- end -}}
 
+{{/* Refuses to scale the TaskManagers where others need them, or where their number could not be recorded. */}}
+{{- define "flink-application.canScale" -}}
+{{- if include "flink-application.scaleWhen" . -}}
+{{- $key := ternary "taskManager.whenParked: it is scaleToZero" (printf "ttlAfterFinished: it is %d" (int64 .Values.ttlAfterFinished)) (eq .Values.taskManager.whenParked "scaleToZero") -}}
+{{- if include "flink-application.surge" . }}
+{{- fail (printf "%s, but upgrade.strategy is surge, where a new version prepares itself with TaskManagers of its own, which the old one would scale to 0; remove it, or set upgrade.strategy to recreate" $key) }}
+{{- end }}
+{{- if not (include "flink-application.journal" .) }}
+{{- fail (printf "%s, but drey.kubernetes.journal is none, so the number of TaskManagers could not be recorded; name a ConfigMap there, or remove it" $key) }}
+{{- end }}
+{{- end -}}
+{{- end -}}
+
 {{/* Refuses surge where two versions could not run at the same time, or where nothing would keep them apart. */}}
 {{- define "flink-application.canSurge" -}}
 {{- if include "flink-application.surge" . -}}
