@@ -182,6 +182,19 @@ void flink_checkpoints_release(struct flink_checkpoints *checkpoints)
 	*checkpoints = (struct flink_checkpoints){0};
 }
 
+const struct flink_checkpoint *flink_checkpoints_find(const struct flink_checkpoints *checkpoints,
+						      int64_t id)
+{
+	const struct flink_checkpoint *newest = checkpoints->latest_completed;
+
+	for (size_t i = 0; i < checkpoints->history_count; i++)
+		if (checkpoints->history[i].id == id &&
+		    checkpoints->history[i].status == FLINK_CHECKPOINT_COMPLETED)
+			return &checkpoints->history[i];
+	/* web.checkpoints.history may be 0 */
+	return newest && newest->id == id ? newest : NULL;
+}
+
 int64_t flink_checkpoints_failures(const struct flink_checkpoints *checkpoints,
 				   const struct flink_checkpoint **ret_newest)
 {

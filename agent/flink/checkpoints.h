@@ -63,6 +63,10 @@ enum flink_answer flink_rest_checkpoints(const struct flink_rest *rest, const ch
 					 bool *ret_disabled, struct err *err);
 void flink_checkpoints_release(struct flink_checkpoints *checkpoints);
 
+/* The completed checkpoint or savepoint with this id; NULL: not (yet) in the statistics; borrowed. */
+const struct flink_checkpoint *flink_checkpoints_find(const struct flink_checkpoints *checkpoints,
+						      int64_t id);
+
 /* How many checkpoints, without savepoints, have failed since the newest completed one, as far as the
  * history goes back; *ret_newest (may be NULL): the newest of them, borrowed; NULL: none. */
 int64_t flink_checkpoints_failures(const struct flink_checkpoints *checkpoints,

@@ -8,23 +8,21 @@
 #include "flink/rest_call.h"
 #include "flink/trace.h"
 
-/* The POST of a savepoint or a stop; their spelling differs. */
-static enum flink_answer post(const struct flink_rest *rest,
-			      const struct flink_savepoint_request *request, const char *verb,
-			      struct json *body, int64_t timeout_ms, struct err *err)
+/* The POST of an operation of a job; their spelling differs. */
+static enum flink_answer post_operation(const struct flink_rest *rest, const char *job_id,
+					const char *trigger_id, const char *verb, struct json *body,
+					int64_t timeout_ms, struct err *err)
 {
 	cleanup_json struct json *doc = NULL;
 	cleanup_free char *path = NULL;
 	const char *id;
 	enum flink_answer answer;
 
-	if (rest_check_id("job", request->job_id, err) != FLINK_OK ||
-	    rest_check_id("trigger", request->trigger_id, err) != FLINK_OK)
+	if (rest_check_id("job", job_id, err) != FLINK_OK ||
+	    rest_check_id("trigger", trigger_id, err) != FLINK_OK)
 		return FLINK_ERROR;
-	path = xasprintf("/jobs/%s/%s", request->job_id, verb);
-	json_add_str(body, "formatType",
-		     request->format == FLINK_SAVEPOINT_NATIVE ? "NATIVE" : "CANONICAL");
-	json_add_str(body, "triggerId", request->trigger_id);
+	path = xasprintf("/jobs/%s/%s", job_id, verb);
+	json_add_str(body, "triggerId", trigger_id);
 	answer = rest_call(
 		rest,
 		&(struct rest_request){
@@ -34,12 +32,22 @@ static enum flink_answer post(const struct flink_rest *rest,
 		return answer;
 	if (json_need_str(doc, "request-id", &id, err) < 0)
 		return rest_unexpected(path, err);
-	if (strcmp(id, request->trigger_id) != 0) { /* 1.14 and older ignore the id: not ours */
+	if (strcmp(id, trigger_id) != 0) { /* 1.14 and older ignore the id: not ours */
 		err_set(err, ERR_FORMAT, 0, "Flink chose trigger id %.40s instead of %s", id,
-			request->trigger_id);
+			trigger_id);
 		return rest_unexpected(path, err);
 	}
 	return FLINK_OK;
+}
+
+static enum flink_answer post(const struct flink_rest *rest,
+			      const struct flink_savepoint_request *request, const char *verb,
+			      struct json *body, int64_t timeout_ms, struct err *err)
+{
+	json_add_str(body, "formatType",
+		     request->format == FLINK_SAVEPOINT_NATIVE ? "NATIVE" : "CANONICAL");
+	return post_operation(rest, request->job_id, request->trigger_id, verb, body, timeout_ms,
+			      err);
 }
 
 enum flink_answer flink_rest_savepoint(const struct flink_rest *rest,
@@ -66,6 +74,18 @@ enum flink_answer flink_rest_stop(const struct flink_rest *rest,
 	return post(rest, request, "stop", body, timeout_ms, err ? err : &local);
 }
 
+enum flink_answer flink_rest_checkpoint(const struct flink_rest *rest, const char *job_id,
+					const char *trigger_id, bool full, int64_t timeout_ms,
+					struct err *err)
+{
+	cleanup_json struct json *body = json_object();
+	struct err local = {0};
+
+	json_add_str(body, "checkpointType", full ? "FULL" : "CONFIGURED");
+	return post_operation(rest, job_id, trigger_id, "checkpoints", body, timeout_ms,
+			      err ? err : &local);
+}
+
 static int read_failure(const struct json *cause, struct flink_operation *to, struct err *err)
 {
 	const char *class_name = NULL, *text = NULL;
@@ -86,11 +106,30 @@ static int read_failure(const struct json *cause, struct flink_operation *to, st
 	return 0;
 }
 
-static int read_operation(const struct json *doc, bool has_location, struct flink_operation *to,
-			  struct err *err)
+/* What a completed one has left. */
+enum operation_yield { YIELDS_NOTHING, YIELDS_LOCATION, YIELDS_CHECKPOINT };
+
+static int read_yield(const struct json *operation, enum operation_yield yield,
+		      struct flink_operation *to, struct err *err)
 {
+	const char *location;
+
+	if (yield == YIELDS_CHECKPOINT)
+		return json_need_i64(operation, "checkpointId", &to->checkpoint_id, err);
+	if (yield == YIELDS_NOTHING)
+		return 0;
+	if (json_need_str(operation, "location", &location, err) < 0)
+		return -1;
+	to->location = xstrdup(location);
+	return 0;
+}
+
+static int read_operation(const struct json *doc, enum operation_yield yield,
+			  struct flink_operation *to, struct err *err)
+{
+	const char *cause_name = yield == YIELDS_CHECKPOINT ? "failureCause" : "failure-cause";
 	const struct json *status, *operation = NULL, *cause;
-	const char *id, *location;
+	const char *id;
 	int failed;
 
 	if (json_need_object(doc, "status", &status, err) < 0 ||
@@ -103,22 +142,19 @@ static int read_operation(const struct json *doc, bool has_location, struct flin
 	}
 	if (strcmp(id, "COMPLETED") != 0)
 		return err_set(err, ERR_FORMAT, 0, "operation status '%.40s'", id);
-	failed = json_opt_object(operation, "failure-cause", &cause, err);
+	failed = json_opt_object(operation, cause_name, &cause, err);
 	if (failed < 0)
 		return -1;
 	if (failed)
 		return read_failure(cause, to, err);
 	to->state = FLINK_OPERATION_COMPLETED;
-	if (!has_location)
-		return 0;
-	if (json_need_str(operation, "location", &location, err) < 0)
+	if (read_yield(operation, yield, to, err) < 0)
 		return err_wrap(err, "operation");
-	to->location = xstrdup(location);
 	return 0;
 }
 
 static enum flink_answer get_operation(const struct flink_rest *rest, const char *path,
-				       bool has_location, int64_t timeout_ms,
+				       enum operation_yield yield, int64_t timeout_ms,
 				       struct flink_operation *ret_operation, struct err *err)
 {
 	cleanup_json struct json *doc = NULL;
@@ -127,7 +163,7 @@ static enum flink_answer get_operation(const struct flink_rest *rest, const char
 
 	if (answer != FLINK_OK)
 		return answer;
-	if (read_operation(doc, has_location, &operation, err) < 0) {
+	if (read_operation(doc, yield, &operation, err) < 0) {
 		flink_operation_release(&operation);
 		return rest_unexpected(path, err);
 	}
@@ -147,7 +183,23 @@ enum flink_answer flink_rest_operation(const struct flink_rest *rest, const char
 	    rest_check_id("trigger", trigger_id, err) != FLINK_OK)
 		return FLINK_ERROR;
 	path = xasprintf("/jobs/%s/savepoints/%s", job_id, trigger_id);
-	return get_operation(rest, path, true, timeout_ms, ret_operation, err);
+	return get_operation(rest, path, YIELDS_LOCATION, timeout_ms, ret_operation, err);
+}
+
+enum flink_answer flink_rest_checkpoint_operation(const struct flink_rest *rest, const char *job_id,
+						  const char *trigger_id, int64_t timeout_ms,
+						  struct flink_operation *ret_operation,
+						  struct err *err)
+{
+	cleanup_free char *path = NULL;
+	struct err local = {0};
+
+	err = err ? err : &local;
+	if (rest_check_id("job", job_id, err) != FLINK_OK ||
+	    rest_check_id("trigger", trigger_id, err) != FLINK_OK)
+		return FLINK_ERROR;
+	path = xasprintf("/jobs/%s/checkpoints/%s", job_id, trigger_id);
+	return get_operation(rest, path, YIELDS_CHECKPOINT, timeout_ms, ret_operation, err);
 }
 
 void flink_operation_release(struct flink_operation *operation)
@@ -197,5 +249,5 @@ enum flink_answer flink_rest_disposal(const struct flink_rest *rest, const char 
 	if (rest_check_id("trigger", trigger_id, err) != FLINK_OK)
 		return FLINK_ERROR;
 	path = xasprintf("/savepoint-disposal/%s", trigger_id);
-	return get_operation(rest, path, false, timeout_ms, ret_operation, err);
+	return get_operation(rest, path, YIELDS_NOTHING, timeout_ms, ret_operation, err);
 }

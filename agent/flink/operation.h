@@ -1,5 +1,5 @@
 /*
- * operation - savepoints, stop with savepoint, and disposal: triggered once, then polled.
+ * operation - savepoints, stop with savepoint, checkpoints, and disposal: triggered once, then polled.
  *
  * Rules that Flink imposes:
  *   - The caller generates a new random trigger id for every operation and journals it before the
@@ -11,7 +11,8 @@
  *     coincides with the restart (1.20: "Inconsistent execution state").
  *   - A POST for an unknown job is accepted (202) too; only the status shows the error.
  *   - Every result must be read until it is not IN_PROGRESS: unread, it keeps the JVM alive for up
- *     to five minutes after the job ends, and turns exit status 0 into 2.
+ *     to five minutes after the job ends, and turns exit status 0 into 2. After a SIGTERM it halts itself
+ *     5 s later, with status 239. The result of a checkpoint does the same (seen with 1.20 and 2.3).
  *   - After a restart of the JobManager the status is FLINK_ABSENT: check the target directory.
  */
 #ifndef DREY_FLINK_OPERATION_H
@@ -52,9 +53,10 @@ enum flink_operation_state {
 
 struct flink_operation {
 	enum flink_operation_state state;
-	char *location;      /* completed savepoint or stop; NULL for a disposal */
-	char *failure_class; /* failed: full name of the exception, without wrappers */
-	char *failure;       /* failed: one sentence with the deepest cause */
+	char *location;        /* completed savepoint or stop; NULL for the others */
+	int64_t checkpoint_id; /* completed checkpoint; 0 for the others */
+	char *failure_class;   /* failed: full name of the exception, without wrappers */
+	char *failure;         /* failed: one sentence with the deepest cause */
 	/* failed stop: the savepoint exists and is good, only the stop failed; the job has
 	 * FAILED */
 	char *saved_location;
@@ -69,6 +71,22 @@ enum flink_answer flink_rest_operation(const struct flink_rest *rest, const char
 				       const char *trigger_id, int64_t timeout_ms,
 				       struct flink_operation *ret_operation, struct err *err);
 void flink_operation_release(struct flink_operation *operation);
+
+/*
+ * POST /jobs/:id/checkpoints: take a checkpoint now, full or as the job is configured. Flink has it from
+ * 1.17 on; an older one answers FLINK_ABSENT. (Its third type, INCREMENTAL, it rejects: FLINK-33723.) A
+ * repeated POST with the same trigger id is the same checkpoint. Answers as flink_rest_savepoint; the job
+ * is checked only in the result.
+ */
+enum flink_answer flink_rest_checkpoint(const struct flink_rest *rest, const char *job_id,
+					const char *trigger_id, bool full, int64_t timeout_ms,
+					struct err *err);
+
+/* GET /jobs/:id/checkpoints/:trigger; as flink_rest_operation. It has no path, only the id. */
+enum flink_answer flink_rest_checkpoint_operation(const struct flink_rest *rest, const char *job_id,
+						  const char *trigger_id, int64_t timeout_ms,
+						  struct flink_operation *ret_operation,
+						  struct err *err);
 
 /* POST /savepoint-disposal: Flink chooses the trigger id. Not idempotent, but disposing of a
  * deleted snapshot only fails. */

@@ -1,0 +1,111 @@
+/* A checkpoint over REST: its POST, its result, and where it is. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flink/checkpoints.h"
+#include "flink/operation.h"
+#include "rest_stub.h"
+#include "tap.h"
+
+#define JOB     "00000000000000000000000000000a01"
+#define TRIGGER "01010101010101010101010101010101"
+#define WAIT_MS 20000
+
+#define CHECKPOINT(id, status)                                                                     \
+	"{\"id\":" id ",\"status\":\"" status "\",\"is_savepoint\":false,"                         \
+	"\"trigger_timestamp\":5,\"external_path\":\"file:/cp/chk-" id "\"}"
+
+static struct stub stub;
+static struct flink_rest rest;
+
+static void say(int status, const char *body)
+{
+	stub_set(&stub, STUB_NORMAL, status, "application/json", body, strlen(body));
+}
+
+TEST(a_checkpoint_is_posted_with_its_own_trigger_id)
+{
+	say(202, "{\"request-id\":\"" TRIGGER "\"}");
+	CHECK_INT(flink_rest_checkpoint(&rest, JOB, TRIGGER, false, WAIT_MS, NULL), ==, FLINK_OK);
+	CHECK_STR(stub.method, "POST");
+	CHECK_STR(stub.path, "/jobs/" JOB "/checkpoints");
+	CHECK_STR(buf_str(&stub.request_body),
+		  "{\"checkpointType\":\"CONFIGURED\",\"triggerId\":\"" TRIGGER "\"}");
+	CHECK_INT(flink_rest_checkpoint(&rest, JOB, TRIGGER, true, WAIT_MS, NULL), ==, FLINK_OK);
+	CHECK_STR(buf_str(&stub.request_body),
+		  "{\"checkpointType\":\"FULL\",\"triggerId\":\"" TRIGGER "\"}");
+}
+
+/* Recorded from 1.20.0 and 2.3.0, which spell the cause of a failure differently than for a savepoint. */
+TEST(the_result_of_a_checkpoint_is_its_id)
+{
+	struct flink_operation got = {0};
+	struct err err = {0};
+
+	say(200, "{\"status\":{\"id\":\"IN_PROGRESS\"},\"operation\":null}");
+	CHECK_INT(flink_rest_checkpoint_operation(&rest, JOB, TRIGGER, WAIT_MS, &got, NULL), ==,
+		  FLINK_OK);
+	CHECK_INT(got.state, ==, FLINK_OPERATION_IN_PROGRESS);
+	CHECK_STR(stub.path, "/jobs/" JOB "/checkpoints/" TRIGGER);
+	say(200, "{\"status\":{\"id\":\"COMPLETED\"},\"operation\":{\"checkpointId\":9}}");
+	CHECK_INT(flink_rest_checkpoint_operation(&rest, JOB, TRIGGER, WAIT_MS, &got, NULL), ==,
+		  FLINK_OK);
+	CHECK_INT(got.state, ==, FLINK_OPERATION_COMPLETED);
+	CHECK_INT(got.checkpoint_id, ==, 9);
+	CHECK_STR(got.location, NULL);
+	say(200, "{\"status\":{\"id\":\"COMPLETED\"},\"operation\":{\"failureCause\":{\"class\":"
+		 "\"java.util.concurrent.CompletionException\",\"stack-trace\":"
+		 "\"java.util.concurrent.CompletionException: org.apache.flink.runtime.messages."
+		 "FlinkJobNotFoundException: Could not find Flink job (" JOB ")\"}}}");
+	CHECK_INT(flink_rest_checkpoint_operation(&rest, JOB, TRIGGER, WAIT_MS, &got, NULL), ==,
+		  FLINK_OK);
+	CHECK_INT(got.state, ==, FLINK_OPERATION_FAILED);
+	CHECK_HAS(got.failure, "Could not find Flink job");
+	flink_operation_release(&got);
+	say(200, "{\"status\":{\"id\":\"COMPLETED\"},\"operation\":{}}");
+	CHECK_INT(flink_rest_checkpoint_operation(&rest, JOB, TRIGGER, WAIT_MS, &got, &err), ==,
+		  FLINK_ERROR);
+	CHECK_INT(err.kind, ==, ERR_FORMAT);
+}
+
+TEST(a_checkpoint_is_found_by_its_id)
+{
+	struct flink_checkpoints got = {0};
+	const struct flink_checkpoint *newest;
+
+	say(200,
+	    "{\"counts\":{\"restored\":0,\"total\":3,\"in_progress\":0,\"completed\":2,"
+	    "\"failed\":1},\"latest\":{\"completed\":" CHECKPOINT("3", "COMPLETED") "},\"history\":[" CHECKPOINT(
+		    "3", "COMPLETED") "," CHECKPOINT("2",
+						     "FAILED") "," CHECKPOINT("1",
+									      "COMPLETED") "]}");
+	CHECK_INT(flink_rest_checkpoints(&rest, JOB, WAIT_MS, &got, NULL, NULL), ==, FLINK_OK);
+	newest = got.latest_completed;
+	CHECK(newest && flink_checkpoints_find(&got, 3));
+	CHECK_STR(flink_checkpoints_find(&got, 3)->path, "file:/cp/chk-3");
+	CHECK_STR(flink_checkpoints_find(&got, 1)->path, "file:/cp/chk-1");
+	CHECK(!flink_checkpoints_find(&got, 2)); /* it has failed */
+	CHECK(!flink_checkpoints_find(&got, 4));
+	for (size_t i = 0; i < got.history_count; i++)
+		got.history[i].id = 99; /* web.checkpoints.history is short */
+	CHECK(flink_checkpoints_find(&got, 3) == newest);
+	flink_checkpoints_release(&got);
+}
+
+int main(int argc, char **argv)
+{
+	int status;
+	cleanup_free char *url = NULL;
+	struct err err = {0};
+
+	signal(SIGPIPE, SIG_IGN);
+	if (stub_start(&stub) < 0)
+		return 1;
+	url = xasprintf("http://127.0.0.1:%d", stub.port);
+	rest = (struct flink_rest){.base_url = url, .http = http_new(NULL, &err)};
+	status = tap_main(argc, argv);
+	http_free(rest.http);
+	stub_stop(&stub);
+	return status;
+}
