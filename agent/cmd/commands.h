@@ -9,6 +9,7 @@ extern const struct cli_command cmd_resolve;
 extern const struct cli_command cmd_check;
 extern const struct cli_command cmd_status;
 extern const struct cli_command cmd_savepoint;
+extern const struct cli_command cmd_checkpoint;
 extern const struct cli_command cmd_suspend;
 extern const struct cli_command cmd_resume;
 extern const struct cli_command cmd_cancel;

@@ -142,6 +142,23 @@ void status_view_savepoint(const struct json *doc, const char *nonce,
 	ret_answer->error = text(last, "error");
 }
 
+void status_view_checkpoint(const struct json *doc, const char *nonce,
+			    struct status_checkpoint *ret_answer)
+{
+	const struct json *element;
+
+	*ret_answer = (struct status_checkpoint){.location = "", .error = ""};
+	json_each (element, json_get(doc, "checkpointRequests")) {
+		if (strcmp(text(element, "nonce"), nonce) != 0)
+			continue;
+		ret_answer->ok = !strcmp(text(element, "state"), "done");
+		ret_answer->ended = ret_answer->ok || !strcmp(text(element, "state"), "failed");
+		ret_answer->checkpoint_id = json_i64_or(element, "checkpointId", 0);
+		ret_answer->location = text(element, "location");
+		ret_answer->error = text(element, "error");
+	}
+}
+
 /* Both members came with the same version. */
 bool status_view_takes_application(const struct json *doc)
 {

@@ -75,6 +75,15 @@ struct status_savepoint {
 void status_view_savepoint(const struct json *doc, const char *nonce,
 			   struct status_savepoint *ret_answer);
 
+/* The result of the checkpoint requested with this nonce. location "": Flink does not show it. */
+struct status_checkpoint {
+	bool ended, ok;
+	int64_t checkpoint_id;
+	const char *location, *error;
+};
+void status_view_checkpoint(const struct json *doc, const char *nonce,
+			    struct status_checkpoint *ret_answer);
+
 /* It comes from an agent that accepts requests with the name of the application. */
 bool status_view_takes_application(const struct json *doc);
 

@@ -7,18 +7,18 @@
 #include "base/mem.h"
 
 static const char *const names[COMMAND_COUNT] = {
-	[COMMAND_STATUS] = "status",       [COMMAND_TRACE] = "trace",
-	[COMMAND_SAVEPOINT] = "savepoint", [COMMAND_SUSPEND] = "suspend",
-	[COMMAND_RESUME] = "resume",       [COMMAND_CANCEL] = "cancel",
-	[COMMAND_RESTART] = "restart",     [COMMAND_DO_NOT_RESTART] = "do-not-restart",
+	[COMMAND_STATUS] = "status",         [COMMAND_TRACE] = "trace",
+	[COMMAND_SAVEPOINT] = "savepoint",   [COMMAND_SUSPEND] = "suspend",
+	[COMMAND_RESUME] = "resume",         [COMMAND_CANCEL] = "cancel",
+	[COMMAND_RESTART] = "restart",       [COMMAND_DO_NOT_RESTART] = "do-not-restart",
+	[COMMAND_CHECKPOINT] = "checkpoint",
 };
 
 /* The members that each command takes in addition to "command". */
 static const char *const members[COMMAND_COUNT] = {
-	[COMMAND_SAVEPOINT] = "nonce",
-	[COMMAND_RESUME] = "restore",
-	[COMMAND_RESTART] = "nonce",
-	[COMMAND_DO_NOT_RESTART] = "on",
+	[COMMAND_SAVEPOINT] = "nonce",       [COMMAND_RESUME] = "restore",
+	[COMMAND_RESTART] = "nonce",         [COMMAND_DO_NOT_RESTART] = "on",
+	[COMMAND_CHECKPOINT] = "nonce full",
 };
 
 const char *control_command_name(enum control_command command)
@@ -46,6 +46,8 @@ struct json *control_request_encode(const struct control_request *request)
 	json_add_str_opt(doc, "nonce", request->nonce);
 	if (request->command == COMMAND_DO_NOT_RESTART)
 		json_add_bool(doc, "on", request->on);
+	if (request->full)
+		json_add_bool(doc, "full", true);
 	if (request->restore.kind == RESTORE_NONE)
 		return doc;
 	restore = json_add_object(doc, "restore");
@@ -165,6 +167,10 @@ static int decode_members(const struct json *doc, struct control_request *reques
 	case COMMAND_SAVEPOINT:
 	case COMMAND_RESTART:
 		return decode_nonce(doc, "nonce", &request->nonce, err);
+	case COMMAND_CHECKPOINT:
+		if (json_opt_bool(doc, "full", &request->full, err) < 0)
+			return -1;
+		return decode_nonce(doc, "nonce", &request->nonce, err);
 	case COMMAND_DO_NOT_RESTART:
 		return json_need_bool(doc, "on", &request->on, err);
 	case COMMAND_RESUME:
@@ -221,6 +227,11 @@ void control_request_event(const struct control_request *request, struct event *
 	case COMMAND_SAVEPOINT:
 		event.control.fields = CONTROL_SAVEPOINT;
 		intent->savepoint_nonce = request->nonce;
+		break;
+	case COMMAND_CHECKPOINT:
+		event.control.fields = CONTROL_CHECKPOINT;
+		event.control.checkpoint_nonce = request->nonce;
+		event.control.checkpoint_full = request->full;
 		break;
 	case COMMAND_RESTART:
 		event.control.fields = CONTROL_RESTART;

@@ -7,6 +7,7 @@
  *
  *   {"command":"status"}             {"command":"trace"}
  *   {"command":"savepoint","nonce":N}
+ *   {"command":"checkpoint","nonce":N[,"full":true]}
  *   {"command":"suspend"}            {"command":"cancel"}
  *   {"command":"resume"[,"restore":{"kind":"newest"|"empty"|"path","token":T[,"path":P]
  *                        [,"allowNonRestoredState":true][,"foreign":true]}]}
@@ -40,6 +41,7 @@ enum control_command {
 	COMMAND_CANCEL,
 	COMMAND_RESTART,
 	COMMAND_DO_NOT_RESTART,
+	COMMAND_CHECKPOINT,
 	COMMAND_COUNT,
 };
 
@@ -47,7 +49,8 @@ struct control_request {
 	enum control_command command;
 	/* the application it is for; NULL = not given, as by older commands; owned */
 	char *application;
-	char *nonce;                    /* SAVEPOINT, RESTART; owned */
+	char *nonce;                    /* SAVEPOINT, CHECKPOINT, RESTART; owned */
+	bool full;                      /* CHECKPOINT */
 	bool on;                        /* DO_NOT_RESTART */
 	struct restore_request restore; /* RESUME; strings owned */
 };

@@ -12,7 +12,17 @@ const char *const desired_keys[DESIRED_KEYS] = {
 	[DESIRED_KEY_SAVEPOINT_NONCE] = "savepoint-nonce",
 	[DESIRED_KEY_RESTART_NONCE] = "restart-nonce",
 	[DESIRED_KEY_RESTORE] = "restore",
+	[DESIRED_KEY_CHECKPOINT_NONCE] = "checkpoint-nonce",
 };
+
+const char *desired_checkpoint_nonce(const char *text, bool *ret_full)
+{
+	static const char full[] = "full";
+	size_t len = sizeof(full) - 1;
+
+	*ret_full = text && !strncmp(text, full, len) && text[len] == ' ';
+	return *ret_full ? text + len + strspn(text + len, " ") : text;
+}
 
 int desired_key_find(const char *name)
 {
@@ -227,6 +237,9 @@ static unsigned compare_all(const struct desired *desired, const struct desired_
 	if (seen->known && differs(desired->text[DESIRED_KEY_RESTART_NONCE],
 				   seen->text[DESIRED_KEY_RESTART_NONCE]))
 		fields |= CONTROL_RESTART;
+	if (seen->known && differs(desired->text[DESIRED_KEY_CHECKPOINT_NONCE],
+				   seen->text[DESIRED_KEY_CHECKPOINT_NONCE]))
+		fields |= CONTROL_CHECKPOINT;
 	return fields;
 }
 
@@ -268,6 +281,8 @@ bool desired_compare(const struct desired *desired, const struct desired_seen *s
 	intent->do_not_restart = desired->do_not_restart;
 	intent->savepoint_nonce = desired->text[DESIRED_KEY_SAVEPOINT_NONCE];
 	intent->restart_nonce = desired->text[DESIRED_KEY_RESTART_NONCE];
+	event.control.checkpoint_nonce = desired_checkpoint_nonce(
+		desired->text[DESIRED_KEY_CHECKPOINT_NONCE], &event.control.checkpoint_full);
 	if (fields & CONTROL_RESTORE) {
 		intent->restore = desired->restore;
 		intent->restore.generation = desired->restore_generation;

@@ -33,10 +33,14 @@ enum desired_key {
 	DESIRED_KEY_SAVEPOINT_NONCE,
 	DESIRED_KEY_RESTART_NONCE,
 	DESIRED_KEY_RESTORE,
+	DESIRED_KEY_CHECKPOINT_NONCE,
 	DESIRED_KEYS,
 };
 extern const char *const desired_keys[DESIRED_KEYS]; /* their names */
-int desired_key_find(const char *name);              /* enum desired_key, or -1 */
+/* The nonce in the text of DESIRED_KEY_CHECKPOINT_NONCE ("N", or "full N"), and whether the checkpoint is to
+ * be a full one; borrowed from the text. */
+const char *desired_checkpoint_nonce(const char *text, bool *ret_full);
+int desired_key_find(const char *name); /* enum desired_key, or -1 */
 
 struct desired {
 	char *text[DESIRED_KEYS];       /* NULL: there is no such key */

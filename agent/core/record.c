@@ -155,6 +155,8 @@ static bool is_empty(const struct field *field, const void *base)
 	switch (field->kind) {
 	case FIELD_TEXT:
 		return !*(char *const *)at;
+	case FIELD_ID:
+		return !*(const char *)at;
 	case FIELD_BOOL:
 		return !*(const bool *)at;
 	case FIELD_WORD:

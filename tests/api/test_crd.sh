@@ -42,7 +42,7 @@ refuses() { # SPEC_JSON PATH WHAT
 # ---- the spec ----------------------------------------------------------------------------------------
 
 takes '{}' "nothing is wanted"
-takes '{"state": "suspended", "doNotRestart": true, "savepointNonce": "2026-11-21", "restartNonce": "7"}' "all of it"
+takes '{"state": "suspended", "doNotRestart": true, "savepointNonce": "2026-11-21", "restartNonce": "7", "checkpointNonce": "full 2026-11-21"}' "all of it"
 takes '{"restore": {"kind": "path", "token": "a", "path": "s3://b/sp/savepoint-1", "foreign": true, "allowNonRestoredState": true}}' \
 	"restore a path"
 takes '{"restore": {"kind": "empty", "token": "a"}}' "start empty"
@@ -50,6 +50,7 @@ takes '{"restore": {"kind": "newest", "token": "a", "allowNonRestoredState": tru
 refuses '{"state": "stopped"}' spec.state "a state that there is not"
 refuses '{"doNotRestart": "true"}' doNotRestart "a do-not-restart that is text"
 refuses '{"savepointNonce": ""}' spec.savepointNonce "an empty nonce"
+refuses '{"checkpointNonce": "half n"}' spec.checkpointNonce "a checkpoint that is neither full nor as configured"
 refuses '{"savepointNonce": "with space"}' spec.savepointNonce "a nonce with a space"
 refuses "{\"restartNonce\": \"$(printf '%065d' 0)\"}" spec.restartNonce "a long nonce"
 refuses '{"restore": {"kind": "path", "token": "a"}}' spec.restore.path "a path that is not there"

@@ -9,7 +9,7 @@ set -uo pipefail
 # shellcheck source=tests/contract/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 contract_begin
-COMMANDS='run resolve check status savepoint suspend resume restart cancel do-not-restart snapshots verify inspect handover join version'
+COMMANDS='run resolve check status savepoint checkpoint suspend resume restart cancel do-not-restart snapshots verify inspect handover join version'
 
 # Run drey; its status is in $status, its output in $dir/out and $dir/err.
 drey() {
@@ -86,7 +86,7 @@ refused 'no configuration: says how to name one' 2 '/etc/drey/drey.yaml' '--conf
 drey status --config "$dir/absent.yaml"
 refused 'a missing file is named' 2 "configuration file $dir/absent.yaml not found"
 printf 'application: orders\nstateDirectory: %s\nflink: {command: [java]}\nrestPort: 1\n' "$dir" >"$dir/bad.yaml"
-for command in run resolve check status savepoint suspend resume restart cancel; do
+for command in run resolve check status savepoint checkpoint suspend resume restart cancel; do
 	drey "$command" --config "$dir/bad.yaml"
 	refused "drey $command: an unknown key with file, line, column and the nearest" 2 \
 		"$dir/bad.yaml: line 4, column 1: unknown key 'restPort'; did you mean 'flink.restPort'?"
@@ -107,7 +107,7 @@ cat >"$dir/drey.yaml" <<-YAML
 	  command: [java]
 YAML
 mkdir "$dir/state"
-for command in status savepoint suspend resume restart cancel 'do-not-restart on'; do
+for command in status savepoint checkpoint suspend resume restart cancel 'do-not-restart on'; do
 	# shellcheck disable=SC2086 # the words are meant
 	drey $command --config "$dir/drey.yaml"
 	refused "drey $command: no drey runs, and what to do" 5 "no drey is running for $dir/state" 'drey run --config FILE'

@@ -26,7 +26,9 @@ static void check(const struct control_request *request)
 	if (request->nonce)
 		check_nonce(request->nonce);
 	must(!request->nonce ==
-	     (request->command != COMMAND_SAVEPOINT && request->command != COMMAND_RESTART));
+	     (request->command != COMMAND_SAVEPOINT && request->command != COMMAND_RESTART &&
+	      request->command != COMMAND_CHECKPOINT));
+	must(!request->full || request->command == COMMAND_CHECKPOINT);
 	must(!request->restore.token == (request->restore.kind == RESTORE_NONE));
 	must(!request->restore.path == (request->restore.kind != RESTORE_PATH));
 	must(request->restore.kind == RESTORE_NONE || request->command == COMMAND_RESUME);

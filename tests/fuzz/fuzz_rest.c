@@ -95,6 +95,11 @@ static void ask_operation(const struct flink_rest *rest)
 		must(operation.state != FLINK_OPERATION_COMPLETED || operation.location);
 		check_operation(&operation);
 	}
+	if (understood(flink_rest_checkpoint_operation(rest, JOB, TRIGGER, 1000, &operation, &why),
+		       &why)) {
+		must(!operation.location);
+		check_operation(&operation);
+	}
 	if (understood(flink_rest_disposal(rest, TRIGGER, 1000, &operation, &why), &why))
 		check_operation(&operation);
 }

@@ -134,6 +134,12 @@ static void execute(struct world *w, const struct effect *effect)
 		memcpy(plan(w, rest_delay(w), ITEM_OPERATION_LOOK, SCOPE_AGENT)->id, effect->id,
 		       JOB_ID_BYTES);
 		break;
+	case EFFECT_TRIGGER_CHECKPOINT:
+		checkpoint_trigger(w, effect);
+		break;
+	case EFFECT_POLL_CHECKPOINT:
+		checkpoint_poll(w, effect);
+		return;
 	case EFFECT_INSPECT:
 		plan(w, store_delay(w), ITEM_INSPECT, SCOPE_AGENT)->a =
 			storage_find(w, effect->text);

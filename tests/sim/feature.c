@@ -12,9 +12,10 @@
 #include "tests/sim/sim.h"
 
 static const char *const names[FEATURE_COUNT] = {
-	[FEATURE_ROLLBACK] = "rollback", [FEATURE_MOVED] = "moved", [FEATURE_LINES] = "lines",
-	[FEATURE_RIVALS] = "rivals",     [FEATURE_SPARE] = "spare", [FEATURE_STALL] = "stall",
-	[FEATURE_HANDOVER] = "handover",
+	[FEATURE_ROLLBACK] = "rollback", [FEATURE_MOVED] = "moved",
+	[FEATURE_LINES] = "lines",       [FEATURE_RIVALS] = "rivals",
+	[FEATURE_SPARE] = "spare",       [FEATURE_STALL] = "stall",
+	[FEATURE_HANDOVER] = "handover", [FEATURE_CHECKPOINT] = "checkpoint",
 };
 
 /* hand-overs are a world of their own */
@@ -81,6 +82,14 @@ static void draw_rivals(struct world *w)
 	w->cut_ms = strict ? luck_between(w, 1, 15) * MINUTE_MS : 0;
 }
 
+static void draw_checkpoints(struct world *w, unsigned features)
+{
+	if (!(features & (1U << FEATURE_CHECKPOINT)) || w->seed % 2)
+		return;
+	w->features |= 1U << FEATURE_CHECKPOINT;
+	checkpoint_draw(w);
+}
+
 /* Which of the enabled features this history has. */
 void features_draw(struct world *w, unsigned features)
 {
@@ -90,7 +99,7 @@ void features_draw(struct world *w, unsigned features)
 						     [FEATURE_RIVALS] = 1000};
 
 	rng_seed(&w->luck, ~w->seed);
-	for (int i = 0; i < FEATURE_SPARE; i++)
+	for (int i = 0; i < FEATURE_CHECKPOINT; i++)
 		if (luck(w, per_mille[i]) && features & (1U << i))
 			w->features |= 1U << i;
 	/* draws nothing: without it the histories stay as they were */
@@ -99,8 +108,10 @@ void features_draw(struct world *w, unsigned features)
 		w->features = 1U << FEATURE_HANDOVER;
 		w->own_dir = -1;
 		deployment_draw(w);
+		draw_checkpoints(w, 1U << FEATURE_CHECKPOINT);
 		return;
 	}
+	draw_checkpoints(w, features);
 	/* a job that continues in another directory leaves older checkpoints in the previous one: with a backup
 	 * of the newer directory these would be the newest, and out of sight */
 	if (has(w, FEATURE_MOVED))

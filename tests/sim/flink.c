@@ -407,6 +407,7 @@ void flink_completed(struct world *w, int snap)
 	if (flink->completed < 0 ||
 	    w->storage.snaps[snap].id > w->storage.snaps[flink->completed].id)
 		flink->completed = snap;
+	checkpoint_result(w, snap, true);
 }
 
 /* Without HA: all but the newest are deleted immediately. */
@@ -431,6 +432,7 @@ static void checkpoint_done(struct world *w, int snap)
 	if (flink->state != JOB_RUNNING || flink->stop_op >= 0 || flink_is_stalled(w) ||
 	    (has(w, FEATURE_HANDOVER) && is_cut_off(w)) || chance(w, w->chaos.checkpoint_fails)) {
 		w->storage.snaps[snap].deleted = true;
+		checkpoint_result(w, snap, false);
 		return;
 	}
 	storage_complete(w, snap);

@@ -83,6 +83,7 @@ static void acknowledge(struct world *w, int snap)
 
 	if (!map->exists || w->flink->state != JOB_RUNNING) {
 		/* Flink discards a checkpoint that it cannot record: it never counted */
+		checkpoint_result(w, snap, false);
 		if (!map->exists) {
 			w->storage.snaps[snap].deleted = true;
 			w->storage.snaps[snap].complete = false;

@@ -24,7 +24,7 @@ void operations_fail(struct world *w)
 			w->flink->ops[i].state = OP_FAILED;
 }
 
-static struct op *op_add(struct world *w, const char *trigger_id, enum operation_kind kind)
+struct op *operation_add(struct world *w, const char *trigger_id, enum operation_kind kind)
 {
 	struct flink *flink = w->flink;
 	struct op *op;
@@ -36,7 +36,7 @@ static struct op *op_add(struct world *w, const char *trigger_id, enum operation
 			flink->stop_op--;
 	}
 	op = &flink->ops[flink->op_count++];
-	*op = (struct op){.kind = kind, .snap = -1};
+	*op = (struct op){.kind = kind, .snap = -1, .made = -1};
 	memcpy(op->trigger_id, trigger_id, JOB_ID_BYTES);
 	return op;
 }
@@ -89,7 +89,7 @@ static enum operation_status accept_post(struct world *w, const struct item *ite
 	}
 	if (operation_find(w, item->id))
 		return STATUS_ACCEPTED;
-	op = op_add(w, item->id, kind);
+	op = operation_add(w, item->id, kind);
 	if (!known || flink->state != JOB_RUNNING || flink->tasks_lost) {
 		op->state = OP_FAILED; /* reported only when the result is queried */
 		return STATUS_ACCEPTED;
@@ -131,7 +131,7 @@ void operation_outside(struct world *w)
 		return;
 	}
 	rng_hex_id(&w->rng, id);
-	op = op_add(w, id, kind);
+	op = operation_add(w, id, kind);
 	op->outside = true;
 	if (kind == OPERATION_STOP)
 		flink->stop_op = (int)(op - flink->ops);

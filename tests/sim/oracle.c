@@ -954,6 +954,7 @@ void oracle_step(struct world *w)
 	readiness_is_honest(w);
 	restore_is_judged_right(w);
 	results_are_judged_right(w);
+	checkpoint_judge(w);
 
 	if (life->deferred.count > LIFECYCLE_MAX_EFFECTS / 2)
 		fail(w, "%zu effects wait for a journal write", life->deferred.count);

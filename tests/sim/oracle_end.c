@@ -35,7 +35,7 @@ bool oracle_reached(const struct world *w)
 		return false;
 	switch (w->user.wanted) {
 	case DESIRED_RUNNING:
-		return life->phase == PHASE_RUNNING && w->flink->alive &&
+		return checkpoint_reached(w) && life->phase == PHASE_RUNNING && w->flink->alive &&
 		       w->flink->state == JOB_RUNNING && nonces_done(&life->journal);
 	case DESIRED_SUSPENDED:
 		return life->phase == PHASE_SUSPENDED && !w->flink->alive;

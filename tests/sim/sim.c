@@ -28,6 +28,8 @@ static void print_figures(const struct figures *f)
 	       " pods replaced\n",
 	       f->agent_crashes, f->container_deaths, f->damaged, f->mismatches, f->finished,
 	       f->continued, f->journals_changed, f->replaced);
+	if (f->asked)
+		printf("# %" PRIu64 " requested checkpoints\n", f->asked);
 	if (f->handovers)
 		printf("# %" PRIu64 " hand-overs, %" PRIu64 " returned, %" PRIu64
 		       " forced, %" PRIu64 " upgrades\n",

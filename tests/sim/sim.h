@@ -19,6 +19,7 @@
  *   feature.c  features of the world that can be left out one by one
  *   oracle*.c  what must never happen, and what must happen in the end
  *   notice.c   every notice is sent, and only once
+ *   checkpoint.c  requested checkpoints
  *   spare.c    the warm spare
  *   deployment.c  the pods of a Deployment, and its controller
  *   handover.c    what pods share, and what must be true of them: the candidate's ConfigMap, the leader locks
@@ -113,6 +114,11 @@ enum item_kind {
 	ITEM_ROLLBACK_COPY,
 	ITEM_ROLLBACK,
 	ITEM_CUT, /* a pod cannot reach the journal for some time */
+	/* a requested checkpoint: a person, a POST arrives, a poll, the answer of either */
+	ITEM_ASK,
+	ITEM_ASK_POST,
+	ITEM_ASK_LOOK,
+	ITEM_ASK_ANSWER,
 	/* the spare: at drey-init, at the agent, and an accident */
 	ITEM_SPARE,
 	ITEM_SPARE_WARM,
@@ -150,8 +156,9 @@ enum feature {
 	FEATURE_MOVED, /* another container writes into other directories, or the job's code does */
 	FEATURE_LINES, /* generations of two Flink lines */
 	FEATURE_RIVALS, /* two pods that share only the journal, judged like one; see feature.c */
-	FEATURE_SPARE,  /* the warm spare; see spare.c. Only when it is named, or with "all" */
-	FEATURE_STALL,  /* jobs that complete no checkpoint any more. The same */
+	FEATURE_CHECKPOINT, /* requested checkpoints, in every second history; see checkpoint.c */
+	FEATURE_SPARE,      /* the warm spare; see spare.c. Only when it is named, or with "all" */
+	FEATURE_STALL,      /* jobs that complete no checkpoint any more. The same */
 	/* a Deployment whose pods hand over; see deployment.c. Only when it is named, and alone */
 	FEATURE_HANDOVER,
 	FEATURE_COUNT,
@@ -318,6 +325,7 @@ struct op {
 	enum operation_kind kind;
 	enum op_state state;
 	int snap; /* -1 = none */
+	int made; /* CHECKPOINT: the one in progress; -1 = none */
 	bool outside;
 };
 
@@ -488,7 +496,7 @@ struct figures {
 	uint64_t steps, launches, running, savepoints, stops, cancels, agent_crashes,
 		container_deaths, holds, failures, finished, suspended, fenced, requests, damaged,
 		mismatches, continued, journals_changed, replaced, spares, spare_launches,
-		handovers, returned, forced, upgrades;
+		handovers, returned, forced, upgrades, asked;
 	uint64_t hash; /* hash of everything that has happened */
 };
 
@@ -538,6 +546,9 @@ struct world {
 	/* features */
 	unsigned features;
 	struct rng luck;
+	struct rng asks; /* of FEATURE_CHECKPOINT */
+	int64_t ask_ms;  /* mean time between two requests */
+	uint64_t asked;
 	int64_t rollback_ms, cut_ms; /* mean time between two */
 	bool copied;
 	int jars;    /* which ones there are: a number that grows */
@@ -615,6 +626,17 @@ void operation_item(struct world *w, const struct item *item);
 void operations_fail(struct world *w);
 void operation_outside(struct world *w);
 struct op *operation_find(struct world *w, const char *trigger_id);
+struct op *operation_add(struct world *w, const char *trigger_id, enum operation_kind kind);
+
+/* ---- checkpoint.c; only in histories with FEATURE_CHECKPOINT ---- */
+void checkpoint_draw(struct world *w); /* the configuration of such a history */
+void checkpoint_begin(struct world *w);
+void checkpoint_item(struct world *w, const struct item *item);
+void checkpoint_trigger(struct world *w, const struct effect *effect);
+void checkpoint_poll(struct world *w, const struct effect *effect);
+void checkpoint_result(struct world *w, int snap, bool ok); /* of the job: completed, or not */
+void checkpoint_judge(struct world *w);                     /* oracle, after each step */
+bool checkpoint_reached(const struct world *w);             /* no request waits */
 
 /* ---- ha.c */
 int ha_newest(const struct world *w, int launch); /* -1 = none */

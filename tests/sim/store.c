@@ -65,6 +65,16 @@ static void copy_lists(struct journal *to, const struct journal *from)
 			dup_or_null(from->savepoint_requests[i].location);
 		to->savepoint_requests[i].error = dup_or_null(from->savepoint_requests[i].error);
 	}
+	to->checkpoint_requests =
+		xcalloc(from->checkpoint_request_count, sizeof(*to->checkpoint_requests));
+	for (size_t i = 0; i < from->checkpoint_request_count; i++) {
+		const struct checkpoint_request *request = &from->checkpoint_requests[i];
+
+		to->checkpoint_requests[i] = *request;
+		to->checkpoint_requests[i].nonce = xstrdup(request->nonce);
+		to->checkpoint_requests[i].location = dup_or_null(request->location);
+		to->checkpoint_requests[i].error = dup_or_null(request->error);
+	}
 	to->log = xcalloc(from->log_count, sizeof(*to->log));
 	for (size_t i = 0; i < from->log_count; i++)
 		to->log[i] = (struct log_entry){from->log[i].unix_ms, xstrdup(from->log[i].text)};
@@ -161,6 +171,14 @@ static void put_lists(struct image *image, struct journal *to)
 		put_text(image, &to->savepoint_requests[i].nonce);
 		put_text(image, &to->savepoint_requests[i].location);
 		put_text(image, &to->savepoint_requests[i].error);
+	}
+	to->checkpoint_requests =
+		put(image, to->checkpoint_requests,
+		    to->checkpoint_request_count * sizeof(*to->checkpoint_requests));
+	for (size_t i = 0; i < to->checkpoint_request_count; i++) {
+		put_text(image, &to->checkpoint_requests[i].nonce);
+		put_text(image, &to->checkpoint_requests[i].location);
+		put_text(image, &to->checkpoint_requests[i].error);
 	}
 	to->log = put(image, to->log, to->log_count * sizeof(*to->log));
 	for (size_t i = 0; i < to->log_count; i++)

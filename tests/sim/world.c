@@ -201,6 +201,8 @@ static void dispatch(struct world *w, const struct item *item)
 		user_item(w, item);
 	else if (item->kind <= ITEM_CUT)
 		feature_item(w, item);
+	else if (item->kind <= ITEM_ASK_ANSWER)
+		checkpoint_item(w, item);
 	else if (item->kind <= ITEM_JAR)
 		spare_item(w, item);
 	else if (item->kind <= ITEM_PAUSE)
@@ -417,6 +419,7 @@ bool world_run(uint64_t seed, unsigned features, bool verbose, bool as_text, str
 	    w.config->on_sigterm == SIGTERM_KEEP ? "keep" : "savepoint");
 	user_begin(&w);
 	features_begin(&w);
+	checkpoint_begin(&w);
 	spare_begin(&w);
 	if (has(&w, FEATURE_HANDOVER))
 		deployment_begin(&w);

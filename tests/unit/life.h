@@ -170,7 +170,7 @@ static inline void remember_notice(struct life *l, const struct notice *n)
 
 static inline void take_effect(struct life *l, struct effect *e)
 {
-	static const char letters[] = "OWLPTQIDSAXn";
+	static const char letters[] = "OWLPTQIDSAXn....CR"; /* by effect type; . = not shown */
 	size_t used = strlen(l->order);
 
 	watch_order(l, e);
@@ -178,7 +178,7 @@ static inline void take_effect(struct life *l, struct effect *e)
 	l->last[e->type] = *e;
 	l->last[e->type].text = NULL;
 	l->last[e->type].notice.text = l->last[e->type].notice.path = NULL;
-	if (used + 1 < sizeof(l->order) && e->type < EFFECT_NOTE) {
+	if (used + 1 < sizeof(l->order) && (e->type < EFFECT_NOTE || e->type > EFFECT_TELL)) {
 		l->order[used] = letters[e->type];
 		l->order[used + 1] = 0;
 	}

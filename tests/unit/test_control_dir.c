@@ -76,6 +76,7 @@ TEST(nonsense_is_named)
 		{"state=Running", "state: must be"},
 		{"do-not-restart=yes", "do-not-restart: must be true or false, not 'yes'"},
 		{"savepoint-nonce=a b", "savepoint-nonce: "},
+		{"checkpoint-nonce=incremental b", "checkpoint-nonce: "},
 		{"restart-nonce=\x01", "restart-nonce: "},
 		{"restore=no map", "restore: "},
 		{"restore={kind: path, token: t}", "restore: "},

@@ -38,6 +38,10 @@ static const struct row rows[] = {
 	 .seen = {"state=running", "do-not-restart=false"}, .journal = {DESIRED_SUSPENDED, true},
 	 .now = {"state=running", "do-not-restart=false", "savepoint-nonce=1"},
 	 .fields = CONTROL_SAVEPOINT},
+	{"a checkpoint is asked for", .seen = {"checkpoint-nonce=1"},
+	 .now = {"checkpoint-nonce=full 1"}, .fields = CONTROL_CHECKPOINT},
+	{"the first nonce of a checkpoint asks for nothing", .seen = FIRST_LOOK,
+	 .now = {"checkpoint-nonce=full 1"}, .fields = 0},
 	{"a key that vanishes is no change", .seen = {"state=suspended", "do-not-restart=true"},
 	 .journal = {DESIRED_SUSPENDED, true}, .fields = 0},
 	{"the first nonce asks for nothing", .seen = FIRST_LOOK,
@@ -180,7 +184,7 @@ TEST(the_event_has_what_was_asked_for)
 		.seen = {"state=suspended"},
 		.journal = {DESIRED_SUSPENDED, false},
 		.now = {"state=running", "do-not-restart=true", "savepoint-nonce=2",
-			"restart-nonce=b", RESTORE_7},
+			"restart-nonce=b", RESTORE_7, "checkpoint-nonce=full  c"},
 	};
 	const struct intent *intent;
 	struct rig rig;
@@ -192,6 +196,8 @@ TEST(the_event_has_what_was_asked_for)
 	CHECK(intent->do_not_restart);
 	CHECK_STR(intent->savepoint_nonce, "2");
 	CHECK_STR(intent->restart_nonce, "b");
+	CHECK_STR(rig.event.control.checkpoint_nonce, "c");
+	CHECK(rig.event.control.checkpoint_full);
 	CHECK_INT(intent->restore.kind, ==, RESTORE_PATH);
 	CHECK_STR(intent->restore.path, "s3://b/sp/savepoint-1");
 	CHECK_STR(intent->restore.token, "7");

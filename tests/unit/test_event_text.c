@@ -64,6 +64,12 @@ TEST(an_operation_names_its_savepoint_or_what_went_wrong)
 	CHECK_EVENT("Warning StopFailed Operate: stop (suspend): expired", .type = NOTICE_OPERATION,
 		    .kind = OPERATION_STOP, .reason = REASON_SUSPEND, .path = "file:/sp/1",
 		    .text = "expired");
+	CHECK_EVENT("Normal CheckpointCompleted Operate: checkpoint 12 (manual): file:/cp/chk-12",
+		    .type = NOTICE_OPERATION, .kind = OPERATION_CHECKPOINT, .reason = REASON_MANUAL,
+		    .ok = true, .checkpoint_id = 12, .path = "file:/cp/chk-12");
+	CHECK_EVENT("Warning CheckpointFailed Operate: checkpoint (periodic): no",
+		    .type = NOTICE_OPERATION, .kind = OPERATION_CHECKPOINT,
+		    .reason = REASON_PERIODIC, .text = "no");
 	CHECK_EVENT("Normal CancelCompleted Operate: cancel (cancel)", .type = NOTICE_OPERATION,
 		    .kind = OPERATION_CANCEL, .reason = REASON_CANCEL, .ok = true);
 }

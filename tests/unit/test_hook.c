@@ -314,6 +314,11 @@ TEST(what_has_happened_has_its_hook)
 TEST(what_has_no_hook_is_not_told)
 {
 	CHECK_STR(hook_of((struct notice){.type = NOTICE_OPERATION, .ok = true}), "?");
+	CHECK_STR(hook_of((struct notice){.type = NOTICE_OPERATION,
+					  .kind = OPERATION_CHECKPOINT,
+					  .ok = true,
+					  .path = "file:/cp/chk-1"}),
+		  "?");
 	CHECK_STR(hook_of((struct notice){.type = NOTICE_PHASE, .phase = PHASE_FAILED}), "?");
 	CHECK_STR(hook_of((struct notice){.type = NOTICE_PROVEN}), "?");
 	CHECK_STR(hook_of((struct notice){.type = NOTICE_FENCED}), "?");

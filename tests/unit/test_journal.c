@@ -570,6 +570,52 @@ TEST(a_cleared_member_stays_cleared)
 	buf_release(&text);
 }
 
+/* An earlier program knows none of these members, and the operation, which it does know, has none of their words. */
+TEST(a_requested_checkpoint_is_no_operation_to_an_earlier_program)
+{
+	const struct checkpoint_result result = {
+		.ok = true, .checkpoint_id = 7, .location = "file:/cp/chk-7"};
+	struct journal journal, back;
+	struct buf text;
+
+	journal_init(&journal, "orders");
+	text = encoded(&journal);
+	CHECK(!strstr(buf_str(&text), "heckpoint"));
+	buf_release(&text);
+	journal_ask_checkpoint(&journal, "n1", true);
+	journal_ask_checkpoint(&journal, "n2", false);
+	journal.checkpoint = (struct checkpoint_operation){
+		.reason = REASON_MANUAL, .trigger_id = ID_A, .job_id = ID_B, .full = true};
+	journal_join_checkpoint(&journal, &journal.checkpoint);
+	text = encoded(&journal);
+	CHECK_HAS(buf_str(&text), "\"operation\": null");
+	if (decoded(&text, &back)) {
+		CHECK_STR(back.checkpoint.trigger_id, ID_A);
+		CHECK_STR(back.checkpoint.job_id, ID_B);
+		CHECK(back.checkpoint.full);
+		CHECK_INT(back.checkpoint_request_count, ==, 2);
+		CHECK_STR(back.checkpoint_requests[0].trigger_id, ID_A);
+		CHECK_STR(journal_checkpoint_wanted(&back)->nonce, "n2");
+		buf_release(&text);
+		/* it has ended: nothing of it comes back from the document as it was read */
+		journal_answer_checkpoint(&back, ID_A, &result);
+		back.checkpoint = (struct checkpoint_operation){0};
+		text = encoded(&back);
+		CHECK(!strstr(buf_str(&text), "\"checkpoint\":"));
+		CHECK_HAS(buf_str(&text), "\"checkpointId\": 7");
+		journal_release(&back);
+	}
+	buf_release(&text);
+	for (int i = 0; i < 40; i++) {
+		char nonce[16];
+
+		snprintf(nonce, sizeof(nonce), "m%d", i);
+		journal_ask_checkpoint(&journal, nonce, false);
+	}
+	CHECK_INT(journal.checkpoint_request_count, ==, JOURNAL_MAX_REQUESTS);
+	journal_release(&journal);
+}
+
 /* drey 0.1.0 refuses a journal with a kind of request that it does not know, and a rollback to it may meet
  * this one. It takes the request for none then, and Flink refuses what does not fit. */
 TEST(a_request_for_the_newest_state_is_none_to_an_earlier_program)

@@ -202,3 +202,36 @@ STALL_TEST(the_answer_about_the_last_flink_counts_no_more)
 	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 0);
 	CHECK(!l->life.stalled);
 }
+
+static void ask_checkpoint(struct life *l)
+{
+	struct event e = {.type = EVENT_CONTROL, .control.fields = CONTROL_CHECKPOINT};
+
+	e.control.checkpoint_nonce = "n1";
+	step(l, &e);
+}
+
+/* It is one more that does not complete. */
+STALL_TEST(a_requested_checkpoint_does_not_delay_it)
+{
+	ask_checkpoint(l);
+	CHECK_INT(took(l, EFFECT_TRIGGER_CHECKPOINT), ==, 1);
+	shown_after(l, 15 * MINUTES, shown(2));
+	CHECK(is_asked(l));
+	newest_is(l, true, true);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	exited(l, 143 << 8);
+	CHECK_HAS(l->life.journal.checkpoint_requests[0].error, "Flink exited");
+}
+
+STALL_TEST(a_due_full_checkpoint_waits_for_the_look_and_does_not_spin)
+{
+	l->config.full_checkpoint_ms = 15 * MINUTES;
+	l->life.checkpoint.due_ms = l->now_ms + 15 * MINUTES + SECONDS;
+	shown_after(l, 15 * MINUTES, shown(2));
+	CHECK(is_asked(l));
+	pass(l, MINUTES);
+	CHECK_NOTHING(l, EFFECT_TRIGGER_CHECKPOINT);
+	newest_is(l, false, false);
+	CHECK_INT(took(l, EFFECT_TRIGGER_CHECKPOINT), ==, 1);
+}

@@ -66,6 +66,32 @@ static void in_savepoint(struct life *l)
 	operation(l, STATUS_ACCEPTED, NULL, NULL);
 }
 
+static void want_checkpoint(struct life *l)
+{
+	struct event e = {.type = EVENT_CONTROL, .control.fields = CONTROL_CHECKPOINT};
+
+	e.control.checkpoint_nonce = "c1";
+	step(l, &e);
+}
+
+static void checkpoint_says(struct life *l, enum operation_status status, const char *location)
+{
+	char id[JOB_ID_BYTES];
+	struct event e = {.type = EVENT_CHECKPOINT, .checkpoint = {id, status}};
+
+	memcpy(id, l->life.checkpoint.trigger_id, JOB_ID_BYTES);
+	e.checkpoint.checkpoint_id = location ? 52 : 0;
+	e.checkpoint.location = location;
+	step(l, &e);
+}
+
+static void in_checkpoint(struct life *l)
+{
+	running(l);
+	want_checkpoint(l);
+	checkpoint_says(l, STATUS_ACCEPTED, NULL);
+}
+
 static void in_stop(struct life *l)
 {
 	running(l);
@@ -135,6 +161,7 @@ static const struct situation {
 	{PHASE_LAUNCHING, "Flink is alive", live},
 	{PHASE_RUNNING, "no operation is in flight (`onSigterm: savepoint`)", running},
 	{PHASE_RUNNING, "a savepoint is in flight", in_savepoint},
+	{PHASE_RUNNING, "a requested checkpoint is in flight", in_checkpoint},
 	{PHASE_STOPPING, "a stop with savepoint is in flight", in_stop},
 	{PHASE_STOPPING, "a cancel is in flight", in_cancel},
 	{PHASE_STOPPING, "Flink was told to end", ending},
@@ -408,6 +435,16 @@ static void another_pod(struct life *l)
 	step(l, &e);
 }
 
+static void checkpoint_completed(struct life *l)
+{
+	checkpoint_says(l, STATUS_COMPLETED, CHK(52));
+}
+
+static void checkpoint_fails(struct life *l)
+{
+	checkpoint_says(l, STATUS_FAILED, NULL);
+}
+
 static void container_ends(struct life *l)
 {
 	stopping(l, 60000);
@@ -455,9 +492,12 @@ static const struct trial {
 	{EVENT_CONTROL, "suspend", want_suspended},
 	{EVENT_CONTROL, "cancel", want_cancelled},
 	{EVENT_CONTROL, "savepoint", want_savepoint},
+	{EVENT_CONTROL, "checkpoint", want_checkpoint},
 	{EVENT_CONTROL, "restart", want_restart},
 	{EVENT_CONTROL, "do-not-restart on", want_do_not_restart},
 	{EVENT_CONTROL, "restore request", want_empty},
+	{EVENT_CHECKPOINT, "completed", checkpoint_completed},
+	{EVENT_CHECKPOINT, "failed", checkpoint_fails},
 	{EVENT_STOPPING, NULL, container_ends},
 	{EVENT_CANDIDATE, "without hand-overs", another_pod},
 };
@@ -466,7 +506,7 @@ static const struct trial {
 
 static void add_effects(struct buf *out, const char *order)
 {
-	static const char letters[] = "OWLPTQIDSAXn";
+	static const char letters[] = "OWLPTQIDSAXn....CR"; /* as in life.h */
 
 	for (const char *c = order; *c; c++)
 		buf_addf(out, "%s%s", c > order ? ", " : "",

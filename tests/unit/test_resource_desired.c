@@ -57,6 +57,7 @@ TEST(what_is_wrong_is_named)
 		{"{\"doNotRestart\":\"true\"}", "spec.doNotRestart: must be"},
 		{"{\"savepointNonce\":\"with space\"}", "savepoint-nonce"},
 		{"{\"savepointNonce\":\"\"}", "savepoint-nonce"},
+		{"{\"checkpointNonce\":\"half n\"}", "checkpoint-nonce"},
 		{"{\"restore\":[]}", "spec.restore: must be an object"},
 		{"{\"restore\":{\"kind\":\"path\",\"token\":\"t\"}}", "restore"},
 		{"{\"restore\":{\"kind\":\"empty\",\"token\":\"t\",\"path\":\"s3://b/x\"}}",

@@ -73,6 +73,7 @@ LIFECYCLE_TEST(every_member_is_there_from_the_start)
 					      "lastOperation",
 					      "desired",
 					      "savepointRequests",
+					      "checkpointRequests",
 					      "attempts",
 					      "outcome",
 					      "lastError",
@@ -96,6 +97,36 @@ LIFECYCLE_TEST(every_member_is_there_from_the_start)
 	CHECK_STR(json_str(condition(doc, "RestoreVerified"), "status"), "Unknown");
 	CHECK_STR(json_str(condition(doc, "RestoreVerified"), "reason"), "NeverLaunched");
 	json_free(doc);
+}
+
+TEST(a_requested_checkpoint_is_shown_as_an_operation)
+{
+	const struct checkpoint_result result = {
+		.ok = true, .checkpoint_id = 7, .location = "file:/cp/chk-7"};
+	struct lifecycle life;
+	struct json *doc;
+
+	life_make(&life);
+	journal_ask_checkpoint(&life.journal, "n1", true);
+	life.journal.checkpoint = (struct checkpoint_operation){.reason = REASON_MANUAL,
+								.trigger_id = "0123",
+								.full = true,
+								.started_unix_ms = NOW};
+	journal_join_checkpoint(&life.journal, &life.journal.checkpoint);
+	doc = status_document(&life, NULL, NOW);
+	CHECK_STR(text_at(doc, "operation", "kind"), "checkpoint");
+	CHECK_STR(text_at(doc, "operation", "reason"), "manual");
+	CHECK_STR(json_str(json_at(json_get(doc, "checkpointRequests"), 0), "state"), "running");
+	json_free(doc);
+	journal_answer_checkpoint(&life.journal, "0123", &result);
+	life.journal.checkpoint = (struct checkpoint_operation){0};
+	doc = status_document(&life, NULL, NOW);
+	CHECK_INT(json_kind(json_get(doc, "operation")), ==, JSON_NULL);
+	CHECK_STR(json_str(json_at(json_get(doc, "checkpointRequests"), 0), "state"), "done");
+	CHECK_INT(json_i64_or(json_at(json_get(doc, "checkpointRequests"), 0), "checkpointId", 0),
+		  ==, 7);
+	json_free(doc);
+	lifecycle_release(&life);
 }
 
 TEST(each_phase_has_its_conditions)

@@ -124,6 +124,8 @@ enum operation_kind {
 	OPERATION_STOP, /* stop with savepoint */
 	OPERATION_CANCEL,
 	OPERATION_DISPOSE,
+	/* as a name only: it is never journal.operation, see struct checkpoint_operation */
+	OPERATION_CHECKPOINT,
 };
 
 /* Why an operation was started; decides what follows it. */
@@ -177,6 +179,39 @@ struct savepoint_request {
 	bool ok;
 	int64_t failures;       /* attempts for it that have failed */
 	char *location, *error; /* as in the result of the operation */
+};
+
+/*
+ * A checkpoint that drey has asked Flink for, in flight; trigger_id "" = none. It is a member of its
+ * own in the journal, and not `operation`, for two reasons. It may be lost without harm: it is an
+ * ordinary checkpoint, and is found in storage like any other; so it keeps no stop waiting, and a
+ * decision does not depend on it. And an older drey would reject a journal with an operation of a kind
+ * that it does not know.
+ */
+struct checkpoint_operation {
+	enum operation_reason reason;  /* PERIODIC or MANUAL */
+	char trigger_id[JOB_ID_BYTES]; /* new for each */
+	char job_id[JOB_ID_BYTES];     /* the launch that it belongs to */
+	bool full;                     /* not incremental, however the job is configured */
+	int64_t started_unix_ms;
+};
+
+/* A client waits for a checkpoint. */
+struct checkpoint_request {
+	char *nonce;
+	bool full;
+	char trigger_id[JOB_ID_BYTES]; /* of the checkpoint that answers it; "" = the next one */
+	bool answered;
+	bool ok;
+	int64_t checkpoint_id;  /* 0 = there is none */
+	char *location, *error; /* location NULL with ok: Flink does not show where it is */
+};
+
+/* How a checkpoint has ended. Strings are borrowed. */
+struct checkpoint_result {
+	bool ok;
+	int64_t checkpoint_id;
+	const char *location, *error;
 };
 
 /* Why the application will not run again automatically. */
@@ -236,6 +271,10 @@ struct journal {
 	/* oldest first; answered ones are kept for a while */
 	struct savepoint_request *savepoint_requests;
 	size_t savepoint_request_count;
+	struct checkpoint_operation checkpoint;
+	struct checkpoint_request *checkpoint_requests; /* likewise */
+	size_t checkpoint_request_count;
+	int64_t full_checkpoint_unix_ms; /* when the last full one was completed; 0 = never */
 	struct outcome outcome;
 	int64_t failures_unix_ms[JOURNAL_MAX_FAILURES]; /* failed attempts, oldest first */
 	size_t failure_count;
@@ -361,6 +400,22 @@ void journal_answer_savepoint(struct journal *journal, const struct operation_re
 /* NULL: no request with this nonce, or too long ago; borrowed. */
 const struct savepoint_request *journal_savepoint_request(const struct journal *journal,
 							  const char *nonce);
+
+/* A client requests a checkpoint. Nothing happens if a request with this nonce is known. */
+void journal_ask_checkpoint(struct journal *journal, const char *nonce, bool full);
+/* The oldest answered one goes; the oldest of all only if none is answered. */
+void journal_drop_checkpoint_request(struct journal *journal);
+
+/* The oldest request that waits for the next checkpoint, which is full if this one is; NULL = none; borrowed. */
+const struct checkpoint_request *journal_checkpoint_wanted(const struct journal *journal);
+
+/* The checkpoint of this trigger id answers all requests that wait for the next one, those for a full one if it is full, else the others. */
+void journal_join_checkpoint(struct journal *journal,
+			     const struct checkpoint_operation *checkpoint);
+
+/* It has ended. An empty trigger id: there will be no checkpoint for the requests that wait. */
+void journal_answer_checkpoint(struct journal *journal, const char *trigger_id,
+			       const struct checkpoint_result *result);
 
 /* Generations that have used up their attempts unproven; NULL is none. */
 void journal_add_failed_generation(struct journal *journal, const char *generation);

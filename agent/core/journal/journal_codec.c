@@ -141,6 +141,8 @@ static int read_document(const struct json *doc, struct journal *journal, struct
 	drop_repeated_snapshots(journal);
 	while (journal->savepoint_request_count > JOURNAL_MAX_REQUESTS)
 		journal_drop_savepoint_request(journal);
+	while (journal->checkpoint_request_count > JOURNAL_MAX_REQUESTS)
+		journal_drop_checkpoint_request(journal);
 	return 0;
 }
 
@@ -158,6 +160,9 @@ int journal_decode(const char *text, size_t len_bytes, struct journal *ret_journ
 	/* known members that are left out when they are empty are not to come back from here */
 	json_remove(journal.origin, "owner");
 	json_remove(journal.origin, "handover");
+	json_remove(journal.origin, "checkpoint");
+	json_remove(journal.origin, "checkpointRequests");
+	json_remove(journal.origin, "fullCheckpointUnixMs");
 	*ret_journal = journal;
 	return 0;
 }

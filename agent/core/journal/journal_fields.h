@@ -15,6 +15,7 @@ extern const struct record snapshot_table;
 extern const struct record operation_table;
 extern const struct record operation_result_table;
 extern const struct record savepoint_request_table;
+extern const struct record checkpoint_request_table;
 extern const struct record outcome_table;
 extern const struct record log_table;
 

@@ -80,6 +80,9 @@ static void on_control(struct lifecycle *life, const struct event *event)
 	if (gives_up_restore(&life->journal, event, fields))
 		journal_give_up_restore(&life->journal, life->config->generation);
 	take_intent(&life->journal, &event->control.intent, fields, life->now_unix_ms);
+	if ((fields & CONTROL_CHECKPOINT) && event->control.checkpoint_nonce)
+		journal_ask_checkpoint(&life->journal, event->control.checkpoint_nonce,
+				       event->control.checkpoint_full);
 	if (fields & CONTROL_NEW_START) {
 		outcome_release(&life->journal.outcome);
 		life->journal.failure_count = 0;
@@ -128,12 +131,14 @@ static void pursue_running(struct lifecycle *life)
 		if (may_stop)
 			operation_start(life, OPERATION_STOP, REASON_RESTART,
 					intent->restart_nonce);
+	} else if (checkpoint_in_flight(life)) {
+		stall_pursue(life); /* it may be one more that does not complete */
 	} else if (journal_savepoint_wanted(&life->journal) && !life->savepoint_retry_ms) {
 		operation_start(life, OPERATION_SAVEPOINT, REASON_MANUAL, intent->savepoint_nonce);
 	} else if (life->savepoint_ms && life->now_ms >= life->savepoint_ms &&
 		   life->seen.state == JOB_RUNNING && !life->seen.tasks_missing) {
 		operation_start(life, OPERATION_SAVEPOINT, REASON_PERIODIC, NULL);
-	} else if (!stall_pursue(life)) {
+	} else if (!stall_pursue(life) && !checkpoint_pursue(life)) {
 		retention_pursue(life);
 	}
 }
@@ -149,6 +154,7 @@ static void pursue_idle(struct lifecycle *life)
 	if (parked && life->step != STEP_SETTLING) {
 		park(life, &decision);
 		operation_refuse_savepoint(life);
+		checkpoint_refuse(life);
 		return;
 	}
 	if (life->phase == PHASE_RESOLVING || (life->phase == PHASE_HOLDING && life->retry_ms) ||
@@ -237,6 +243,7 @@ static void on_tick(struct lifecycle *life)
 	if (due(life, &life->lease_end_ms))
 		lease_ran_out(life);
 	operation_tick(life);
+	checkpoint_tick(life);
 	if (due(life, &life->tasks_ms))
 		watch_tasks(life);
 	if (due(life, &life->ready_ms))
@@ -262,10 +269,20 @@ static void on_tick(struct lifecycle *life)
 	}
 }
 
+static bool periodic_must_wait(const struct lifecycle *life)
+{
+	return life->phase != PHASE_RUNNING || life->step != STEP_NONE ||
+	       life->seen.state != JOB_RUNNING || life->seen.tasks_missing || life->stop_retry_ms ||
+	       checkpoint_in_flight(life);
+}
+
 int64_t lifecycle_deadline_ms(const struct lifecycle *life)
 {
-	enum { SAVEPOINT = 0 };
+	enum { SAVEPOINT, FULL_CHECKPOINT };
 	const int64_t all[] = {life->savepoint_ms,
+			       life->checkpoint.due_ms,
+			       life->checkpoint.poll_ms,
+			       life->checkpoint.accept_by_ms,
 			       life->poll_ms,
 			       life->retry_ms,
 			       life->ready_ms,
@@ -293,9 +310,9 @@ int64_t lifecycle_deadline_ms(const struct lifecycle *life)
 	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
 		/* a due savepoint that may not start now (a requested stop goes first) is no reason
 		 * to wake up */
-		if (i == SAVEPOINT && (life->phase != PHASE_RUNNING || life->step != STEP_NONE ||
-				       life->seen.state != JOB_RUNNING ||
-				       life->seen.tasks_missing || life->stop_retry_ms))
+		if ((i == SAVEPOINT || i == FULL_CHECKPOINT) && periodic_must_wait(life))
+			continue;
+		if (i == FULL_CHECKPOINT && life->stalled) /* its end may come first */
 			continue;
 		if (all[i] && (next < 0 || all[i] < next))
 			next = all[i];
@@ -361,6 +378,9 @@ static void dispatch(struct lifecycle *life, const struct event *event)
 		break;
 	case EVENT_CANDIDATE:
 		on_candidate(life, event);
+		break;
+	case EVENT_CHECKPOINT:
+		on_checkpoint(life, event);
 		break;
 	case EVENT_COUNT:
 		break;

@@ -9,8 +9,8 @@
  * Life cycle: lifecycle_init() takes the journal over -> lifecycle_step() for every event, and
  * EVENT_TICK when lifecycle_deadline_ms() has come -> lifecycle_release().
  *
- * At most one operation (savepoint, stop, cancel, dispose) is in flight, at most one poll, one
- * observation and one journal write.
+ * At most one operation (savepoint, stop, cancel, dispose) or one requested checkpoint is in flight, at
+ * most one poll, one observation and one journal write.
  */
 #ifndef DREY_CORE_LIFECYCLE_H
 #define DREY_CORE_LIFECYCLE_H
@@ -88,6 +88,7 @@ struct lifecycle_config {
 	const char *listed_checkpoint_dir, *listed_savepoint_dir;
 	const char *ha_cluster_id; /* of Flink's HA maps; NULL = it has no HA */
 	bool drain_on_stop;
+	int64_t full_checkpoint_ms; /* between two periodic full checkpoints; 0 = none */
 	/* launches */
 	/* URI; each launch gets <dir>/<job id>; NULL = no path of its own */
 	const char *result_store_dir;
@@ -151,6 +152,7 @@ enum control_field {
 	CONTROL_NEW_START = 1 << 5, /* a person asks for a start: forget outcome and attempts */
 	/* with RESTORE: the order was already there on the first read; its age is unknown */
 	CONTROL_STANDING = 1 << 6,
+	CONTROL_CHECKPOINT = 1 << 7,
 };
 
 enum event_type {
@@ -166,12 +168,13 @@ enum event_type {
 	EVENT_REFUSED,       /* an effect must not be executed now: no failed attempt */
 	EVENT_EXITED,        /* reaped: proven dead */
 	EVENT_VIEW,
-	EVENT_OPERATION, /* answer to an operation's POST or poll */
-	EVENT_DISPOSED,  /* the result of a disposal */
-	EVENT_INSPECTED, /* the savepoint that an operation reported was inspected */
-	EVENT_CONTROL,   /* the desired state has changed */
-	EVENT_STOPPING,  /* the container is being stopped */
-	EVENT_CANDIDATE, /* the record of another pod was read */
+	EVENT_OPERATION,  /* answer to an operation's POST or poll */
+	EVENT_DISPOSED,   /* the result of a disposal */
+	EVENT_INSPECTED,  /* the savepoint that an operation reported was inspected */
+	EVENT_CONTROL,    /* the desired state has changed */
+	EVENT_STOPPING,   /* the container is being stopped */
+	EVENT_CANDIDATE,  /* the record of another pod was read */
+	EVENT_CHECKPOINT, /* answer to a requested checkpoint's POST or poll */
 	EVENT_COUNT,
 };
 
@@ -198,6 +201,9 @@ enum effect_type {
 	EFFECT_LEASE,
 	EFFECT_STAND_DOWN, /* the journal is another pod's, and no Flink runs: be a standby */
 	EFFECT_TELL,       /* pass the notice to hooks, Kubernetes Events and metrics */
+	/* POST the journal's checkpoint, or poll the one with this trigger id; answer EVENT_CHECKPOINT */
+	EFFECT_TRIGGER_CHECKPOINT,
+	EFFECT_POLL_CHECKPOINT,
 };
 
 /* Strings and pointers are borrowed for the step. */
@@ -272,6 +278,8 @@ struct event {
 		struct {
 			unsigned fields; /* enum control_field */
 			struct intent intent;
+			const char *checkpoint_nonce; /* CHECKPOINT */
+			bool checkpoint_full;
 		} control;
 		struct {
 			int64_t grace_left_ms;
@@ -285,6 +293,13 @@ struct event {
 			int64_t beat, ask, answer;
 			enum wanted wanted; /* by the Deployment, now */
 		} candidate;
+		struct {
+			const char *trigger_id;
+			enum operation_status status;
+			int64_t checkpoint_id; /* COMPLETED */
+			const char *location;  /* NULL: Flink does not show it (yet) */
+			const char *error;
+		} checkpoint;
 	};
 };
 
@@ -314,7 +329,8 @@ struct effect {
 	enum poll_depth depth; /* POLL */
 	bool plan;             /* POLL: how often the job makes checkpoints, too */
 	enum cause cause;      /* NOTE that a phase begins: lifecycle.cause */
-	/* POLL, DISPOSE, SIGNAL: job id; TRIGGER, POLL_OPERATION: trigger id */
+	/* POLL, DISPOSE, SIGNAL: job id; TRIGGER, POLL_OPERATION, and those of a checkpoint: trigger
+	 * id */
 	char id[JOB_ID_BYTES];
 	char *text;           /* INSPECT, DISPOSE: path; NOTE: the line; owned by the effect */
 	struct notice notice; /* TELL; its strings are owned by the effect */
@@ -343,6 +359,14 @@ enum operation_step {
 	STEP_INSPECTING, /* the reported savepoint is being inspected */
 	STEP_ENDING,     /* stop, cancel: waiting for the job's final state */
 	STEP_SETTLING,   /* Flink ended before the result was seen: storage is searched for it */
+};
+
+enum checkpoint_step {
+	CHECKPOINT_NONE,
+	CHECKPOINT_WRITING,    /* the intent is being written */
+	CHECKPOINT_TRIGGERING, /* POST to be repeated */
+	CHECKPOINT_POLLING,
+	CHECKPOINT_LEFT, /* given up; its result must be read, or Flink does not end */
 };
 
 struct lifecycle {
@@ -393,6 +417,17 @@ struct lifecycle {
 	char *stop_location;    /* the savepoint of the stop operation, once reported; owned */
 	char *operation_error;  /* what went wrong although there is a savepoint; owned */
 	bool savepoint_damaged; /* the stop operation's savepoint is proven incomplete */
+
+	/* the requested checkpoint: see lifecycle_take_checkpoint.c. It is in the journal, unless it is
+	 * LEFT */
+	struct {
+		enum checkpoint_step step;
+		char trigger_id[JOB_ID_BYTES];
+		bool asking; /* one of its effects is under way */
+		/* deadlines, 0 = not armed: the next poll; until when Flink must accept it, 0 = it has;
+		 * until when it must show the path; when the next periodic full one is due */
+		int64_t poll_ms, accept_by_ms, path_by_ms, due_ms;
+	} checkpoint;
 
 	/* the journal write */
 	bool want_write;

@@ -144,6 +144,32 @@ static const char *check_operation(const struct lifecycle *life)
 	return first_broken(claims, ARRAY_LEN(claims));
 }
 
+static const char *check_checkpoint(const struct lifecycle *life)
+{
+	const struct checkpoint_operation *checkpoint = &life->journal.checkpoint;
+	const struct launch *launch = journal_launch_const(&life->journal);
+	const struct effect *trigger = find_deferred(life, EFFECT_TRIGGER_CHECKPOINT);
+	bool live = life->launch_step == LAUNCH_LIVE, flies = checkpoint_in_flight(life);
+	bool none = life->checkpoint.step == CHECKPOINT_NONE;
+	const struct promise claims[] = {
+		{flies && strcmp(checkpoint->trigger_id, life->checkpoint.trigger_id) != 0,
+		 "the checkpoint in flight is not in the journal"},
+		{!none && !live, "a checkpoint is in flight, but no Flink is running"},
+		{flies && launch && strcmp(checkpoint->job_id, launch->job_id) != 0,
+		 "the checkpoint in flight belongs to another job than the running one"},
+		{flies && life->step != STEP_NONE, "a checkpoint is in flight beside an operation"},
+		{trigger && (!flies || strcmp(trigger->id, checkpoint->trigger_id) != 0),
+		 "a request for a checkpoint waits that belongs to none"},
+		{none && (life->checkpoint.asking || life->checkpoint.poll_ms ||
+			  life->checkpoint.accept_by_ms),
+		 "Flink is polled about a checkpoint, but there is none"},
+		{life->checkpoint.due_ms && !live,
+		 "a full checkpoint is planned, but no Flink is running"},
+	};
+
+	return first_broken(claims, ARRAY_LEN(claims));
+}
+
 static const char *check_phase(const struct lifecycle *life)
 {
 	bool live = life->launch_step == LAUNCH_LIVE;
@@ -220,7 +246,7 @@ static const char *check_deadlines(const struct lifecycle *life)
 const char *lifecycle_check(const struct lifecycle *life)
 {
 	static const char *(*const checks[])(const struct lifecycle *) = {
-		check_journal_write, check_process, check_operation,
+		check_journal_write, check_process, check_operation, check_checkpoint,
 		check_phase,         check_fence,   check_deadlines};
 	const char *broken = NULL;
 

@@ -242,6 +242,7 @@ static void adopt_running(struct lifecycle *life, struct launch *launch)
 	enter(life, PHASE_LAUNCHING, "drey has restarted and checks whether the job is running");
 	life->ready_ms = life->now_ms + life->config->ready_deadline_ms;
 	schedule_savepoint(life);
+	checkpoint_adopt(life);
 	if (kind == OPERATION_NONE)
 		return;
 	operation_adopt(life);

@@ -28,6 +28,7 @@ void fence(struct lifecycle *life, const char *why)
 	life->retry_ms = life->poll_ms = life->savepoint_ms = life->stop_retry_ms = 0;
 	life->operation_poll_ms = life->operation_deadline_ms = life->ready_ms = 0;
 	life->note_ms = life->tasks_ms = 0;
+	checkpoint_forget(life);
 	enter_because(
 		life, PHASE_HOLDING, CAUSE_JOURNAL_TAKEN,
 		"fenced: another drey writes this application's journal (%s); this one acts no more and kills its Flink",

@@ -16,6 +16,7 @@
  *   lifecycle_cleanup.c    what Flink does after its job has ended, before drey ends it
  *   lifecycle_end.c        the end of Flink; a new agent that finds Flink running or ended
  *   lifecycle_operation.c  savepoint, stop, cancel
+ *   lifecycle_take_checkpoint.c  a checkpoint now, on request or periodically
  *   lifecycle_settle.c     an operation interrupted by Flink's end
  *   lifecycle_retention.c  disposing of old savepoints
  *   lifecycle_stall.c      restarting a job that completes no checkpoint
@@ -336,6 +337,25 @@ bool operation_view(struct lifecycle *life, const struct view *view);
 
 void operation_tick(struct lifecycle *life);
 void schedule_savepoint(struct lifecycle *life);
+
+/* ---- lifecycle_take_checkpoint.c ---- */
+
+/* Start the checkpoint that is wanted or due, while no operation is in flight; false: there is none. */
+bool checkpoint_pursue(struct lifecycle *life);
+bool checkpoint_in_flight(const struct lifecycle *life);
+void checkpoint_schedule(struct lifecycle *life); /* the next periodic full one */
+
+/* Something more urgent begins: the one in flight counts as failed. */
+void checkpoint_give_up(struct lifecycle *life, const char *why);
+void checkpoint_flink_gone(struct lifecycle *life);
+void checkpoint_forget(struct lifecycle *life); /* the journal is another drey's */
+void checkpoint_refuse(
+	struct lifecycle *life); /* no job runs, or is about to: answer the requests */
+
+/* Flink still runs, and the previous agent may have asked it for a checkpoint. */
+void checkpoint_adopt(struct lifecycle *life);
+void on_checkpoint(struct lifecycle *life, const struct event *event);
+void checkpoint_tick(struct lifecycle *life);
 
 /* ---- lifecycle_handover*.c ---- */
 

@@ -43,18 +43,31 @@ const char *event_type_name(enum event_type type)
 		"hello",        "tick",      "observed",      "journal-written", "journal-failed",
 		"journal-seen", "started",   "launch-failed", "refused",         "exited",
 		"view",         "operation", "disposed",      "inspected",       "control",
-		"stopping",     "candidate"};
+		"stopping",     "candidate", "checkpoint"};
 
 	return pick(names, ARRAY_LEN(names), (int)type);
 }
 
 const char *effect_type_name(enum effect_type type)
 {
-	static const char *const names[] = {
-		"observe",       "write-journal",  "launch",     "poll",
-		"trigger",       "poll-operation", "inspect",    "dispose",
-		"signal",        "stop-ack",       "exit",       "note",
-		"check-journal", "lease",          "stand-down", "tell"};
+	static const char *const names[] = {"observe",
+					    "write-journal",
+					    "launch",
+					    "poll",
+					    "trigger",
+					    "poll-operation",
+					    "inspect",
+					    "dispose",
+					    "signal",
+					    "stop-ack",
+					    "exit",
+					    "note",
+					    "check-journal",
+					    "lease",
+					    "stand-down",
+					    "tell",
+					    "trigger-checkpoint",
+					    "poll-checkpoint"};
 
 	return pick(names, ARRAY_LEN(names), (int)type);
 }

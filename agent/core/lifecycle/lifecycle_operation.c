@@ -23,6 +23,7 @@ void operation_start(struct lifecycle *life, enum operation_kind kind, enum oper
 	const struct launch *launch = journal_launch(&life->journal);
 	bool stops = kind == OPERATION_STOP || kind == OPERATION_CANCEL;
 
+	checkpoint_give_up(life, "superseded by a stop of the job");
 	operation_release(operation);
 	operation->kind = kind;
 	operation->reason = reason;
@@ -328,6 +329,7 @@ void operation_flink_gone(struct lifecycle *life)
 	enum operation_kind kind = life->journal.operation.kind;
 	bool saves = kind == OPERATION_SAVEPOINT || kind == OPERATION_STOP;
 
+	checkpoint_flink_gone(life);
 	if (kind == OPERATION_NONE)
 		return;
 	/* its success is recorded; the previous agent only waited for Flink's exit */

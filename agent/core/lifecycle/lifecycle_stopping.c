@@ -162,7 +162,8 @@ void on_stopping(struct lifecycle *life, int64_t grace_left_ms, enum upgrade upg
 	life->terminating = true;
 	if (grace_left_ms > 0)
 		life->grace_end_ms = life->now_ms + grace_left_ms - EXIT_PATIENCE_MS;
-	life->retry_ms = life->savepoint_ms = 0;
+	life->retry_ms = life->savepoint_ms = life->checkpoint.due_ms = 0;
+	checkpoint_give_up(life, "the container ends");
 	emit(life, EFFECT_STOP_ACK);
 	/* MUT: the container ends while Flink lives */
 	if (life->launch_step != LAUNCH_LIVE && life->launch_step != LAUNCH_STARTING) {

@@ -293,6 +293,7 @@ static void job_runs(struct lifecycle *life, const struct launch *launch, const 
 	      launch->restore_path ? launch->restore_path : "");
 	handover_runs(life);
 	schedule_savepoint(life);
+	checkpoint_schedule(life);
 }
 
 /* drey's Flink runs one job. A second one was recovered from HA data that drey did not see, or

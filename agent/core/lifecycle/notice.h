@@ -23,7 +23,7 @@
 enum notice_type {
 	NOTICE_PHASE, /* phase or cause changed in this step: from, known, text = why */
 	NOTICE_ENDED, /* the application has ended (phase_is_end): text = why */
-	/* it has ended: kind, reason, ok, took_ms, path, text = what went wrong */
+	/* it has ended: kind, reason, ok, took_ms, path, text = what went wrong; CHECKPOINT: its id */
 	NOTICE_OPERATION,
 	NOTICE_ATTEMPT_FAILED,   /* to run the job: text = why */
 	NOTICE_RESTORE_VERIFIED, /* of this launch: path, restored */
@@ -52,6 +52,7 @@ struct notice {
 	bool ok;
 	/* by the wall clock, which may have been set back: negative; -1 = not known */
 	int64_t took_ms;
+	int64_t checkpoint_id; /* 0 = not known */
 
 	enum handover_state handover;
 

@@ -1,5 +1,7 @@
 #include "core/report/status.h"
 
+#include <string.h>
+
 #include "base/json.h"
 #include "core/journal/journal_fields.h"
 
@@ -99,6 +101,39 @@ static void add_savepoint_requests(struct json *doc, const struct journal *journ
 	}
 }
 
+static void add_checkpoint_requests(struct json *doc, const struct journal *journal)
+{
+	struct json *array = json_add_array(doc, "checkpointRequests");
+
+	for (size_t i = 0; i < journal->checkpoint_request_count; i++) {
+		const struct checkpoint_request *request = &journal->checkpoint_requests[i];
+		struct json *to = json_add_object(array, NULL);
+
+		record_write(&checkpoint_request_table, request, "nonce full", to);
+		json_add_str(to, "state",
+			     request->answered      ? (request->ok ? "done" : "failed")
+			     : *request->trigger_id ? "running"
+						    : "waiting");
+		record_write(&checkpoint_request_table, request, "checkpointId location error", to);
+	}
+}
+
+/* The operation in flight; a requested checkpoint is one, too, for people. */
+static void add_operation(struct json *doc, const struct journal *journal)
+{
+	const struct checkpoint_operation *checkpoint = &journal->checkpoint;
+	struct operation operation = journal->operation;
+
+	if (operation.kind == OPERATION_NONE && *checkpoint->trigger_id) {
+		operation = (struct operation){.kind = OPERATION_CHECKPOINT,
+					       .reason = checkpoint->reason,
+					       .started_unix_ms = checkpoint->started_unix_ms};
+		memcpy(operation.trigger_id, checkpoint->trigger_id, JOB_ID_BYTES);
+	}
+	record_add(doc, "operation", &operation_table, &operation,
+		   "kind reason format triggerId nonce startedUnixMs");
+}
+
 static void add_attempts(struct json *doc, const struct lifecycle *life, int64_t now_unix_ms)
 {
 	struct json *to = json_add_object(doc, "attempts");
@@ -161,11 +196,11 @@ struct json *status_document(const struct lifecycle *life, const struct conditio
 		   journal_last_checkpointed(journal), NULL);
 	record_add(doc, "lastSavepoint", &snapshot_table, journal_last_savepoint(journal),
 		   "path checkpointId completedUnixMs origin format verified");
-	record_add(doc, "operation", &operation_table, &journal->operation,
-		   "kind reason format triggerId nonce startedUnixMs");
+	add_operation(doc, journal);
 	record_add(doc, "lastOperation", &operation_result_table, &journal->last_operation,
 		   "kind reason nonce ok format location error endedUnixMs");
 	add_savepoint_requests(doc, journal);
+	add_checkpoint_requests(doc, journal);
 	record_add(doc, "desired", &intent_table, &journal->intent, "state doNotRestart");
 	add_attempts(doc, life, now_unix_ms);
 	record_add(doc, "outcome", &outcome_table, &journal->outcome, "kind reason unixMs");

@@ -164,6 +164,8 @@ static const struct field control_fields[] = {
 	EVENT("fields", SMALL, control.fields),
 	EVENT("intent", RECORD, control.intent, .record = &intent_table),
 	EVENT("readBack", BOOL, control.intent.restore.read_back),
+	EVENT("checkpointNonce", TEXT, control.checkpoint_nonce, .sparse = true),
+	EVENT("checkpointFull", BOOL, control.checkpoint_full, .sparse = true),
 };
 
 static const struct field stopping_fields[] = {
@@ -180,6 +182,14 @@ static const struct field candidate_fields[] = {
 	EVENT("ask", KNOWN, candidate.ask, .sparse = true),
 	EVENT("answer", KNOWN, candidate.answer, .sparse = true),
 	EVENT("wanted", SMALL, candidate.wanted, .sparse = true),
+};
+
+static const struct field checkpoint_fields[] = {
+	EVENT("triggerId", TEXT, checkpoint.trigger_id, .sparse = true),
+	EVENT("status", WORD, checkpoint.status, .words = statuses),
+	EVENT("checkpointId", KNOWN, checkpoint.checkpoint_id, .sparse = true),
+	EVENT("location", TEXT, checkpoint.location, .sparse = true),
+	EVENT("error", TEXT, checkpoint.error, .sparse = true),
 };
 
 static const struct record tables[EVENT_COUNT] = {
@@ -199,6 +209,7 @@ static const struct record tables[EVENT_COUNT] = {
 	[EVENT_CONTROL] = RECORD(struct event, control_fields),
 	[EVENT_STOPPING] = RECORD(struct event, stopping_fields),
 	[EVENT_CANDIDATE] = RECORD(struct event, candidate_fields),
+	[EVENT_CHECKPOINT] = RECORD(struct event, checkpoint_fields),
 	[EVENT_TICK] = {.size_bytes = sizeof(struct event)},
 };
 

@@ -141,6 +141,8 @@ static const struct config_key keys[] = {
 	KEY("storage.swift.region", STRING, storage.swift.region),
 	KEY("storage.swift.caFile", FILE, storage.swift.ca_file),
 
+	KEY("checkpoints.fullInterval", DURATION, checkpoints.full_interval_ms, .fallback = "0",
+	    .max = 365 * DAY),
 	KEY("savepoints.interval", DURATION, savepoints.interval_ms, .fallback = "0",
 	    .max = 365 * DAY),
 	KEY("savepoints.jitter", DURATION, savepoints.jitter_ms, .fallback = "0", .max = DAY),
@@ -563,6 +565,7 @@ void config_lifecycle(const struct config *config, struct lifecycle_config *ret_
 		.savepoint_retries = config->savepoints.retries,
 		.savepoint_retry_ms = config->savepoints.retry_delay_ms,
 		.drain_on_stop = config->savepoints.drain,
+		.full_checkpoint_ms = config->checkpoints.full_interval_ms,
 		.result_store_dir = config->flink.result_store_directory,
 		.flink_version = config->flink.version,
 		.application_ids = flink_version_has_applications(version),

@@ -122,6 +122,10 @@ struct config {
 	} savepoints;
 
 	struct {
+		int64_t full_interval_ms; /* between two periodic full checkpoints; 0 = none */
+	} checkpoints;
+
+	struct {
 		int64_t max;
 		int64_t same; /* of a new version that fail alike; 0 = max */
 		int64_t window_ms;

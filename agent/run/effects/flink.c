@@ -7,6 +7,8 @@
 #include "flink/operation.h"
 #include "run/driver_internal.h"
 #include "run/effects/cleanup.h"
+#include "run/effects/operation_status.h"
+#include "run/effects/take_checkpoint.h"
 #include "run/part.h"
 
 #define REST_TIMEOUT_MS 5000
@@ -303,23 +305,6 @@ struct operation_job {
 	char *location, *error;
 };
 
-static enum operation_status status_of(enum flink_answer answer, const struct err *err)
-{
-	switch (answer) {
-	case FLINK_OK:
-		return STATUS_ACCEPTED;
-	case FLINK_NOT_YET:
-		return STATUS_UNREACHABLE;
-	case FLINK_ABSENT:
-		return STATUS_UNKNOWN_ID;
-	default:
-		/* timeouts, 5xx and half answers leave open what happened; the rest is a refusal */
-		return err->kind == ERR_CONFIG || err->kind == ERR_DENIED || err->kind == ERR_BUSY
-			       ? STATUS_FAILED
-			       : STATUS_UNREACHABLE;
-	}
-}
-
 static void trigger_work(void *arg)
 {
 	struct operation_job *job = arg;
@@ -340,7 +325,7 @@ static void trigger_work(void *arg)
 		answer = flink_rest_stop(rest, &request, REST_TIMEOUT_MS, &err);
 	else if (job->kind == OPERATION_CANCEL)
 		answer = flink_rest_cancel(rest, job->job_id, REST_TIMEOUT_MS, &ended, &err);
-	job->status = status_of(answer, &err);
+	job->status = operation_status_of(answer, &err);
 	if (answer == FLINK_ABSENT) /* the POST itself says 404: there is no such job */
 		job->status = STATUS_FAILED;
 	if (answer != FLINK_OK)
@@ -357,7 +342,7 @@ static void poll_operation_work(void *arg)
 				     REST_TIMEOUT_MS, &operation, &err);
 
 	if (answer != FLINK_OK) {
-		job->status = status_of(answer, &err);
+		job->status = operation_status_of(answer, &err);
 		job->error = xstrdup(err.msg);
 		return;
 	}
@@ -428,6 +413,9 @@ static void flink_execute(struct driver *driver, const struct effect *effect)
 		submit(driver, effect, trigger_work);
 	else if (effect->type == EFFECT_POLL_OPERATION)
 		submit(driver, effect, poll_operation_work);
+	else if (effect->type == EFFECT_TRIGGER_CHECKPOINT ||
+		 effect->type == EFFECT_POLL_CHECKPOINT)
+		take_checkpoint(driver, effect);
 }
 
 static void flink_close(struct driver *driver)

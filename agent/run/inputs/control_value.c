@@ -82,6 +82,7 @@ static int parse_restore(struct desired *desired, const char *text, struct err *
 static int parse_key(struct desired *desired, enum desired_key key, struct err *err)
 {
 	const char *text = desired->text[key];
+	bool full;
 
 	if (!*text)
 		return err_set(err, ERR_CONFIG, 0, "the file is empty");
@@ -93,6 +94,8 @@ static int parse_key(struct desired *desired, enum desired_key key, struct err *
 	case DESIRED_KEY_SAVEPOINT_NONCE:
 	case DESIRED_KEY_RESTART_NONCE:
 		return parse_nonce(text, err);
+	case DESIRED_KEY_CHECKPOINT_NONCE:
+		return parse_nonce(desired_checkpoint_nonce(text, &full), err);
 	case DESIRED_KEY_RESTORE:
 		return parse_restore(desired, text, err);
 	case DESIRED_KEYS:

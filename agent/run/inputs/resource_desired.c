@@ -16,6 +16,7 @@ static const struct {
 	{"savepointNonce", DESIRED_KEY_SAVEPOINT_NONCE, JSON_STRING},
 	{"restartNonce", DESIRED_KEY_RESTART_NONCE, JSON_STRING},
 	{"restore", DESIRED_KEY_RESTORE, JSON_OBJECT},
+	{"checkpointNonce", DESIRED_KEY_CHECKPOINT_NONCE, JSON_STRING},
 };
 
 #define MEMBERS (sizeof(members) / sizeof(members[0]))

@@ -1,5 +1,6 @@
 #include "run/outputs/event_text.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -38,6 +39,12 @@ static bool operation_text(const struct notice *notice, struct event_text *text)
 	text->action = "Operate";
 	text->note = xasprintf("%s (%s)%s%s", kind, operation_reason_name(notice->reason),
 			       detail ? ": " : "", detail ? detail : "");
+	if (notice->kind == OPERATION_CHECKPOINT && notice->ok) {
+		free(text->note);
+		text->note = xasprintf("%s %" PRId64 " (%s)%s%s", kind, notice->checkpoint_id,
+				       operation_reason_name(notice->reason), detail ? ": " : "",
+				       detail ? detail : "");
+	}
 	snprintf(text->reason, sizeof(text->reason), "%c%s%s", kind[0] - 'a' + 'A', kind + 1,
 		 notice->ok ? "Completed" : "Failed");
 	return true;

@@ -46,7 +46,8 @@ enum hook_event hook_event_of(const struct notice *notice)
 	case NOTICE_RESTORE_VERIFIED:
 		return HOOK_POST_LAUNCH;
 	case NOTICE_OPERATION: /* one that failed may have left a savepoint, too */
-		return notice->path ? HOOK_POST_SAVEPOINT : HOOK_EVENTS;
+		return notice->path && notice->kind != OPERATION_CHECKPOINT ? HOOK_POST_SAVEPOINT
+									    : HOOK_EVENTS;
 	case NOTICE_ATTEMPT_FAILED:
 		return HOOK_ON_FAILURE;
 	case NOTICE_ENDED:

@@ -243,9 +243,12 @@ static void add_operations(struct buf *text, const struct metrics *metrics,
 			   const struct lifecycle *life)
 {
 	const struct operation *operation = &life->journal.operation;
+	struct operation checkpoint = {
+		0}; /* that was requested: for people it is an operation, too */
 
-	exposition_family(text, "drey_operations_total", "counter",
-			  "Completed or failed savepoints, stops, cancels and disposals.");
+	exposition_family(
+		text, "drey_operations_total", "counter",
+		"Completed or failed savepoints, stops, cancels, disposals and requested checkpoints.");
 	for (int kind = 1; kind < METRICS_OPERATION_KINDS; kind++)
 		for (int reason = 0; reason < METRICS_OPERATION_REASONS; reason++)
 			for (int ok = 0; ok < 2; ok++) {
@@ -261,6 +264,12 @@ static void add_operations(struct buf *text, const struct metrics *metrics,
 			}
 	exposition_family(text, "drey_operation_start_timestamp_seconds", "gauge",
 			  "Start time of the operation in progress.");
+	if (operation->kind == OPERATION_NONE && *life->journal.checkpoint.trigger_id) {
+		checkpoint.kind = OPERATION_CHECKPOINT;
+		checkpoint.reason = life->journal.checkpoint.reason;
+		checkpoint.started_unix_ms = life->journal.checkpoint.started_unix_ms;
+		operation = &checkpoint;
+	}
 	if (operation->kind != OPERATION_NONE)
 		buf_addf(text,
 			 "drey_operation_start_timestamp_seconds{kind=\"%s\",reason=\"%s\"} "

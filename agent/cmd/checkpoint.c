@@ -1,0 +1,93 @@
+#include <inttypes.h>
+
+#include "base/mem.h"
+#include "cmd/client.h"
+#include "cmd/commands.h"
+#include "cmd/text.h"
+
+static const struct cli_option options[] = {
+	CLI_CONFIG,
+	CLI_JSON,
+	CLI_WAIT,
+	{"full", 0, NULL,
+	 "a full checkpoint, also of a job whose checkpoints are\n"
+	 "incremental",
+	 false},
+	CLI_END,
+};
+
+static int checkpoint_judge(struct client *client, void *arg)
+{
+	struct status_checkpoint answer;
+
+	status_view_checkpoint(client->status, arg, &answer);
+	if (!answer.ended)
+		return client_stuck(client);
+	if (!answer.ok)
+		return cli_fail(client->cli, CLI_FAILED,
+				"the checkpoint failed: %s; drey does not retry it", answer.error);
+	if (!*answer.location)
+		return cli_fail(
+			client->cli, CLI_FAILED,
+			"checkpoint %" PRId64
+			" is complete, but Flink does not show its path; use `drey snapshots`",
+			answer.checkpoint_id);
+	return CLI_OK;
+}
+
+static void print_path(const struct client *client, void *arg)
+{
+	struct status_checkpoint answer;
+
+	status_view_checkpoint(client->status, arg, &answer);
+	text_print(answer.location, client->cli->out);
+	fputc('\n', client->cli->out);
+}
+
+static int checkpoint_ask(struct client *client, void *arg)
+{
+	const struct cli *cli = client->cli;
+	struct control_request request = {.command = COMMAND_CHECKPOINT,
+					  .full = cli_has(cli, "full")};
+	const struct status_view *view = &client->view;
+	cleanup_free char *nonce = NULL;
+	int status = client_mark(client);
+
+	(void)arg;
+	if (status != CLI_OK)
+		return status;
+	if (status_view_parked(view) || status_view_is(view, "Holding") ||
+	    status_view_is(view, "Terminating"))
+		return cli_fail(cli, CLI_PARKED, "no job is running (%s: %s)", view->phase,
+				view->reason);
+	if ((status = client_nonce(cli, &nonce)) != CLI_OK)
+		return status;
+	request.nonce = nonce;
+	return client_do(
+		client, &request,
+		&(struct client_goal){"the checkpoint", checkpoint_judge, nonce, print_path});
+}
+
+static int checkpoint_run(const struct cli *cli)
+{
+	return client_run(cli, checkpoint_ask, NULL);
+}
+
+const struct cli_command cmd_checkpoint = {
+	.name = "checkpoint",
+	.summary = "take a checkpoint now and print its path",
+	.description =
+		"Requests one checkpoint from the running drey and waits until Flink has completed it. Its\n"
+		"path is the only line on standard output; with --json the status document is printed.\n"
+		"Flink keeps and deletes it like any other checkpoint. Needs Flink 1.17 or later.\n",
+	.options = options,
+	.statuses = "0  the checkpoint is complete\n"
+		    "1  it failed, or was given up for a stop of the job\n"
+		    "2  wrong usage or configuration\n"
+		    "3  no job is running\n"
+		    "4  drey holds\n"
+		    "5  no running drey found, or it did not respond\n"
+		    "6  timed out; the checkpoint is still being taken\n",
+	.example = "path=$(drey checkpoint --full --timeout 5min)\n",
+	.run = checkpoint_run,
+};

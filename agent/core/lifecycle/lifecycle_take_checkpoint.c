@@ -1,0 +1,308 @@
+/*
+ * A checkpoint now: one that a person has asked for, or the periodic full one. Flink takes it as any
+ * other, so drey finds it in storage as any other, and nothing is lost when it is given up. That is the
+ * difference from the operations: it keeps no stop waiting, and a start does not depend on its result.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/lifecycle/lifecycle_internal.h"
+
+/* A Flink that has not accepted it by then does not: savepoints wait for it. */
+#define ACCEPT_PATIENCE_MS 60000
+
+/* Flink shows where a completed checkpoint is in statistics that it caches for 3 s. */
+#define PATH_PATIENCE_MS 10000
+
+#define ASK_AGAIN_MS       1000
+#define SLOW_CHECKPOINT_MS 10000 /* after this the result is polled less often */
+
+bool checkpoint_in_flight(const struct lifecycle *life)
+{
+	return life->checkpoint.step != CHECKPOINT_NONE && life->checkpoint.step != CHECKPOINT_LEFT;
+}
+
+/* ---- start and end ---- */
+
+static void checkpoint_enter(struct lifecycle *life, enum checkpoint_step step)
+{
+	life->checkpoint.step = step;
+	life->checkpoint.asking = false;
+	life->checkpoint.poll_ms = 0;
+	life->checkpoint.accept_by_ms = life->checkpoint.path_by_ms = 0;
+}
+
+static void checkpoint_start(struct lifecycle *life, enum operation_reason reason, bool full)
+{
+	struct checkpoint_operation *checkpoint = &life->journal.checkpoint;
+
+	*checkpoint = (struct checkpoint_operation){
+		.reason = reason, .full = full, .started_unix_ms = life->now_unix_ms};
+	rng_hex_id(&life->rng, checkpoint->trigger_id);
+	memcpy(checkpoint->job_id, journal_launch(&life->journal)->job_id, JOB_ID_BYTES);
+	if (reason == REASON_MANUAL)
+		journal_join_checkpoint(&life->journal, checkpoint);
+	checkpoint_enter(life, CHECKPOINT_WRITING);
+	life->checkpoint.asking = true;
+	life->checkpoint.due_ms = 0;
+	life->checkpoint.accept_by_ms = life->now_ms + ACCEPT_PATIENCE_MS;
+	memcpy(life->checkpoint.trigger_id, checkpoint->trigger_id, JOB_ID_BYTES);
+	memcpy(emit_after_write(life, EFFECT_TRIGGER_CHECKPOINT)->id, checkpoint->trigger_id,
+	       JOB_ID_BYTES);
+	note(life, NOTE_INFO, "%scheckpoint (%s) requested", full ? "full " : "",
+	     operation_reason_name(reason));
+}
+
+static void checkpoint_tell(struct lifecycle *life, const struct checkpoint_result *result)
+{
+	const struct checkpoint_operation *checkpoint = &life->journal.checkpoint;
+	struct notice *notice = tell(life, NOTICE_OPERATION);
+
+	notice->kind = OPERATION_CHECKPOINT;
+	notice->reason = checkpoint->reason;
+	notice->ok = result->ok;
+	notice->checkpoint_id = result->checkpoint_id;
+	if (checkpoint->started_unix_ms)
+		notice->took_ms = life->now_unix_ms - checkpoint->started_unix_ms;
+	notice->path = xstrdup(result->location);
+	notice->text = xstrdup(result->error);
+}
+
+/* When the next periodic full one is due, but not within `pause_ms`. */
+static void schedule_full(struct lifecycle *life, int64_t pause_ms)
+{
+	const struct journal *journal = &life->journal;
+	const struct schedule schedule = {.interval_ms = life->config->full_checkpoint_ms};
+	int64_t since_unix_ms = life->now_unix_ms, due_unix_ms;
+
+	life->checkpoint.due_ms = 0;
+	if (life->terminating)
+		return;
+	/* a job that never runs for a whole interval gets one anyway */
+	if (journal->launch_count && journal->launches[0].proven_unix_ms)
+		since_unix_ms = journal->launches[0].proven_unix_ms;
+	due_unix_ms = schedule_next_unix_ms(&schedule, journal->full_checkpoint_unix_ms,
+					    since_unix_ms, life->now_unix_ms + pause_ms, 0);
+	if (due_unix_ms >= 0)
+		life->checkpoint.due_ms = life->now_ms + due_unix_ms - life->now_unix_ms;
+}
+
+void checkpoint_schedule(struct lifecycle *life)
+{
+	schedule_full(life, 0);
+}
+
+/* The answer to those who wait for it. */
+static void checkpoint_ended(struct lifecycle *life, const struct checkpoint_result *result)
+{
+	struct checkpoint_operation *checkpoint = &life->journal.checkpoint;
+
+	withdraw(life, EFFECT_TRIGGER_CHECKPOINT);
+	journal_answer_checkpoint(&life->journal, checkpoint->trigger_id, result);
+	if (result->ok && checkpoint->full)
+		life->journal.full_checkpoint_unix_ms = life->now_unix_ms;
+	if (result->ok)
+		note(life, NOTE_INFO, "%scheckpoint (%s) done: %s (checkpoint id %" PRId64 ")",
+		     checkpoint->full ? "full " : "", operation_reason_name(checkpoint->reason),
+		     result->location ? result->location : "Flink does not show its path",
+		     result->checkpoint_id);
+	else
+		note(life, NOTE_WARNING, "%scheckpoint (%s) failed: %s",
+		     checkpoint->full ? "full " : "", operation_reason_name(checkpoint->reason),
+		     result->error);
+	checkpoint_tell(life, result);
+	*checkpoint = (struct checkpoint_operation){0};
+	checkpoint_enter(life, CHECKPOINT_NONE);
+	/* a failed periodic one is retried sooner than after a whole interval */
+	if (life->phase == PHASE_RUNNING)
+		schedule_full(life, result->ok
+					    ? 0
+					    : life->config->full_checkpoint_ms / 10 + ASK_AGAIN_MS);
+	life->want_write = true;
+}
+
+static void checkpoint_failed(struct lifecycle *life, const char *error)
+{
+	checkpoint_ended(life, &(struct checkpoint_result){.error = error});
+}
+
+void checkpoint_give_up(struct lifecycle *life, const char *why)
+{
+	bool sent = !find_deferred(life, EFFECT_TRIGGER_CHECKPOINT);
+
+	if (!checkpoint_in_flight(life))
+		return;
+	checkpoint_failed(life, why);
+	if (!sent)
+		return;
+	/* its trigger id stays in life->checkpoint */
+	checkpoint_enter(life, CHECKPOINT_LEFT);
+	life->checkpoint.poll_ms = life->now_ms + life->config->poll_fast_ms;
+}
+
+void checkpoint_forget(struct lifecycle *life)
+{
+	life->checkpoint.due_ms = 0;
+	checkpoint_enter(life, CHECKPOINT_NONE);
+}
+
+void checkpoint_flink_gone(struct lifecycle *life)
+{
+	if (*life->journal.checkpoint.trigger_id)
+		checkpoint_failed(life, "Flink exited before it was complete");
+	checkpoint_forget(life);
+}
+
+void checkpoint_adopt(struct lifecycle *life)
+{
+	const struct checkpoint_operation *checkpoint = &life->journal.checkpoint;
+
+	if (!*checkpoint->trigger_id)
+		return;
+	/* an older drey, which does not know this member, may have carried it along */
+	if (life->journal.operation.kind != OPERATION_NONE ||
+	    strcmp(checkpoint->job_id, journal_launch(&life->journal)->job_id) != 0) {
+		checkpoint_failed(life, "drey was restarted, and something else is under way");
+		return;
+	}
+	/* ask for the result first: the POST may have been accepted */
+	checkpoint_enter(life, CHECKPOINT_POLLING);
+	memcpy(life->checkpoint.trigger_id, checkpoint->trigger_id, JOB_ID_BYTES);
+	life->checkpoint.poll_ms = life->now_ms;
+	life->checkpoint.accept_by_ms = life->now_ms + ACCEPT_PATIENCE_MS;
+}
+
+void checkpoint_refuse(struct lifecycle *life)
+{
+	char *error;
+
+	if (!journal_checkpoint_wanted(&life->journal))
+		return;
+	error = xasprintf("no job is running (%s), so no checkpoint can be taken",
+			  phase_name(life->phase));
+	journal_answer_checkpoint(&life->journal, "", &(struct checkpoint_result){.error = error});
+	note(life, NOTE_WARNING, "checkpoint (manual) failed: %s", error);
+	free(error);
+	life->want_write = true;
+}
+
+bool checkpoint_pursue(struct lifecycle *life)
+{
+	const struct checkpoint_request *wanted = journal_checkpoint_wanted(&life->journal);
+
+	if (wanted)
+		checkpoint_start(life, REASON_MANUAL, wanted->full);
+	else if (life->checkpoint.due_ms && life->now_ms >= life->checkpoint.due_ms &&
+		 life->seen.state == JOB_RUNNING && !life->seen.tasks_missing)
+		checkpoint_start(life, REASON_PERIODIC, true);
+	else
+		return false;
+	return true;
+}
+
+/* ---- answers ---- */
+
+static void poll_checkpoint_again(struct lifecycle *life, int64_t wait_ms)
+{
+	life->checkpoint.poll_ms = life->now_ms + wait_ms;
+}
+
+/* Flink does not know the trigger id. */
+static void checkpoint_unknown(struct lifecycle *life)
+{
+	if (!life->checkpoint.accept_by_ms) {
+		checkpoint_failed(life, "Flink has forgotten the checkpoint");
+		return;
+	}
+	/* never accepted: the same id makes it safe to repeat */
+	life->checkpoint.step = CHECKPOINT_TRIGGERING;
+	poll_checkpoint_again(life, ASK_AGAIN_MS);
+}
+
+static void checkpoint_completed(struct lifecycle *life, const struct event *event)
+{
+	const struct checkpoint_result result = {.ok = true,
+						 .checkpoint_id = event->checkpoint.checkpoint_id,
+						 .location = event->checkpoint.location};
+
+	life->checkpoint.step = CHECKPOINT_POLLING;
+	life->checkpoint.accept_by_ms = 0;
+	if (!life->checkpoint.path_by_ms)
+		life->checkpoint.path_by_ms = life->now_ms + PATH_PATIENCE_MS;
+	if (!result.location && life->now_ms < life->checkpoint.path_by_ms) {
+		poll_checkpoint_again(life, ASK_AGAIN_MS);
+		return;
+	}
+	launch_has_left_state(life, journal_launch(&life->journal));
+	checkpoint_ended(life, &result);
+}
+
+/* Nobody waits for it any more. But a result that nobody has read keeps Flink from ending: it halts itself
+ * only after 5 s. */
+static void read_left(struct lifecycle *life, enum operation_status status)
+{
+	if (status == STATUS_COMPLETED || status == STATUS_FAILED || status == STATUS_UNKNOWN_ID)
+		checkpoint_enter(life, CHECKPOINT_NONE);
+	else
+		poll_checkpoint_again(life, life->config->poll_fast_ms);
+}
+
+void on_checkpoint(struct lifecycle *life, const struct event *event)
+{
+	int64_t running_ms = life->now_unix_ms - life->journal.checkpoint.started_unix_ms;
+	enum operation_status status = event->checkpoint.status;
+
+	if (life->checkpoint.step == CHECKPOINT_NONE || !event->checkpoint.trigger_id ||
+	    strcmp(life->checkpoint.trigger_id, event->checkpoint.trigger_id) != 0)
+		return;
+	life->checkpoint.asking = false;
+	if (life->checkpoint.step == CHECKPOINT_LEFT) {
+		read_left(life, status);
+		return;
+	}
+	switch (status) {
+	case STATUS_ACCEPTED:
+	case STATUS_IN_PROGRESS:
+		life->checkpoint.step = CHECKPOINT_POLLING;
+		life->checkpoint.accept_by_ms = 0;
+		poll_checkpoint_again(life, running_ms > SLOW_CHECKPOINT_MS
+						    ? ASK_AGAIN_MS
+						    : life->config->poll_fast_ms);
+		break;
+	case STATUS_UNREACHABLE: /* it may have been accepted */
+		life->checkpoint.step = CHECKPOINT_POLLING;
+		poll_checkpoint_again(life, ASK_AGAIN_MS);
+		break;
+	case STATUS_COMPLETED:
+		checkpoint_completed(life, event);
+		break;
+	case STATUS_FAILED:
+		checkpoint_failed(life, event->checkpoint.error ? event->checkpoint.error
+								: "Flink reports no reason");
+		break;
+	case STATUS_UNKNOWN_ID:
+		checkpoint_unknown(life);
+		break;
+	}
+}
+
+void checkpoint_tick(struct lifecycle *life)
+{
+	struct effect *effect;
+
+	/* MUT: a checkpoint that Flink does not accept is awaited forever */
+	if (life->checkpoint.accept_by_ms && life->now_ms >= life->checkpoint.accept_by_ms)
+		checkpoint_give_up(life, "Flink did not accept it within 60 s");
+	if (!life->checkpoint.poll_ms || life->now_ms < life->checkpoint.poll_ms)
+		return;
+	life->checkpoint.poll_ms = 0;
+	if (life->checkpoint.asking)
+		return;
+	life->checkpoint.asking = true;
+	effect = emit(life, life->checkpoint.step == CHECKPOINT_TRIGGERING
+				    ? EFFECT_TRIGGER_CHECKPOINT
+				    : EFFECT_POLL_CHECKPOINT);
+	memcpy(effect->id, life->checkpoint.trigger_id, JOB_ID_BYTES);
+}

@@ -1,0 +1,239 @@
+/*
+ * Requested checkpoints: people who ask for one, the REST calls, and what Flink does. It is an ordinary
+ * checkpoint of the job, which only has an answer under a trigger id.
+ *
+ * This draws from its own stream of random numbers, and only in histories that have the feature.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/sim/sim.h"
+
+static int64_t asks_between(struct world *w, int64_t low, int64_t high)
+{
+	return low + rng_below(&w->asks, high - low + 1);
+}
+
+static bool asks_odds(struct world *w, int per_mille)
+{
+	return rng_below(&w->asks, 1000) < per_mille;
+}
+
+/* Of a fault: never in the calm. */
+static bool asks_chance(struct world *w, int per_mille)
+{
+	return !w->calm && per_mille && asks_odds(w, per_mille);
+}
+
+void checkpoint_draw(struct world *w)
+{
+	rng_seed(&w->asks, w->seed ^ UINT64_C(0x5851f42d4c957f2d));
+	w->ask_ms = asks_between(w, 1, 20) * MINUTE_MS;
+	if (asks_odds(w, 500))
+		w->config->full_checkpoint_ms = asks_between(w, 1, 20) * MINUTE_MS;
+}
+
+static void ask_later(struct world *w)
+{
+	plan(w, 1 + rng_below(&w->asks, 2 * w->ask_ms), ITEM_ASK, SCOPE_WORLD);
+}
+
+void checkpoint_begin(struct world *w)
+{
+	if (has(w, FEATURE_CHECKPOINT))
+		ask_later(w);
+}
+
+static void ask(struct world *w)
+{
+	char nonce[32];
+	struct event event = {.type = EVENT_CONTROL};
+
+	for (int i = 0; i < PODS && (!w->agent->alive || w->agent->stands); i++)
+		world_enter(w, i);
+	ask_later(w);
+	if (!w->agent->alive || w->agent->stands || w->agent->life.fenced ||
+	    w->agent->life.terminating)
+		return;
+	snprintf(nonce, sizeof(nonce), "c%" PRIu64, ++w->asked);
+	event.control.fields = CONTROL_CHECKPOINT;
+	event.control.checkpoint_nonce = nonce;
+	event.control.checkpoint_full = asks_odds(w, 500);
+	say(w, "user: a checkpoint, please: %s", nonce);
+	agent_step(w, &event);
+}
+
+/* ---- the agent's effects ---- */
+
+static int64_t asks_delay(struct world *w)
+{
+	return asks_chance(w, w->chaos.poll_lost) ? asks_between(w, 100, 8000)
+						  : asks_between(w, 2, 50);
+}
+
+static void answer(struct world *w, const char *id, int64_t in_ms, enum operation_status status,
+		   int snap)
+{
+	struct item *item = plan(w, in_ms, ITEM_ASK_ANSWER, SCOPE_AGENT);
+
+	item->a = status;
+	item->b = snap;
+	memcpy(item->id, id, JOB_ID_BYTES);
+}
+
+void checkpoint_trigger(struct world *w, const struct effect *effect)
+{
+	const struct checkpoint_operation *record = &w->store.image->journal.checkpoint;
+	struct item *item;
+
+	if (w->store.exists && w->store.image->journal.sequence == w->agent->file_sequence &&
+	    strcmp(record->trigger_id, effect->id) != 0)
+		fail(w, "checkpoint %.6s is not in the journal", effect->id);
+	if (asks_chance(w, w->chaos.post_lost)) {
+		answer(w, effect->id, asks_between(w, 1, 5) * SECOND_MS, STATUS_UNREACHABLE, -1);
+		return;
+	}
+	item = plan(w, asks_delay(w), ITEM_ASK_POST, SCOPE_CONTAINER);
+	item->b = (int64_t)w->epochs[SCOPE_AGENT];
+	item->launch = truth_find(w, record->job_id);
+	memcpy(item->id, effect->id, JOB_ID_BYTES);
+}
+
+void checkpoint_poll(struct world *w, const struct effect *effect)
+{
+	memcpy(plan(w, asks_delay(w), ITEM_ASK_LOOK, SCOPE_AGENT)->id, effect->id, JOB_ID_BYTES);
+}
+
+/* ---- Flink ---- */
+
+/* The request has arrived. A repeated trigger id is the same checkpoint. */
+static enum operation_status accept_checkpoint(struct world *w, const struct item *item)
+{
+	struct flink *flink = w->flink;
+	bool known = flink->job_present && item->launch == flink->launch;
+	struct item *done;
+	struct op *op;
+
+	if (!flink->alive || !flink->rest_up || flink->terminating)
+		return STATUS_UNREACHABLE;
+	if (operation_find(w, item->id))
+		return STATUS_ACCEPTED;
+	op = operation_add(w, item->id, OPERATION_CHECKPOINT);
+	if (!known || flink->state != JOB_RUNNING || flink->tasks_lost || flink->stop_op >= 0) {
+		op->state = OP_FAILED;
+		return STATUS_ACCEPTED;
+	}
+	done = plan(w, flink->checkpoint_takes_ms, ITEM_CHECKPOINT_DONE, SCOPE_JOB);
+	done->a = op->made = storage_add(w, SNAPSHOT_CHECKPOINT, flink->launch, flink->next_id++);
+	w->truth.launches[flink->launch].ha.counter = flink->next_id;
+	return STATUS_ACCEPTED;
+}
+
+void checkpoint_result(struct world *w, int snap, bool ok)
+{
+	for (int i = 0; i < w->flink->op_count; i++) {
+		struct op *op = &w->flink->ops[i];
+
+		if (op->kind != OPERATION_CHECKPOINT || op->state != OP_RUNNING || op->made != snap)
+			continue;
+		op->state = ok ? OP_COMPLETED : OP_FAILED;
+		op->snap = ok ? snap : -1;
+		w->figures->asked += ok;
+	}
+}
+
+static void post(struct world *w, const struct item *item)
+{
+	enum operation_status status = accept_checkpoint(w, item);
+	bool lost = asks_chance(w, w->chaos.answer_lost);
+
+	say(w, "POST checkpoint %.6s arrives: status %d%s", item->id, status,
+	    lost ? ", answer lost" : "");
+	if (!w->agent->alive || (uint64_t)item->b != w->epochs[SCOPE_AGENT])
+		return; /* the agent that requested it has died */
+	answer(w, item->id, lost ? 5 * SECOND_MS : asks_between(w, 2, 50),
+	       lost ? STATUS_UNREACHABLE : status, -1);
+}
+
+static void look(struct world *w, const struct item *item)
+{
+	const struct op *op = operation_find(w, item->id);
+	enum operation_status status;
+
+	if (!w->flink->alive || !w->flink->rest_up || asks_chance(w, w->chaos.poll_lost))
+		status = STATUS_UNREACHABLE;
+	else if (!op)
+		status = STATUS_UNKNOWN_ID;
+	else
+		status = op->state == OP_RUNNING     ? STATUS_IN_PROGRESS
+			 : op->state == OP_COMPLETED ? STATUS_COMPLETED
+						     : STATUS_FAILED;
+	answer(w, item->id, asks_delay(w), status, status == STATUS_COMPLETED ? op->snap : -1);
+}
+
+static void answered(struct world *w, const struct item *item)
+{
+	char path[PATH_BYTES + 16];
+	struct event event = {.type = EVENT_CHECKPOINT};
+
+	event.checkpoint.trigger_id = item->id;
+	event.checkpoint.status = (enum operation_status)item->a;
+	if (item->b >= 0) {
+		event.checkpoint.checkpoint_id = w->storage.snaps[item->b].id;
+		/* the statistics are cached */
+		if (asks_odds(w, 500))
+			event.checkpoint.location = rest_path(w, (int)item->b, path, sizeof(path));
+	}
+	event.checkpoint.error =
+		event.checkpoint.status == STATUS_FAILED ? "Flink has declined" : NULL;
+	agent_step(w, &event);
+}
+
+void checkpoint_item(struct world *w, const struct item *item)
+{
+	switch (item->kind) {
+	case ITEM_ASK:
+		if (!w->calm)
+			ask(w);
+		break;
+	case ITEM_ASK_POST:
+		post(w, item);
+		break;
+	case ITEM_ASK_LOOK:
+		look(w, item);
+		break;
+	case ITEM_ASK_ANSWER:
+		answered(w, item);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- oracles ---- */
+
+/* It is about an answer that somebody waits for: it must be true. */
+void checkpoint_judge(struct world *w)
+{
+	const struct journal *journal = &w->agent->life.journal;
+
+	if (w->agent->life.checkpoint.asking && w->agent->life.launch_step != LAUNCH_LIVE)
+		fail(w, "Flink is asked for a checkpoint, but none is running");
+	for (size_t i = 0; i < journal->checkpoint_request_count; i++) {
+		const struct checkpoint_request *request = &journal->checkpoint_requests[i];
+		int snap =
+			request->ok && request->location ? storage_find(w, request->location) : -1;
+
+		if (request->ok && request->location &&
+		    (snap < 0 || w->storage.snaps[snap].kind != SNAPSHOT_CHECKPOINT ||
+		     w->storage.snaps[snap].id != request->checkpoint_id))
+			fail(w, "request %s was answered with %s, which is not that checkpoint",
+			     request->nonce, request->location);
+	}
+}
+
+bool checkpoint_reached(const struct world *w)
+{
+	return !journal_checkpoint_wanted(&w->agent->life.journal);
+}
