@@ -124,7 +124,8 @@ cat >"$RUN/status.json" <<'EOF2'
 "jobId":"4f0c0000000000000000000000000001","restorePoint":{"path":"s3://b/sp/1","kind":"savepoint","checkpointId":null},
 "startedUnixMs":1795262791903,"restoreVerified":true,"proven":false,"flinkVersion":"2.3.0","generation":null},
 "job":{"reachable":true,"state":"RUNNING"},"tasks":{"running":12,"total":12},"lastCheckpoint":{"id":41,"path":"s3://b/ck/41","completedUnixMs":1795262791903},
-"lastSavepoint":null,"operation":null,"lastOperation":null,"desired":{"state":"running","doNotRestart":false},
+"lastSavepoint":null,"snapshots":[{"path":"s3://b/ck/41","kind":"checkpoint","checkpointId":41,"completedAt":"2026-11-21T11:59:51.903Z","sizeBytes":1000},
+{"path":"s3://b/sp/1","kind":"savepoint","checkpointId":null,"completedAt":null,"sizeBytes":null}],"operation":null,"lastOperation":null,"desired":{"state":"running","doNotRestart":false},
 "attempts":{"failed":0,"max":3,"windowMs":600000},"outcome":null,"lastError":null,"nextSavepointInMs":null,
 "journal":{"sequence":12,"broken":false},"control":null,"role":"owner",
 "owner":{"pod":"old","uid":"u1","template":"g1/c1/h1","side":"blue"},
@@ -155,6 +156,18 @@ check "a phase of the wrong type is not" not give_status '{"phase": 1}'
 is "$(column PHASE) $(column READY) $(column DESIRED) $(column DO-NOT-RESTART) $(column TASKS) $(column CHECKPOINT)" \
 	"Running False running false 12 41" \
 	"kubectl get shows the essence"
+# how old the newest snapshot is, as kubectl writes ages
+age_of() { # SECONDS
+	give_status "$(status_of False "$generation" | jq --compact-output --argjson ago "$1" '.snapshots[0].completedAt = (now - $ago | todate)')"
+	column SNAPSHOT
+}
+is "$(age_of 7260)" 121m "and how old the newest snapshot is"
+is "$(age_of 864000)" 10d "for each snapshot"
+check "a date that is none is not taken" not give_status "$(jq --compact-output '.snapshots[0].completedAt = "yesterday"' "$RUN/status.json")"
+give_status "$(status_of False "$generation" | jq --compact-output '.snapshots = []')"
+is "$(kubectl get flapp "$APPLICATION" --no-headers | awk '{ print NF }')" "$(kubectl get flapp "$APPLICATION" | awk 'NR == 1 { print NF - 2 }')" \
+	"without one there is no age, and no error"
+give_status "$(status_of False "$generation")"
 is "$(column JOB --output wide)" 4f0c0000000000000000000000000001 "and more of it when asked"
 is "$(column HAND-OVER --output wide)" offered "among it a hand-over"
 # kept could also be what the definition does not know

@@ -66,12 +66,19 @@ check "it does not fail" condition_is JobFailing False
 await "the launch is proven" resource_is .status.launch.proven
 await "a checkpoint is in the status" resource_is '.status.lastCheckpoint.id >= 1'
 
+await "as the newest of the snapshots" resource_is '.status.snapshots[0] | .kind == "checkpoint" and .checkpointId >= 1 and .sizeBytes > 0'
+is "$(resource_status '.status | .snapshots[0].path == .lastCheckpoint.path')" true "with its path"
+check "kubectl shows its age" test "$(kubectl get flapp "$APPLICATION" --output json |
+	jq '.status.snapshots[0].completedAt | sub("[.][0-9]*Z"; "Z") | fromdate | now - . < 600')" = true
+
 # ---- a savepoint -----------------------------------------------------------------------------------
 
 resource '{"state": "running", "savepointNonce": "1"}'
 await "another nonce: a savepoint" resource_is '.status.lastOperation | .kind == "savepoint" and .nonce == "1" and .ok'
 savepoint=$(plain_path "$(resource_status .status.lastSavepoint.path)")
 check "it is there" test -e "$savepoint/_metadata"
+await "the snapshots have it, with its size" resource_is \
+	'.status | .lastSavepoint.path as $path | .snapshots | any(.path == $path and .kind == "savepoint" and .sizeBytes > 0)'
 check "the status is about this spec" observed
 await "an event tells of it" has_event SavepointCompleted
 

@@ -69,6 +69,7 @@ LIFECYCLE_TEST(every_member_is_there_from_the_start)
 					      "slots",
 					      "taskManagers",
 					      "lastSavepoint",
+					      "snapshots",
 					      "operation",
 					      "lastOperation",
 					      "desired",
@@ -97,6 +98,73 @@ LIFECYCLE_TEST(every_member_is_there_from_the_start)
 	CHECK_STR(json_str(condition(doc, "RestoreVerified"), "status"), "Unknown");
 	CHECK_STR(json_str(condition(doc, "RestoreVerified"), "reason"), "NeverLaunched");
 	json_free(doc);
+}
+
+/* "savepoint 3 2001-09-09T01:46:40.003Z 1000" for each; the caller frees. */
+static char *snapshots_of(const struct lifecycle *life)
+{
+	struct json *doc = status_document(life, NULL, NOW);
+	const struct json *each;
+	cleanup_buf struct buf text = BUF_INIT;
+
+	json_each (each, json_get(doc, "snapshots")) {
+		const char *date = json_str(each, "completedAt");
+
+		buf_addf(&text, "%s%s %d %s %d", text.len_bytes ? "; " : "", json_str(each, "path"),
+			 (int)json_i64_or(each, "checkpointId", -1), date ? date : "?",
+			 (int)json_i64_or(each, "sizeBytes", -1));
+	}
+	json_free(doc);
+	return xstrdup(buf_str(&text));
+}
+
+TEST(the_newest_snapshots_are_listed_with_their_dates)
+{
+	struct snapshot snapshot = {.path = (char *)"file:/sp/1", .size_bytes = 1000};
+	struct launch *launch;
+	struct lifecycle life;
+	cleanup_free char *text = NULL, *few = NULL, *many = NULL;
+	struct json *doc;
+
+	life_make(&life);
+	text = snapshots_of(&life);
+	CHECK_STR(text, "");
+	snapshot.kind = SNAPSHOT_SAVEPOINT;
+	snapshot.completed_unix_ms = 1000000000000;
+	journal_add_snapshot(&life.journal, &snapshot);
+	snapshot = (struct snapshot){.path = (char *)"file:/sp/2",
+				     .kind = SNAPSHOT_SAVEPOINT,
+				     .size_bytes = -1,
+				     .checkpoint_id = 4};
+	journal_add_snapshot(&life.journal, &snapshot);
+	launch = journal_add_launch(&life.journal);
+	launch->last_checkpoint_id = 9;
+	launch->last_checkpoint_path = xstrdup("file:/cp/chk-9");
+	launch->last_checkpoint_unix_ms = 1000000000500;
+	life.seen.checkpointing.size_bytes = 77; /* of a Flink that does not run any more */
+	few = snapshots_of(&life);
+	CHECK_STR(few, "file:/cp/chk-9 9 2001-09-09T01:46:40.500Z -1; "
+		       "file:/sp/1 -1 2001-09-09T01:46:40.000Z 1000; file:/sp/2 4 ? -1");
+	for (int i = 0; i < 30; i++) {
+		cleanup_free char *path = xasprintf("file:/sp/x%02d", i);
+
+		snapshot.path = path;
+		snapshot.completed_unix_ms = 1000000000001 + i;
+		journal_add_snapshot(&life.journal, &snapshot);
+	}
+	/* restored from what is also the newest checkpoint of the launch before */
+	snapshot.path = launch->last_checkpoint_path;
+	snapshot.kind = SNAPSHOT_CHECKPOINT;
+	snapshot.completed_unix_ms = launch->last_checkpoint_unix_ms;
+	journal_add_snapshot(&life.journal, &snapshot);
+	many = snapshots_of(&life);
+	CHECK_HAS(many, "file:/cp/chk-9 4 2001-09-09T01:46:40.500Z -1; file:/sp/x29");
+	CHECK_HAS(many, "file:/sp/x11");
+	CHECK(!strstr(many, "file:/sp/x10"));
+	doc = status_document(&life, NULL, NOW);
+	CHECK_INT(json_len(json_get(doc, "snapshots")), ==, 20);
+	json_free(doc);
+	lifecycle_release(&life);
 }
 
 TEST(a_requested_checkpoint_is_shown_as_an_operation)

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "core/journal/journal_fields.h"
+#include "core/report/status_snapshots.h"
 
 static void status_add_launch(struct json *doc, const struct launch *launch)
 {
@@ -196,6 +197,7 @@ struct json *status_document(const struct lifecycle *life, const struct conditio
 		   journal_last_checkpointed(journal), NULL);
 	record_add(doc, "lastSavepoint", &snapshot_table, journal_last_savepoint(journal),
 		   "path checkpointId completedUnixMs origin format verified");
+	status_add_snapshots(doc, life);
 	add_operation(doc, journal);
 	record_add(doc, "lastOperation", &operation_result_table, &journal->last_operation,
 		   "kind reason nonce ok format location error endedUnixMs");
@@ -241,6 +243,7 @@ void status_digest(const struct json *document, bool routine, struct buf *ret_te
 		json_remove(rest, "lastCheckpoint");
 		json_remove(rest, "checkpoints");
 		json_remove(rest, "spare");
+		status_snapshots_without_checkpoints(rest);
 	}
 	json_print(rest, ret_text);
 }
