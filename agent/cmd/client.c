@@ -264,6 +264,25 @@ bool client_operation_ended(const struct client *client, const char *reason)
 	       strcmp(client->view.last_reason, reason) == 0;
 }
 
+const char *client_stop_retries(const struct client *client, char text[CLIENT_STOP_BYTES])
+{
+	const struct config *config = &client->config;
+	int64_t times = config->savepoints.stop_retries;
+	char pause[CLOCK_TEXT_BYTES];
+
+	clock_human(config->savepoints.stop_retry_ms, pause);
+	if (config->savepoints.on_stop_failure == STOP_FAILURE_RETRY)
+		snprintf(text, CLIENT_STOP_BYTES, "drey retries every %s", pause);
+	else
+		snprintf(text, CLIENT_STOP_BYTES,
+			 "drey retries up to %" PRId64 " times, every %s, and then %s", times,
+			 pause,
+			 config->savepoints.on_stop_failure == STOP_FAILURE_KEEP_RUNNING
+				 ? "gives the request up"
+				 : "ends Flink without a savepoint");
+	return text;
+}
+
 bool client_stopped_and_held(const struct client *client, const char *desired)
 {
 	const struct status_view *view = &client->view;

@@ -58,6 +58,10 @@ int client_mark(struct client *client);
 /* An operation for this reason ("suspend") has ended since client_mark(). */
 bool client_operation_ended(const struct client *client, const char *reason);
 
+/* What drey does after a failed stop: "drey retries every 30 s", or what savepoints.onStopFailure says. */
+#define CLIENT_STOP_BYTES 160
+const char *client_stop_retries(const struct client *client, char text[CLIENT_STOP_BYTES]);
+
 /* Under do-not-restart drey stays in phase Holding, whatever the desired state: the job has been
  * stopped as `desired` ("suspended") requires. */
 bool client_stopped_and_held(const struct client *client, const char *desired);

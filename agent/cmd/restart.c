@@ -1,6 +1,5 @@
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "cmd/client.h"
 #include "cmd/commands.h"
@@ -10,15 +9,13 @@ static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_WAIT, CLI_
 static int restart_judge(struct client *client, void *arg)
 {
 	const struct status_view *view = &client->view;
-	char retry[CLOCK_TEXT_BYTES];
+	char retries[CLIENT_STOP_BYTES];
 	const char *nonce = arg;
 
 	if (strcmp(view->last_nonce, nonce) == 0 && !view->last_ok)
-		return cli_fail(
-			client->cli, CLI_FAILED,
-			"the stop failed: %s; the job keeps running, and drey retries every %s",
-			view->last_operation_error,
-			clock_human(client->config.savepoints.stop_retry_ms, retry));
+		return cli_fail(client->cli, CLI_FAILED,
+				"the stop failed: %s; the job keeps running, and %s",
+				view->last_operation_error, client_stop_retries(client, retries));
 	if (status_view_is(view, "Running") && view->launch_number > client->launch_before)
 		return CLI_OK;
 	return client_stuck(client);

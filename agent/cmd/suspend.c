@@ -1,6 +1,5 @@
 #include <string.h>
 
-#include "base/clock.h"
 #include "cmd/client.h"
 #include "cmd/commands.h"
 #include "cmd/remote_stop.h"
@@ -12,18 +11,22 @@ static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_WAIT, REMO
 static int suspend_judge(struct client *client, void *arg)
 {
 	const struct status_view *view = &client->view;
-	char retry[CLOCK_TEXT_BYTES];
+	bool failed = client_operation_ended(client, "suspend") && !view->last_ok;
+	char retries[CLIENT_STOP_BYTES];
 
 	(void)arg;
+	if (status_view_is(view, "Suspended") && failed && !*view->last_location)
+		return cli_fail(
+			client->cli, CLI_FAILED,
+			"suspended, but without a savepoint: %s; `drey resume` continues from the newest checkpoint",
+			view->last_operation_error);
 	if (status_view_is(view, "Suspended") || client_stopped_and_held(client, "suspended") ||
 	    status_view_handed_over(view))
 		return CLI_OK;
-	if (client_operation_ended(client, "suspend") && !view->last_ok)
-		return cli_fail(
-			client->cli, CLI_FAILED,
-			"the stop failed: %s; drey retries every %s; withdraw the request with `drey resume`",
-			view->last_operation_error,
-			clock_human(client->config.savepoints.stop_retry_ms, retry));
+	if (failed)
+		return cli_fail(client->cli, CLI_FAILED,
+				"the stop failed: %s; %s; withdraw the request with `drey resume`",
+				view->last_operation_error, client_stop_retries(client, retries));
 	/* an agent that has just begun does not know what is desired */
 	if (!status_view_stands(view) && strcmp(view->desired_state, "suspended") != 0)
 		return cli_fail(client->cli, CLI_FAILED, "superseded: the desired state is now %s",
@@ -78,11 +81,13 @@ const struct cli_command cmd_suspend = {
 		"Stops the job with a savepoint, then stops Flink; drey stays up, parked. `drey resume`\n"
 		"starts the job from exactly that savepoint. The path of the savepoint is the only line\n"
 		"on standard output. If the stop fails, the job keeps running, and drey retries\n"
-		"(savepoints.stopRetry) as long as the desired state is suspended.\n",
+		"(savepoints.stopRetry) as long as the desired state is suspended, or does what\n"
+		"savepoints.onStopFailure says.\n",
 	.options = options,
 	.statuses =
 		"0  suspended\n"
-		"1  the stop failed, the job keeps running, drey retries; or superseded by another request\n"
+		"1  the stop failed, the job keeps running, drey retries; superseded by another request;\n"
+		"   or suspended without a savepoint\n"
 		"2  wrong usage or configuration\n"
 		"3  with --remote: no job is running\n"
 		"4  with --remote: drey holds, no job is running\n"

@@ -132,6 +132,15 @@ check "the same launch" resource_is '.status.launch.number == 2'
 await "nothing is wrong" resource_is '.status.cause == null'
 MUST_LIVE=(jm tm)
 
+# ---- its JobManager dies ---------------------------------------------------------------------------
+
+kill -KILL "$(jm_pid)"
+await "killed: the last error, with its date and launch" resource_is \
+	'.status | .lastError != null and .lastErrorUnixMs > 0 and .lastErrorLaunch == 2'
+await "the next launch is proven: all three are cleared" resource_is '.status | .launch.number == 3 and .launch.proven and
+	(has("lastError") and has("lastErrorUnixMs") and has("lastErrorLaunch")) and
+	.lastError == null and .lastErrorUnixMs == null and .lastErrorLaunch == null'
+
 # ---- at rest ---------------------------------------------------------------------------------------
 
 begin=$(date +%s%3N)
@@ -147,13 +156,13 @@ job=$(status .jobId)
 kubectl delete flapp "$APPLICATION" >/dev/null
 await "deleted: noticed" jm_says 'the custom resource was deleted'
 await "an event of the Pod tells of it" has_event ResourceGone Pod
-check "nothing happens to the job" status_is '.phase == "Running" and .launch.number == 2 and .job.state == "RUNNING"'
+check "nothing happens to the job" status_is '.phase == "Running" and .launch.number == 3 and .job.state == "RUNNING"'
 is "$(status .control.resource)" absent "drey status says so"
 check "a checkpoint is asked for" checkpoint
 newest=$(checkpoints .latest.completed.id)
 await "it goes on" has_completed "$((newest + 1))" "$job"
 resource '{"state": "running"}'
-await "made anew: it has a status" resource_is '.status.phase == "Running" and .status.launch.number == 2'
+await "made anew: it has a status" resource_is '.status.phase == "Running" and .status.launch.number == 3'
 is "$(resource_status .status.jobId)" "$job" "of the same job"
 check "ready" ready
 

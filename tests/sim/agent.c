@@ -206,6 +206,7 @@ void agent_step(struct world *w, const struct event *event)
 	if (agent->life.phase != before)
 		say(w, "phase %s: %s", phase_name(agent->life.phase), agent->life.reason);
 	oracle_step(w);
+	checkpoint_judge(w);
 	trace_step(w, seen, before, &effects);
 	notice_check(w, &effects);
 	machine_check(w);

@@ -16,6 +16,7 @@ static const char *const names[FEATURE_COUNT] = {
 	[FEATURE_LINES] = "lines",       [FEATURE_RIVALS] = "rivals",
 	[FEATURE_SPARE] = "spare",       [FEATURE_STALL] = "stall",
 	[FEATURE_HANDOVER] = "handover", [FEATURE_CHECKPOINT] = "checkpoint",
+	[FEATURE_STOPS] = "stops",
 };
 
 /* hand-overs are a world of their own */
@@ -82,6 +83,23 @@ static void draw_rivals(struct world *w)
 	w->cut_ms = strict ? luck_between(w, 1, 15) * MINUTE_MS : 0;
 }
 
+/* What follows when a stop has failed for good. */
+static void draw_stops(struct world *w, unsigned features)
+{
+	if (!(features & (1U << FEATURE_STOPS)) || w->seed % 3 == 0)
+		return;
+	w->features |= 1U << FEATURE_STOPS;
+	w->config->on_stop_failure =
+		w->seed % 3 == 1 ? STOP_FAILURE_KEEP_RUNNING : STOP_FAILURE_LAST_STATE;
+	w->config->stop_retries = (int64_t)(w->seed / 3 % 3);
+}
+
+bool stop_may_be_left_out(const struct world *w, const struct launch *launch)
+{
+	return w->config->on_stop_failure == STOP_FAILURE_LAST_STATE && launch->proven_unix_ms &&
+	       w->config->policy.restore != POLICY_SAVEPOINT;
+}
+
 static void draw_checkpoints(struct world *w, unsigned features)
 {
 	if (!(features & (1U << FEATURE_CHECKPOINT)) || w->seed % 2)
@@ -109,9 +127,11 @@ void features_draw(struct world *w, unsigned features)
 		w->own_dir = -1;
 		deployment_draw(w);
 		draw_checkpoints(w, 1U << FEATURE_CHECKPOINT);
+		draw_stops(w, 1U << FEATURE_STOPS);
 		return;
 	}
 	draw_checkpoints(w, features);
+	draw_stops(w, features);
 	/* a job that continues in another directory leaves older checkpoints in the previous one: with a backup
 	 * of the newer directory these would be the newest, and out of sight */
 	if (has(w, FEATURE_MOVED))

@@ -777,6 +777,8 @@ void oracle_signal(struct world *w, const struct effect *effect)
 	    journal->handover.state == HANDOVER_STOPPING ||
 	    journal->handover.state == HANDOVER_TAKEN)
 		return;
+	if ((life->ended_restart || life->ends_to_suspend) && stop_may_be_left_out(w, launch))
+		return;
 	if (!life->fenced && journal->intent.state == DESIRED_RUNNING &&
 	    journal->outcome.kind == OUTCOME_NONE && journal->operation.kind == OPERATION_NONE &&
 	    w->flink->running_since_ms + MINUTE_MS < w->now_ms)
@@ -954,7 +956,6 @@ void oracle_step(struct world *w)
 	readiness_is_honest(w);
 	restore_is_judged_right(w);
 	results_are_judged_right(w);
-	checkpoint_judge(w);
 
 	if (life->deferred.count > LIFECYCLE_MAX_EFFECTS / 2)
 		fail(w, "%zu effects wait for a journal write", life->deferred.count);

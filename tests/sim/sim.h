@@ -157,8 +157,9 @@ enum feature {
 	FEATURE_LINES, /* generations of two Flink lines */
 	FEATURE_RIVALS, /* two pods that share only the journal, judged like one; see feature.c */
 	FEATURE_CHECKPOINT, /* requested checkpoints, in every second history; see checkpoint.c */
-	FEATURE_SPARE,      /* the warm spare; see spare.c. Only when it is named, or with "all" */
-	FEATURE_STALL,      /* jobs that complete no checkpoint any more. The same */
+	FEATURE_STOPS, /* a stop that fails again and again is given up, or done without a savepoint */
+	FEATURE_SPARE, /* the warm spare; see spare.c. Only when it is named, or with "all" */
+	FEATURE_STALL, /* jobs that complete no checkpoint any more. The same */
 	/* a Deployment whose pods hand over; see deployment.c. Only when it is named, and alone */
 	FEATURE_HANDOVER,
 	FEATURE_COUNT,
@@ -693,6 +694,9 @@ void features_begin(struct world *w);
 void features_container(struct world *w); /* a container starts */
 void feature_item(struct world *w, const struct item *item);
 bool has(const struct world *w, enum feature feature);
+/* Oracle: the job may be ended for a restart whose stops have all failed: it has a checkpoint that the next
+ * start may take. */
+bool stop_may_be_left_out(const struct world *w, const struct launch *launch);
 bool is_cut_off(const struct world *w); /* the current pod cannot reach the journal */
 int64_t luck_below(struct world *w, int64_t bound);
 int64_t luck_between(struct world *w, int64_t low, int64_t high);

@@ -180,6 +180,12 @@ TEST(refuses_what_no_schedule_and_no_store_can_use_with_its_place)
 		  "line 6, column 30: savepoints.blackouts: 'late' is not a time");
 	CHECK_HAS(refusal("savepoints: {timeZone: Mars/Base}\n"),
 		  "line 5, column 24: savepoints.timeZone: time zone 'Mars/Base' not found");
+	CHECK_HAS(refusal("savepoints: {onStopFailure: cancel}\n"), "retry, keep-running");
+	CHECK_HAS(refusal("savepoints: {stopRetries: 101}\n"), "savepoints.stopRetries");
+	CHECK_HAS(refusal("checkpoints: {fullInterval: often}\n"), "checkpoints.fullInterval");
+	CHECK_HAS(
+		refusal("restore: {policy: savepoint}\nsavepoints: {onStopFailure: last-state}\n"),
+		"'restore.policy' excludes checkpoints");
 	CHECK_HAS(refusal("savepoints: {interval: 1h, cron: '@daily'}\n"),
 		  "line 5, column 34: 'savepoints.interval' and 'savepoints.cron' exclude");
 	CHECK_HAS(
@@ -370,6 +376,9 @@ TEST(fills_the_configuration_of_the_core)
 	CHECK_INT(life.savepoint_retries, ==, 2);
 	CHECK_INT(life.savepoint_retry_ms, ==, 10000);
 	CHECK_INT(life.stop_retry_ms, ==, 30000);
+	CHECK_INT(life.on_stop_failure, ==, STOP_FAILURE_RETRY);
+	CHECK_INT(life.stop_retries, ==, 3);
+	CHECK_INT(life.full_checkpoint_ms, ==, 0);
 	CHECK_INT(life.kill_after_ms, ==, 20000);
 	config_launch(&config, &launch);
 	CHECK_STR(launch.command[0], "/docker-entrypoint.sh");

@@ -101,6 +101,9 @@ static void on_control(struct lifecycle *life, const struct event *event)
 	if (life->cause == CAUSE_STOP_FAILED && life->journal.intent.state == DESIRED_RUNNING &&
 	    !journal_restart_wanted(&life->journal))
 		enter(life, life->phase, "the job continues, and no stop is requested any more");
+	if (fields & (CONTROL_STATE | CONTROL_RESTART))
+		life->stop_failures = 0;
+	stop_withdrawn(life);
 	/* a person does not wait for a backoff */
 	life->stop_retry_ms = life->savepoint_retry_ms = 0;
 	life->holds = 0;
@@ -480,6 +483,7 @@ void lifecycle_release(struct lifecycle *life)
 	free(life->stalled);
 	free(life->stop_location);
 	free(life->operation_error);
+	free(life->ended_restart);
 	free(life->journal_error);
 	memset(life, 0, sizeof(*life));
 }

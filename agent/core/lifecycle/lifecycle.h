@@ -29,6 +29,7 @@
 #include "core/lifecycle/retention.h"
 #include "core/lifecycle/savepoint_format.h"
 #include "core/lifecycle/schedule.h"
+#include "core/lifecycle/stop_failure.h"
 #include "core/lifecycle/view.h"
 #include "core/report/cause.h"
 #include "core/resolve/facts.h"
@@ -128,6 +129,8 @@ struct lifecycle_config {
 	int64_t lease_ms;
 	int64_t hold_retry_first_ms, hold_retry_max_ms;
 	int64_t stop_retry_ms; /* after a failed stop, while the job keeps running */
+	enum stop_failure on_stop_failure;
+	int64_t stop_retries; /* unless on_stop_failure is RETRY */
 	/* ends */
 	enum sigterm_policy on_sigterm;
 	enum upgrade_mode upgrade;
@@ -417,9 +420,12 @@ struct lifecycle {
 	char *stop_location;    /* the savepoint of the stop operation, once reported; owned */
 	char *operation_error;  /* what went wrong although there is a savepoint; owned */
 	bool savepoint_damaged; /* the stop operation's savepoint is proven incomplete */
+	int64_t stop_failures;  /* of this request, since this agent began */
+	/* Flink is ended without a savepoint: for the restart of this nonce (owned), for a suspend */
+	char *ended_restart;
+	bool ends_to_suspend;
 
-	/* the requested checkpoint: see lifecycle_take_checkpoint.c. It is in the journal, unless it is
-	 * LEFT */
+	/* the requested checkpoint, in the journal unless it is LEFT (lifecycle_take_checkpoint.c) */
 	struct {
 		enum checkpoint_step step;
 		char trigger_id[JOB_ID_BYTES];

@@ -118,6 +118,7 @@ static void forget_process(struct lifecycle *life)
 	life->tasks_ms = life->polled_job_ms = life->polled_all_ms = 0;
 	life->polling = false;
 	life->look_ms = life->clean_ms = 0;
+	life->stop_failures = 0;
 	life->accepted = false;
 	withdraw(life, EFFECT_SIGNAL);
 	withdraw(life, EFFECT_DISPOSE);

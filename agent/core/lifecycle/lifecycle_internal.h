@@ -17,6 +17,7 @@
  *   lifecycle_end.c        the end of Flink; a new agent that finds Flink running or ended
  *   lifecycle_operation.c  savepoint, stop, cancel
  *   lifecycle_take_checkpoint.c  a checkpoint now, on request or periodically
+ *   lifecycle_stop_failed.c  a stop on request has failed: again, or what else
  *   lifecycle_settle.c     an operation interrupted by Flink's end
  *   lifecycle_retention.c  disposing of old savepoints
  *   lifecycle_stall.c      restarting a job that completes no checkpoint
@@ -337,6 +338,16 @@ bool operation_view(struct lifecycle *life, const struct view *view);
 
 void operation_tick(struct lifecycle *life);
 void schedule_savepoint(struct lifecycle *life);
+
+/* ---- lifecycle_stop_failed.c ---- */
+
+void stop_flink_gone(struct lifecycle *life); /* a restart that has ended it is done */
+/* A resume has come before Flink was told to end for a suspend: it runs on. */
+void stop_withdrawn(struct lifecycle *life);
+
+/* A stop with savepoint has failed for good, and the job runs. nonce: of a restart. */
+void stop_failed(struct lifecycle *life, enum operation_reason reason, const char *nonce,
+		 const char *why);
 
 /* ---- lifecycle_take_checkpoint.c ---- */
 

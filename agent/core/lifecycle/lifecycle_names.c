@@ -14,6 +14,10 @@ _Static_assert(SIGTERM_KEEP == 0 && SIGTERM_UPGRADE == 2, "order of sigterm_word
 const char *const upgrade_words[] = {"savepoint", "last-state", "stateless", NULL};
 _Static_assert(UPGRADE_BY_SAVEPOINT == 0 && UPGRADE_STATELESS == 2, "order of upgrade_words");
 
+const char *const stop_failure_words[] = {"retry", "keep-running", "last-state", NULL};
+_Static_assert(STOP_FAILURE_RETRY == 0 && STOP_FAILURE_LAST_STATE == 2,
+	       "order of stop_failure_words");
+
 const char *const job_state_words[] = {"UNKNOWN",  "INITIALIZING", "CREATED",    "RUNNING",
 				       "FAILING",  "FAILED",       "CANCELLING", "CANCELED",
 				       "FINISHED", "RESTARTING",   "SUSPENDED",  "RECONCILING",

@@ -159,6 +159,8 @@ static void run_on(struct lifecycle *life, bool ok, const char *why)
 {
 	const struct lifecycle_config *config = life->config;
 	int64_t pause_ms = config->savepoints.has_cron ? CRON_PAUSE_MS : ASK_AGAIN_MS;
+	enum operation_reason reason = life->journal.operation.reason;
+	cleanup_free char *nonce = xstrdup(life->journal.operation.nonce);
 	bool stop = life->phase == PHASE_STOPPING;
 
 	operation_clear(life);
@@ -172,12 +174,8 @@ static void run_on(struct lifecycle *life, bool ok, const char *why)
 	/* the job may have ended meanwhile: that is an outcome, and the stop is not repeated */
 	if (!ok)
 		life->poll_ms = life->now_ms + config->poll_fast_ms;
-	if (!stop)
-		return;
-	life->stop_retry_ms = life->now_ms + config->stop_retry_ms;
-	enter_because(life, PHASE_RUNNING, CAUSE_STOP_FAILED,
-		      "the stop failed and the job continues: %s; retrying in %lld s", why,
-		      (long long)(config->stop_retry_ms / 1000));
+	if (stop)
+		stop_failed(life, reason, nonce, why);
 }
 
 /* One failed attempt of Flink is no answer to a person yet. */
@@ -330,6 +328,7 @@ void operation_flink_gone(struct lifecycle *life)
 	bool saves = kind == OPERATION_SAVEPOINT || kind == OPERATION_STOP;
 
 	checkpoint_flink_gone(life);
+	stop_flink_gone(life);
 	if (kind == OPERATION_NONE)
 		return;
 	/* its success is recorded; the previous agent only waited for Flink's exit */

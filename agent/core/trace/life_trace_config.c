@@ -67,6 +67,8 @@ static const struct field config_fields[] = {
 	CONFIG("holdRetryFirstMs", NUMBER, hold_retry_first_ms),
 	CONFIG("holdRetryMaxMs", NUMBER, hold_retry_max_ms),
 	CONFIG("stopRetryMs", NUMBER, stop_retry_ms),
+	CONFIG("stopRetries", KNOWN, stop_retries, .sparse = true),
+	CONFIG("onStopFailure", WORD, on_stop_failure, .words = stop_failure_words, .sparse = true),
 	CONFIG("onSigterm", WORD, on_sigterm, .words = sigterm_words),
 	CONFIG("upgrade", WORD, upgrade, .words = upgrade_words),
 	CONFIG("exitWhenFinished", BOOL, exit_when_finished),

@@ -12,6 +12,7 @@
 #include "core/scale.h"
 #include "flink/class_archive.h"
 #include "flink/jvm_options.h"
+#include "run/config/config_check.h"
 #include "run/config/config_value.h"
 #include "run/outputs/termination.h"
 #include "store/store.h"
@@ -162,6 +163,10 @@ static const struct config_key keys[] = {
 	KEY("savepoints.drain", BOOL, savepoints.drain, .fallback = "false"),
 	KEY("savepoints.stopRetry", DURATION, savepoints.stop_retry_ms, .fallback = "30s",
 	    .min = SECOND, .max = DAY),
+	KEY("savepoints.onStopFailure", WORD, savepoints.on_stop_failure, .fallback = "retry",
+	    .words = stop_failure_words),
+	KEY("savepoints.stopRetries", INTEGER, savepoints.stop_retries, .fallback = "3",
+	    .max = 100),
 
 	KEY("attempts.max", INTEGER, attempts.max, .fallback = "5", .min = 1,
 	    .max = JOURNAL_MAX_FAILURES),
@@ -431,19 +436,6 @@ static int apply_defaults(struct config *config, const bool *seen, struct err *e
 	return 0;
 }
 
-static const struct yaml_node *node_of(const struct yaml_node *root, const char *name)
-{
-	const struct yaml_node *node = root;
-
-	while (node && *name) {
-		cleanup_free char *part = xstrndup(name, strcspn(name, "."));
-
-		node = yaml_get(node, part);
-		name += strlen(part) + (name[strlen(part)] == '.');
-	}
-	return node;
-}
-
 static int check_orders(const struct config *config, const struct yaml_node *root, struct err *err)
 {
 	for (size_t i = 0; i < ARRAY_LEN(orders); i++) {
@@ -451,64 +443,13 @@ static int check_orders(const struct config *config, const struct yaml_node *roo
 		const struct config_key *more = key_find(orders[i].more);
 		int64_t less_ms = *(const int64_t *)((const char *)config + less->offset);
 		int64_t more_ms = *(const int64_t *)((const char *)config + more->offset);
-		const struct yaml_node *node = node_of(root, less->name);
+		const struct yaml_node *node = config_node_of(root, less->name);
 
 		if (less_ms <= more_ms || (more_ms == 0 && orders[i].zero_is_off))
 			continue;
-		return yaml_err(node ? node : node_of(root, more->name), err,
+		return yaml_err(node ? node : config_node_of(root, more->name), err,
 				"'%s' must not be longer than '%s'", less->name, more->name);
 	}
-	return 0;
-}
-
-/* Conflicts between two keys of the schedule. */
-static int check_schedule(const struct config *config, const struct yaml_node *root,
-			  struct err *err)
-{
-	const struct yaml_node *windows = node_of(root, "savepoints.blackouts"), *window;
-	size_t count = 0;
-
-	if (config->savepoints.cron && config->savepoints.interval_ms)
-		return yaml_err(
-			node_of(root, "savepoints.cron"), err,
-			"'savepoints.interval' and 'savepoints.cron' exclude each other; remove one");
-	yaml_each(window, windows) if (++count > SCHEDULE_MAX_BLACKOUTS) return yaml_err(
-		window, err, "'savepoints.blackouts' may have at most %d windows",
-		SCHEDULE_MAX_BLACKOUTS);
-	return 0;
-}
-
-static int check_health(const struct config *config, const struct yaml_node *root, struct err *err)
-{
-	if (!config->health.restart_after_ms || config->attempts.max > 1)
-		return 0;
-	return yaml_err(
-		node_of(root, "health.restartAfter"), err,
-		"'health.restartAfter' needs 'attempts.max' of at least 2: a restart is a failed attempt, and must not be the last");
-}
-
-static int check_handover(const struct config *config, const struct yaml_node *root,
-			  struct err *err)
-{
-	char **ids = config->handover.cluster_ids;
-	bool surge = config->handover.mode == HANDOVER_SURGE;
-	const struct yaml_node *node = node_of(root, "handover.clusterIds");
-
-	if (surge && !ids)
-		return yaml_err(
-			node ? node : node_of(root, "handover.mode"), err,
-			"'handover.mode' is surge, but 'handover.clusterIds' is not set; set it to the two cluster ids of Flink's HA, such as [%s, %s-green]",
-			config->application, config->application);
-	if (ids && (!ids[1] || ids[2]))
-		return yaml_err(node, err,
-				"'handover.clusterIds' must be exactly two cluster ids, such as "
-				"[%s, %s-green]",
-				config->application, config->application);
-	if (ids && strcmp(ids[0], ids[1]) == 0)
-		return yaml_err(
-			node, err,
-			"'handover.clusterIds' is '%s' twice; the two sides must not share their HA data, so give them different cluster ids",
-			ids[0]);
 	return 0;
 }
 
@@ -524,8 +465,7 @@ int config_parse(const char *text, size_t len_bytes, struct config *ret_config, 
 		return -1;
 	if (parse_section(&config, root, "", seen, err) < 0 ||
 	    apply_defaults(&config, seen, err) < 0 || check_orders(&config, root, err) < 0 ||
-	    check_schedule(&config, root, err) < 0 || check_health(&config, root, err) < 0 ||
-	    check_handover(&config, root, err) < 0) {
+	    config_check(&config, root, err) < 0) {
 		config_release(&config);
 		return -1;
 	}
@@ -596,6 +536,8 @@ void config_lifecycle(const struct config *config, struct lifecycle_config *ret_
 		.hold_retry_first_ms = config->holding.retry_first_ms,
 		.hold_retry_max_ms = config->holding.retry_max_ms,
 		.stop_retry_ms = config->savepoints.stop_retry_ms,
+		.on_stop_failure = (enum stop_failure)config->savepoints.on_stop_failure,
+		.stop_retries = config->savepoints.stop_retries,
 		.on_sigterm = (enum sigterm_policy)config->on_sigterm,
 		.upgrade = (enum upgrade_mode)config->upgrade,
 		.exit_when_finished = config->when_finished == WHEN_FINISHED_EXIT,

@@ -119,6 +119,8 @@ struct config {
 		int64_t retries, retry_delay_ms; /* of a requested savepoint */
 		bool drain;                      /* suspend and restart drain the sources */
 		int64_t stop_retry_ms;           /* after a failed stop with savepoint */
+		int on_stop_failure;             /* enum stop_failure */
+		int64_t stop_retries;
 	} savepoints;
 
 	struct {

@@ -1,0 +1,137 @@
+/*
+ * A suspend or a restart was requested, its stop with savepoint has failed, and the job runs. The stop is
+ * repeated: as long as the request is in force, or a number of times. What follows then is configured: the
+ * job runs on, or it is ended without a savepoint. The latter repeats the work since the newest checkpoint, so
+ * there must be one from which the next start will continue.
+ *
+ * Not for the stops of a container that ends, which have only its grace period, and those of a hand-over,
+ * which counts its own tries.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "core/lifecycle/lifecycle_internal.h"
+
+static void stop_again(struct lifecycle *life, const char *why)
+{
+	const struct lifecycle_config *config = life->config;
+
+	life->stop_retry_ms = life->now_ms + config->stop_retry_ms;
+	enter_because(life, PHASE_RUNNING, CAUSE_STOP_FAILED,
+		      "the stop failed and the job continues: %s; retrying in %lld s", why,
+		      (long long)(config->stop_retry_ms / 1000));
+}
+
+static void give_up_stop(struct lifecycle *life, enum operation_reason reason, const char *nonce,
+			 const char *why)
+{
+	char *error = xasprintf("gave up the %s after %" PRId64 " failed stops, and the job runs "
+				"on: %s",
+				operation_reason_name(reason), life->stop_failures, why);
+
+	if (reason == REASON_SUSPEND)
+		life->journal.intent.state = DESIRED_RUNNING;
+	else /* a later request stays */
+		xstrset(&life->journal.restart_nonce_done, nonce);
+	life->stop_failures = 0;
+	life->want_write = true;
+	journal_set_error(&life->journal, error, life->now_unix_ms);
+	enter_because(life, PHASE_RUNNING, CAUSE_STOP_FAILED,
+		      "%s; fix the cause and request it again", error);
+	free(error);
+}
+
+/* Why the job must not be ended without a savepoint; NULL = it may. */
+static const char *needs_savepoint(const struct lifecycle *life, enum operation_reason reason)
+{
+	const struct launch *launch = journal_launch_const(&life->journal);
+	const struct policy *policy = &life->config->policy;
+	int64_t age_ms = life->now_unix_ms - launch->last_checkpoint_unix_ms;
+
+	if (!launch->proven_unix_ms || !launch->last_checkpoint_path)
+		return "this launch has no checkpoint to continue from";
+	if (policy->restore == POLICY_SAVEPOINT)
+		return "restore.policy excludes checkpoints";
+	if (policy->max_age_ms && age_ms > policy->max_age_ms)
+		return "its newest checkpoint is older than restore.maxAge";
+	if (reason == REASON_RESTART && life->journal.intent.do_not_restart)
+		return "do-not-restart is on";
+	return NULL;
+}
+
+/* The next start finds the newest state, as after any end of Flink. */
+static void end_without_savepoint(struct lifecycle *life, enum operation_reason reason,
+				  const char *nonce, const char *why)
+{
+	const struct launch *launch = journal_launch_const(&life->journal);
+	int64_t age_ms = life->now_unix_ms - launch->last_checkpoint_unix_ms;
+	char age[CLOCK_TEXT_BYTES];
+	char *error = xasprintf(
+		"%s without a savepoint after %" PRId64
+		" failed stops: %s; the job continues from its newest checkpoint, %s (checkpoint id %" PRId64
+		", %s old), and repeats the work since then",
+		operation_reason_name(reason), life->stop_failures, why,
+		launch->last_checkpoint_path, launch->last_checkpoint_id,
+		clock_human(age_ms > 0 ? age_ms : 0, age));
+
+	/* a new agent that finds Flink alive tries again: so the restart is done when Flink is dead */
+	if (reason == REASON_RESTART)
+		xstrset(&life->ended_restart, nonce);
+	else
+		life->ends_to_suspend = true;
+	life->stop_failures = 0;
+	journal_set_error(&life->journal, error, life->now_unix_ms);
+	note(life, NOTE_WARNING, "%s", error);
+	end_flink(life, true, false, "%s", error);
+	free(error);
+}
+
+void stop_withdrawn(struct lifecycle *life)
+{
+	if (!life->ends_to_suspend || life->journal.intent.state != DESIRED_RUNNING ||
+	    life->terminating || !withdraw(life, EFFECT_SIGNAL))
+		return;
+	life->ends_to_suspend = life->end_wanted = false;
+	xstrset(&life->end_reason, NULL);
+	enter(life, PHASE_RUNNING, "the job continues, and no stop is requested any more");
+}
+
+void stop_flink_gone(struct lifecycle *life)
+{
+	life->ends_to_suspend = false;
+	if (!life->ended_restart)
+		return;
+	xstrset(&life->journal.restart_nonce_done, life->ended_restart);
+	xstrset(&life->ended_restart, NULL);
+	life->want_write = true;
+}
+
+void stop_failed(struct lifecycle *life, enum operation_reason reason, const char *nonce,
+		 const char *why)
+{
+	const struct lifecycle_config *config = life->config;
+	const char *needed;
+	char *text;
+
+	if ((reason != REASON_SUSPEND && reason != REASON_RESTART) ||
+	    config->on_stop_failure == STOP_FAILURE_RETRY ||
+	    ++life->stop_failures <= config->stop_retries) {
+		stop_again(life, why);
+		return;
+	}
+	if (config->on_stop_failure == STOP_FAILURE_KEEP_RUNNING) {
+		give_up_stop(life, reason, nonce, why);
+		return;
+	}
+	needed = needs_savepoint(life, reason);
+	/* MUT: a job is ended without anything to continue from */
+	if (!needed) {
+		end_without_savepoint(life, reason, nonce, why);
+		return;
+	}
+	text = xasprintf("%s; it is not ended without a savepoint, because %s", why, needed);
+	stop_again(life, text);
+	free(text);
+}
