@@ -1,0 +1,189 @@
+/* gc: what there is, and the words. What follows from it is in gc_retain.c and gc_judge.c. */
+#include "core/gc/gc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define REFS_MIN 1024 /* a power of two, as every size of the table */
+
+void gc_release(struct gc *gc)
+{
+	if (!gc)
+		return;
+	for (size_t i = 0; i < gc->tree_count; i++)
+		free(gc->trees[i].dir);
+	for (size_t i = 0; i < gc->snapshot_count; i++)
+		free(gc->snapshots[i].path);
+	free(gc->trees);
+	free(gc->files);
+	free(gc->snapshots);
+	free(gc->refs);
+	free(gc->unreadable);
+	free(gc->stop);
+	buf_release(&gc->names);
+	*gc = (struct gc){0};
+}
+
+/* ---- what there is ---- */
+
+void gc_add_tree(struct gc *gc, enum gc_tree_kind kind, const char *dir, const char *job_id)
+{
+	struct gc_tree *tree;
+
+	gc->trees = xreallocarray(gc->trees, gc->tree_count + 1, sizeof(*gc->trees));
+	tree = &gc->trees[gc->tree_count++];
+	*tree = (struct gc_tree){.kind = kind, .dir = xstrdup(dir), .first = gc->file_count};
+	memcpy(tree->job_id, job_id, JOB_ID_BYTES);
+}
+
+bool gc_add_file(struct gc *gc, const char *name, int64_t size_bytes, int64_t mtime_unix_ms,
+		 bool odd)
+{
+	if (gc->names.len_bytes + strlen(name) >= UINT32_MAX)
+		return false;
+	if (gc->file_count == gc->file_cap) {
+		/* by a half: memory is what limits this */
+		gc->file_cap += gc->file_cap / 2 + 64;
+		gc->files = xreallocarray(gc->files, gc->file_cap, sizeof(*gc->files));
+	}
+	gc->files[gc->file_count++] = (struct gc_file){
+		.name = (uint32_t)gc->names.len_bytes,
+		.odd = odd,
+		.verdict = GC_DOUBT,
+		.reason = GC_STOPPED,
+		.size_bytes = size_bytes,
+		.mtime_unix_ms = mtime_unix_ms,
+	};
+	buf_add(&gc->names, name, strlen(name) + 1);
+	gc->trees[gc->tree_count - 1].count++;
+	return true;
+}
+
+struct gc_snapshot *gc_find_snapshot(const struct gc *gc, const char *path)
+{
+	for (size_t i = 0; i < gc->snapshot_count; i++)
+		if (snapshot_same_path(gc->snapshots[i].path, path))
+			return &gc->snapshots[i];
+	return NULL;
+}
+
+struct gc_snapshot *gc_add_snapshot(struct gc *gc, const struct gc_snapshot *snapshot)
+{
+	struct gc_snapshot *to;
+
+	if (gc_find_snapshot(gc, snapshot->path))
+		return NULL;
+	if (gc->snapshot_count == gc->snapshot_cap) {
+		gc->snapshot_cap += gc->snapshot_cap / 2 + 16;
+		gc->snapshots =
+			xreallocarray(gc->snapshots, gc->snapshot_cap, sizeof(*gc->snapshots));
+	}
+	to = &gc->snapshots[gc->snapshot_count++];
+	*to = *snapshot;
+	to->path = xstrdup(snapshot->path);
+	return to;
+}
+
+void gc_set_unreadable(struct gc *gc, const char *why)
+{
+	if (!gc->unreadable)
+		gc->unreadable = xstrdup(why);
+}
+
+/* ---- references ---- */
+
+/* Of the last name of the path, never 0. Two names with one hash keep a file too many. */
+static uint64_t key_of(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	uint64_t key = UINT64_C(0xcbf29ce484222325);
+
+	for (name = name ? name + 1 : path; *name; name++)
+		key = (key ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+	key ^= key >> 32;
+	return key ? key : 1;
+}
+
+static uint64_t *slot_of(const struct gc *gc, uint64_t key)
+{
+	size_t at = (size_t)key & (gc->ref_cap - 1);
+
+	while (gc->refs[at] && gc->refs[at] != key)
+		at = (at + 1) & (gc->ref_cap - 1);
+	return &gc->refs[at];
+}
+
+static void grow_refs(struct gc *gc)
+{
+	struct gc old = *gc;
+
+	gc->ref_cap = old.ref_cap ? 2 * old.ref_cap : REFS_MIN;
+	gc->refs = xcalloc(gc->ref_cap, sizeof(*gc->refs));
+	for (size_t i = 0; i < old.ref_cap; i++)
+		if (old.refs[i])
+			*slot_of(gc, old.refs[i]) = old.refs[i];
+	free(old.refs);
+}
+
+void gc_refer(struct gc *gc, const char *path)
+{
+	uint64_t key = key_of(path), *slot;
+
+	if (4 * (gc->ref_count + 1) > 3 * gc->ref_cap)
+		grow_refs(gc);
+	slot = slot_of(gc, key);
+	if (!*slot)
+		gc->ref_count++;
+	*slot = key;
+}
+
+bool gc_is_referred(const struct gc *gc, const char *path)
+{
+	return gc->ref_cap && *slot_of(gc, key_of(path)) != 0;
+}
+
+/* ---- words ---- */
+
+static const struct {
+	enum gc_verdict verdict;
+	const char *name, *text;
+} reasons[GC_REASON_COUNT] = {
+	[GC_REPLACED] = {GC_DELETE, "replaced", "completed checkpoints of old launches"},
+	[GC_UNFINISHED] = {GC_DELETE, "unfinished", "checkpoints that were never completed"},
+	[GC_UNREFERENCED] = {GC_DELETE, "unreferenced", "no snapshot refers to them"},
+	[GC_RESULT] = {GC_DELETE, "result", "how a dead launch ended"},
+	[GC_RETAINED] = {GC_KEEP, "retained", "completed checkpoints that stay"},
+	[GC_REFERRED] = {GC_KEEP, "referred", "a snapshot that stays refers to them"},
+	[GC_NEEDED] = {GC_KEEP, "needed", "of the last launch"},
+	[GC_ACTIVE] = {GC_DOUBT, "active", "something still writes for this job"},
+	[GC_STRANGE] = {GC_DOUBT, "strange", "not what Flink writes there"},
+	[GC_STOPPED] = {GC_DOUBT, "stopped", "nothing can be judged now"},
+};
+
+enum gc_verdict gc_reason_verdict(enum gc_reason reason)
+{
+	return reasons[reason].verdict;
+}
+
+const char *gc_reason_name(enum gc_reason reason)
+{
+	return reasons[reason].name;
+}
+
+const char *gc_reason_text(enum gc_reason reason)
+{
+	return reasons[reason].text;
+}
+
+const char *gc_verdict_name(enum gc_verdict verdict)
+{
+	static const char *const names[] = {
+		[GC_KEEP] = "keep",
+		[GC_DOUBT] = "doubt",
+		[GC_DELETE] = "delete",
+	};
+
+	return names[verdict];
+}

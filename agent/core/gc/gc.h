@@ -1,0 +1,197 @@
+/*
+ * gc - what dead launches have left in storage, and which of it may be deleted. Pure.
+ *
+ * Each launch has a job id of its own, and Flink keeps what a job writes in <checkpoint
+ * directory>/<job id>: chk-<n> for each checkpoint, shared and taskowned for files that several
+ * checkpoints may refer to, dstl for the changelog (AbstractFsCheckpointStorageAccess, Flink 1.15 to
+ * 2.3). A launch that crashes leaves all of it.
+ *
+ * Only directories of job ids that the journal knows are judged, never those of the last launch, and
+ * never a savepoint. What any snapshot that stays refers to stays, whoever made that snapshot. A
+ * reference is compared by the name of the file alone: Flink draws these names at random, and a path
+ * can be spelled in more than one way (symbolic links, s3 and s3a). What cannot be judged is kept, as
+ * `in doubt`.
+ *
+ * Why a snapshot that Flink completes later cannot refer to what is deleted: a job takes over files
+ * of others only from the snapshot that it restored, and from then on each of its checkpoints refers
+ * to a subset of these. So it is enough to have read one of them, or what the job was restored from.
+ *
+ * Life cycle: a zeroed struct gc -> gc_add...() -> do gc_next_check() while >= 0 -> gc_retain() ->
+ * read what is retained, gc_refer() -> gc_judge() -> gc_release(). One thread.
+ */
+#ifndef DREY_CORE_GC_H
+#define DREY_CORE_GC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "core/journal/journal.h"
+
+#define GC_GRACE_MS      INT64_C(3600000)
+#define GC_KEEP_LAUNCHES 2
+#define GC_KEEP_MS       (INT64_C(7) * 24 * 3600000)
+
+struct gc_policy {
+	/* the first checkpoint of the last launch must be as old as that; what is deleted is older */
+	int64_t grace_ms;
+	/* The completed checkpoints of so many launches before the last one are kept, not counting
+	 * those without a usable snapshot; and of the older ones what is younger than keep_ms. */
+	int64_t keep_launches;
+	int64_t keep_ms;
+};
+
+enum gc_verdict {
+	GC_KEEP,   /* needed */
+	GC_DOUBT,  /* kept, because it cannot be judged */
+	GC_DELETE, /* nothing needs it */
+};
+
+/* Why. The order is that of the tables for people. */
+enum gc_reason {
+	/* delete */
+	GC_REPLACED,     /* of a completed checkpoint of an old launch */
+	GC_UNFINISHED,   /* of a checkpoint that was never completed */
+	GC_UNREFERENCED, /* no snapshot that stays refers to it */
+	GC_RESULT,       /* Flink's record of how a dead launch ended */
+	/* keep */
+	GC_RETAINED, /* of a completed checkpoint that stays */
+	GC_REFERRED, /* a snapshot that stays refers to it */
+	GC_NEEDED,   /* of the last launch */
+	/* doubt */
+	GC_ACTIVE,  /* something has written for this job since the last launch is proven */
+	GC_STRANGE, /* not a file that Flink writes there */
+	GC_STOPPED, /* gc.stop */
+	GC_REASON_COUNT,
+};
+
+struct gc_sum {
+	int64_t files, bytes;
+};
+
+/* One file below the directory of a tree. */
+struct gc_file {
+	uint32_t name; /* of gc.names: relative to the tree */
+	bool odd;      /* a symbolic link, or anything else that is not a file */
+	uint8_t verdict, reason;
+	int64_t size_bytes, mtime_unix_ms;
+};
+
+enum gc_tree_kind {
+	GC_TREE_JOB,     /* <checkpoint directory>/<job id> */
+	GC_TREE_RESULTS, /* job_result_path or application_result_path of a launch */
+};
+
+/* A directory that belongs to one dead launch; its files follow one another in gc.files. */
+struct gc_tree {
+	enum gc_tree_kind kind;
+	char *dir;
+	char job_id[JOB_ID_BYTES];
+	size_t first, count;
+	struct gc_sum sums[GC_REASON_COUNT]; /* gc_judge() */
+};
+
+enum gc_check {
+	GC_CHECK_NONE,     /* it exists; nothing else is known */
+	GC_CHECK_COMPLETE, /* every file of it exists */
+	GC_CHECK_DAMAGED,
+};
+
+/* A snapshot that exists (it has a _metadata), whoever made it. */
+struct gc_snapshot {
+	char *path;
+	enum snapshot_kind kind;
+	char job_id[JOB_ID_BYTES]; /* as in its path: 32 digits, 6 of a savepoint, "" none */
+	int64_t checkpoint_id;     /* from its path; 0 = none */
+	int64_t unix_ms;           /* of _metadata */
+	bool named;                /* something besides the journal names it: it stays */
+	enum gc_check check;
+	bool retained; /* gc_retain() */
+	bool read;     /* its references were passed to gc_refer() */
+};
+
+struct gc {
+	struct gc_policy policy;
+	int64_t now_unix_ms;
+	/* Why nothing in storage may be deleted: not everything could be read. NULL = it could. Owned.
+	 * Does not concern GC_TREE_RESULTS, to which no snapshot refers. */
+	char *unreadable;
+
+	struct gc_tree *trees;
+	size_t tree_count;
+	struct gc_file *files;
+	size_t file_count, file_cap;
+	struct buf names;
+	struct gc_snapshot *snapshots;
+	size_t snapshot_count, snapshot_cap;
+	uint64_t *refs; /* hashes of names, open addressing */
+	size_t ref_count, ref_cap;
+
+	/* gc_retain(): index of the oldest launch whose completed checkpoints all stay */
+	size_t floor;
+	/* gc_judge() */
+	char *stop;        /* why nothing may be deleted; NULL = nothing stops it; owned */
+	bool results_only; /* `stop` does not concern GC_TREE_RESULTS */
+	struct gc_sum sums[GC_REASON_COUNT];
+};
+
+void gc_release(struct gc *gc); /* zeroed is allowed */
+
+/* ---- what there is ---- */
+
+/* Is this a directory of a dead launch, which is to be read and added as a tree? For a job: its id in
+ * 32 digits. */
+bool gc_wants_job(const struct journal *journal, const char *job_id);
+/* The directories of results that dead launches have for themselves: calls fn for each. */
+void gc_results(const struct journal *journal,
+		void (*fn)(void *ctx, const char *dir, const char *job_id), void *ctx);
+
+/* Begin a tree: the files that are added next are in it (copied). */
+void gc_add_tree(struct gc *gc, enum gc_tree_kind kind, const char *dir, const char *job_id);
+/* False: there is no room for more (4 GiB of names). */
+bool gc_add_file(struct gc *gc, const char *name, int64_t size_bytes, int64_t mtime_unix_ms,
+		 bool odd);
+/* Copied. One with this path is not added again: NULL. Borrowed until the next one is added. */
+struct gc_snapshot *gc_add_snapshot(struct gc *gc, const struct gc_snapshot *snapshot);
+struct gc_snapshot *gc_find_snapshot(const struct gc *gc, const char *path); /* NULL = none */
+void gc_set_unreadable(struct gc *gc, const char *why); /* the first reason stays */
+
+/* A retained snapshot refers to this file. */
+void gc_refer(struct gc *gc, const char *path);
+bool gc_is_referred(const struct gc *gc, const char *path);
+
+/* ---- what follows from it ---- */
+
+/* A snapshot whose files are to be looked up (then its `check` is set), -1: no more. At most some of
+ * each of the newest launches. */
+int gc_next_check(const struct gc *gc, const struct journal *journal);
+
+/* Which snapshots stay. Their references are wanted. */
+void gc_retain(struct gc *gc, const struct journal *journal);
+
+/* A verdict and a reason for each file, the sums, and `stop`. */
+void gc_judge(struct gc *gc, const struct journal *journal);
+
+/* The order of deletion: first a checkpoint loses its _metadata, so that what is left of it can never
+ * be taken for complete. True: this file goes before all others, and if it cannot be deleted, nothing
+ * else may be. */
+bool gc_goes_first(const struct gc *gc, const struct gc_file *file);
+
+/*
+ * May a deletion that was decided on one journal go on with another, read later? False: another launch,
+ * a request or a hand-over came in between. *ret_why (static) says what.
+ */
+bool gc_still_holds(const struct journal *then, const struct journal *now, const char **ret_why);
+
+enum gc_verdict gc_reason_verdict(enum gc_reason reason);
+const char *gc_verdict_name(enum gc_verdict verdict); /* "keep", "doubt", "delete" */
+const char *gc_reason_name(enum gc_reason reason);    /* "replaced", ...; never changes */
+const char *gc_reason_text(enum gc_reason reason);    /* for people: "of checkpoints that ..." */
+
+static inline const char *gc_name(const struct gc *gc, const struct gc_file *file)
+{
+	return gc->names.data + file->name;
+}
+
+#endif

@@ -1,0 +1,32 @@
+/* gc_internal - what the files of gc share; used by gc*.c only. */
+#ifndef DREY_CORE_GC_INTERNAL_H
+#define DREY_CORE_GC_INTERNAL_H
+
+#include "core/gc/gc.h"
+
+enum gc_job {
+	GC_JOB_FOREIGN, /* no launch of the journal has it */
+	GC_JOB_LAST,    /* of the last launch: it may run, or be continued */
+	GC_JOB_RECENT,  /* dead; its completed checkpoints stay */
+	GC_JOB_OLD,     /* dead, and so many others have left a usable snapshot since */
+};
+
+/* What is known about a job id of 32 digits. */
+enum gc_job gc_job_of(const struct gc *gc, const struct journal *journal, const char *job_id);
+
+/* Has something been written in the tree since the last launch is proven? */
+bool gc_is_active(const struct gc *gc, const struct gc_tree *tree, const struct journal *journal);
+
+/* Does a launch that counts have a snapshot all files of which exist? */
+bool gc_has_complete(const struct gc *gc, const struct journal *journal, size_t index);
+
+/* Why nothing may be deleted, with this journal alone; NULL = nothing stops it. The caller frees. */
+char *gc_journal_stops(const struct gc *gc, const struct journal *journal);
+
+/* A restore request that has not been carried out. */
+bool gc_request_waits(const struct journal *journal);
+
+/* The n of "chk-<n>", and *ret_rest what follows it and a slash; 0 = another name. */
+int64_t gc_checkpoint_of(const char *name, const char **ret_rest);
+
+#endif

@@ -1,0 +1,262 @@
+/* gc: a verdict for each file. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/gc/gc_internal.h"
+
+#define MINUTE_MS INT64_C(60000)
+
+/* ---- what stops it ---- */
+
+char *gc_journal_stops(const struct gc *gc, const struct journal *journal)
+{
+	const struct launch *last = journal_launch_const(journal);
+	int64_t proven_ms = last ? gc->now_unix_ms - last->proven_unix_ms : 0;
+
+	if (!last)
+		return xstrdup("the journal has no launch");
+	if (last->mismatched || journal->outcome.kind == OUTCOME_RESTORE_MISMATCH)
+		return xasprintf("launch %jd has restored something else than was decided",
+				 (intmax_t)last->number);
+	/* MUT: the last launch need not be proven */
+	if (!last->proven_unix_ms)
+		return xasprintf("launch %jd has not completed a checkpoint yet",
+				 (intmax_t)last->number);
+	if (proven_ms < gc->policy.grace_ms)
+		return xasprintf("launch %jd completed its first checkpoint less than %jd min ago",
+				 (intmax_t)last->number,
+				 (intmax_t)((gc->policy.grace_ms + MINUTE_MS - 1) / MINUTE_MS));
+	if (gc_request_waits(journal))
+		return xstrdup("a restore request has not been carried out yet");
+	if (handover_is_under_way(&journal->handover))
+		return xstrdup("a hand-over is under way");
+	return NULL;
+}
+
+/* Files of snapshots need more than results. */
+static char *what_is_missing(const struct gc *gc, const struct journal *journal)
+{
+	if (gc->unreadable)
+		return xstrdup(gc->unreadable);
+	/* MUT: the last launch needs no usable snapshot */
+	if (!gc_has_complete(gc, journal, journal->launch_count - 1))
+		return xstrdup("no complete snapshot of the last launch was found");
+	for (size_t i = 0; i < gc->snapshot_count; i++)
+		if (gc->snapshots[i].retained && !gc->snapshots[i].read)
+			return xasprintf("%s was not read", gc->snapshots[i].path);
+	return NULL;
+}
+
+bool gc_still_holds(const struct journal *then, const struct journal *now, const char **ret_why)
+{
+	const struct launch *a = journal_launch_const(then), *b = journal_launch_const(now);
+
+	*ret_why = NULL;
+	if (!a || !b || a->number != b->number || strcmp(a->job_id, b->job_id) != 0 ||
+	    then->launch_count != now->launch_count)
+		*ret_why = "there is another launch";
+	else if (b->mismatched || then->outcome.kind != now->outcome.kind)
+		*ret_why = "the job has ended";
+	else if (gc_request_waits(now))
+		*ret_why = "a restore was requested";
+	else if (handover_is_under_way(&now->handover))
+		*ret_why = "a hand-over is under way";
+	return *ret_why == NULL;
+}
+
+/* ---- the checkpoints of one job ---- */
+
+struct chk {
+	int64_t id;
+	bool metadata; /* there is a _metadata */
+	const struct gc_snapshot *snapshot;
+};
+
+struct chks {
+	struct chk *list; /* sorted by id */
+	size_t count;
+};
+
+static int by_checkpoint(const void *left, const void *right)
+{
+	const struct chk *a = left, *b = right;
+
+	return (a->id > b->id) - (a->id < b->id);
+}
+
+static struct chk *chk_find(const struct chks *chks, int64_t id)
+{
+	const struct chk key = {.id = id};
+
+	return bsearch(&key, chks->list, chks->count, sizeof(key), by_checkpoint);
+}
+
+static void list_ids(const struct gc *gc, const struct gc_tree *tree, struct chks *chks)
+{
+	size_t cap = 0, kept = 0;
+
+	for (size_t i = tree->first; i < tree->first + tree->count; i++) {
+		int64_t id = gc_checkpoint_of(gc_name(gc, &gc->files[i]), NULL);
+
+		if (!id || (chks->count && chks->list[chks->count - 1].id == id))
+			continue;
+		if (chks->count == cap) {
+			cap = cap ? 2 * cap : 16;
+			chks->list = xreallocarray(chks->list, cap, sizeof(*chks->list));
+		}
+		chks->list[chks->count++] = (struct chk){.id = id};
+	}
+	if (!chks->count)
+		return;
+	qsort(chks->list, chks->count, sizeof(*chks->list), by_checkpoint);
+	for (size_t i = 0; i < chks->count; i++)
+		if (!kept || chks->list[kept - 1].id != chks->list[i].id)
+			chks->list[kept++] = chks->list[i];
+	chks->count = kept;
+}
+
+static void chks_find(const struct gc *gc, const struct gc_tree *tree, struct chks *chks)
+{
+	*chks = (struct chks){0};
+	list_ids(gc, tree, chks);
+	for (size_t i = tree->first; i < tree->first + tree->count; i++) {
+		const struct gc_file *file = &gc->files[i];
+		const char *rest;
+		int64_t id = gc_checkpoint_of(gc_name(gc, file), &rest);
+		struct chk *chk = id ? chk_find(chks, id) : NULL;
+
+		if (chk && !strcmp(rest, "_metadata"))
+			chk->metadata = true;
+	}
+	for (size_t i = 0; i < gc->snapshot_count && chks->count; i++) {
+		const struct gc_snapshot *snapshot = &gc->snapshots[i];
+		struct chk *chk;
+
+		if (snapshot->kind != SNAPSHOT_CHECKPOINT ||
+		    strcmp(snapshot->job_id, tree->job_id) != 0)
+			continue;
+		chk = chk_find(chks, snapshot->checkpoint_id);
+		/* one of several in different directories: the one that stays counts */
+		if (chk && (!chk->snapshot || snapshot->retained))
+			chk->snapshot = snapshot;
+	}
+}
+
+/* ---- one file ---- */
+
+/* A file without a date could be new. */
+static bool is_strange(const struct gc_file *file)
+{
+	return file->odd || file->mtime_unix_ms <= 0;
+}
+
+static enum gc_reason judge_in_checkpoint(const struct gc *gc, const struct gc_file *file,
+					  const struct chk *chk, const char *rest)
+{
+	const struct gc_snapshot *snapshot = chk->snapshot;
+
+	if (!*rest || strchr(rest, '/'))
+		return GC_STRANGE;
+	if (snapshot && snapshot->retained)
+		return GC_RETAINED;
+	/* MUT: a file goes with its checkpoint although another refers to it */
+	if (gc_is_referred(gc, gc_name(gc, file)))
+		return GC_REFERRED;
+	if (!snapshot && chk->metadata) /* it is complete, but was not seen as such */
+		return GC_STRANGE;
+	return snapshot ? GC_REPLACED : GC_UNFINISHED;
+}
+
+static bool is_in(const char *name, const char *dir)
+{
+	size_t len = strlen(dir);
+
+	return !strncmp(name, dir, len) && name[len] == '/' && name[len + 1];
+}
+
+static enum gc_reason judge_of_job(const struct gc *gc, const struct gc_file *file,
+				   const struct chks *chks)
+{
+	const char *name = gc_name(gc, file), *rest;
+	int64_t id = gc_checkpoint_of(name, &rest);
+
+	if (is_strange(file))
+		return GC_STRANGE;
+	if (id)
+		return judge_in_checkpoint(gc, file, chk_find(chks, id), rest);
+	if (!is_in(name, "shared") && !is_in(name, "taskowned") && !is_in(name, "dstl"))
+		return GC_STRANGE;
+	/* MUT: shared files are deleted whoever refers to them */
+	if (gc_is_referred(gc, name))
+		return GC_REFERRED;
+	return GC_UNREFERENCED;
+}
+
+/* The same for all files of the tree? Else GC_REASON_COUNT. */
+static enum gc_reason judge_tree(const struct gc *gc, const struct gc_tree *tree,
+				 const struct journal *journal)
+{
+	enum gc_job job = gc_job_of(gc, journal, tree->job_id);
+
+	if (gc->stop && !(gc->results_only && tree->kind == GC_TREE_RESULTS))
+		return GC_STOPPED;
+	if (job == GC_JOB_LAST)
+		return GC_NEEDED;
+	if (job == GC_JOB_FOREIGN)
+		return GC_STRANGE;
+	return gc_is_active(gc, tree, journal) ? GC_ACTIVE : GC_REASON_COUNT;
+}
+
+static void judge_files(struct gc *gc, struct gc_tree *tree, const struct journal *journal)
+{
+	enum gc_reason whole = judge_tree(gc, tree, journal);
+	struct chks chks = {0};
+
+	if (tree->kind == GC_TREE_JOB && whole == GC_REASON_COUNT)
+		chks_find(gc, tree, &chks);
+	for (size_t i = tree->first; i < tree->first + tree->count; i++) {
+		struct gc_file *file = &gc->files[i];
+		enum gc_reason reason = whole;
+
+		if (whole == GC_REASON_COUNT && tree->kind == GC_TREE_JOB)
+			reason = judge_of_job(gc, file, &chks);
+		else if (whole == GC_REASON_COUNT)
+			reason = is_strange(file) ? GC_STRANGE : GC_RESULT;
+		file->reason = (uint8_t)reason;
+		file->verdict = (uint8_t)gc_reason_verdict(reason);
+		tree->sums[reason].files++;
+		tree->sums[reason].bytes += file->size_bytes;
+	}
+	free(chks.list);
+}
+
+void gc_judge(struct gc *gc, const struct journal *journal)
+{
+	memset(gc->sums, 0, sizeof(gc->sums));
+	free(gc->stop);
+	gc->results_only = false;
+	gc->stop = gc_journal_stops(gc, journal);
+	if (!gc->stop) {
+		gc->stop = what_is_missing(gc, journal);
+		gc->results_only = gc->stop != NULL;
+	}
+	for (size_t i = 0; i < gc->tree_count; i++) {
+		struct gc_tree *tree = &gc->trees[i];
+
+		memset(tree->sums, 0, sizeof(tree->sums));
+		judge_files(gc, tree, journal);
+		for (int k = 0; k < GC_REASON_COUNT; k++) {
+			gc->sums[k].files += tree->sums[k].files;
+			gc->sums[k].bytes += tree->sums[k].bytes;
+		}
+	}
+}
+
+bool gc_goes_first(const struct gc *gc, const struct gc_file *file)
+{
+	const char *rest;
+
+	return gc_checkpoint_of(gc_name(gc, file), &rest) && !strcmp(rest, "_metadata");
+}
