@@ -172,6 +172,37 @@ int store_list_dirs(struct store *store, const char *uri, const char *leaf, stor
 	return rc;
 }
 
+int store_list_tree(struct store *store, const char *uri, store_leaf_fn fn, void *ctx,
+		    struct err *err)
+{
+	struct uri parsed = {0};
+	int rc;
+
+	if (parse_for(store, uri, &parsed, err))
+		return -1;
+	rc = store->ops->list_tree(store, &parsed, fn, ctx, err);
+	uri_release(&parsed);
+	return rc;
+}
+
+int store_delete_many(struct store *store, store_uri_fn uri, size_t count, store_deleted_fn fn,
+		      void *ctx, struct err *err)
+{
+	return store->ops->delete_many(store, uri, count, fn, ctx, err);
+}
+
+int store_remove_empty(struct store *store, const char *uri, struct err *err)
+{
+	struct uri parsed = {0};
+	int rc;
+
+	if (parse_for(store, uri, &parsed, err))
+		return -1;
+	rc = store->ops->remove_empty ? store->ops->remove_empty(store, &parsed, err) : 0;
+	uri_release(&parsed);
+	return rc;
+}
+
 /* The first bytes of a file: *ret_len_bytes <= len_bytes. */
 static int read_head(struct store *store, const char *uri, void *head, size_t len_bytes,
 		     size_t *ret_len_bytes, struct err *err)

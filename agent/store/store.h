@@ -63,6 +63,20 @@ typedef int (*store_entry_fn)(void *ctx, const struct store_entry *entry, struct
  */
 int store_list(struct store *store, const char *uri, store_entry_fn fn, void *ctx, struct err *err);
 
+/* A file anywhere below a directory. */
+struct store_leaf {
+	const char *name; /* relative to it: "chk-1/_metadata"; borrowed for the call */
+	bool odd;         /* not a file (a symbolic link, a device), or no URI can name it */
+	struct store_stat stat;
+};
+
+typedef int (*store_leaf_fn)(void *ctx, const struct store_leaf *leaf, struct err *err);
+
+/* All files below the directory `uri`, at every depth; symbolic links are not followed. Otherwise as
+ * store_list(). */
+int store_list_tree(struct store *store, const char *uri, store_leaf_fn fn, void *ctx,
+		    struct err *err);
+
 /* A directory seen through one file in it. */
 struct store_dir {
 	const char *name; /* of the directory; borrowed for the call */
@@ -107,6 +121,22 @@ typedef int (*store_look_fn)(void *ctx, const struct store_look *look, struct er
  */
 int store_look_many(struct store *store, store_uri_fn uri, size_t count, size_t head_bytes,
 		    store_look_fn fn, void *ctx, struct err *err);
+
+/* What became of one file of many. `why` NULL: it is deleted, or was absent; borrowed for the call.
+ * Return 0 to continue, -1 with *err set to end. */
+typedef int (*store_deleted_fn)(void *ctx, size_t index, const struct err *why, struct err *err);
+
+/*
+ * Delete `count` files, each passed to fn exactly once, in no order; at most STORE_IN_FLIGHT requests
+ * to an object store are under way. A file that cannot be deleted is reported to fn and does not fail
+ * the call. -1: fn has failed; more may have been deleted.
+ */
+int store_delete_many(struct store *store, store_uri_fn uri, size_t count, store_deleted_fn fn,
+		      void *ctx, struct err *err);
+
+/* Remove the empty directories below `uri`, and that one if it is empty then; others stay. An object
+ * store has none. ERR_ABSENT: there is no such directory. */
+int store_remove_empty(struct store *store, const char *uri, struct err *err);
 
 /* How many entries one listing request yields: 1000 for an object store, 1 where a listing costs as
  * much as a stat of each. */

@@ -260,3 +260,49 @@ int store_dirs_list(const struct store_dirs *dirs, store_dir_fn fn, void *ctx, s
 	free(run);
 	return rc;
 }
+
+/* ---- all names ---- */
+
+struct leaves {
+	store_leaf_fn fn;
+	void *ctx;
+};
+
+/* A URI with this path names this object and no other. */
+static bool is_sayable_path(const char *path)
+{
+	size_t len;
+
+	for (;; path += len + 1) {
+		len = strcspn(path, "/");
+		if (!is_sayable(path, len))
+			return false;
+		if (!path[len])
+			return true;
+	}
+}
+
+static int on_leaf(void *ctx, const struct store_dirs_name *item, struct err *err)
+{
+	const struct leaves *leaves = ctx;
+	struct store_leaf leaf = {.name = item->name, .stat = item->stat};
+	size_t len = strlen(item->name);
+
+	if (!item->stat.size_bytes && item->name[len - 1] == '/')
+		return 0; /* it stands for a directory */
+	leaf.odd = !is_sayable_path(item->name);
+	return leaves->fn(leaves->ctx, &leaf, err);
+}
+
+int store_dirs_leaves(const struct store_dirs *dirs, store_leaf_fn fn, void *ctx, struct err *err)
+{
+	struct leaves leaves = {fn, ctx};
+	struct store_spans *spans = xcalloc(1, sizeof(*spans));
+	int rc;
+
+	store_spans_init(spans);
+	rc = dirs->walk(dirs->store, dirs->dir, spans, false, on_leaf, &leaves, err);
+	store_spans_release(spans);
+	free(spans);
+	return rc;
+}

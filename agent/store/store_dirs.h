@@ -48,6 +48,9 @@ struct store_dirs {
 		    bool delimited, store_dirs_fn fn, void *ctx, struct err *err);
 };
 
+/* As store_list_tree(): `leaf` is not used. Sizes that are in doubt are passed on as listed. */
+int store_dirs_leaves(const struct store_dirs *dirs, store_leaf_fn fn, void *ctx, struct err *err);
+
 /* As store_list_dirs(). */
 int store_dirs_list(const struct store_dirs *dirs, store_dir_fn fn, void *ctx, struct err *err);
 

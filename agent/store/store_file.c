@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "store/store_ops.h"
+#include "store/store_file_tree.h"
 
 struct file_stream {
 	struct store_stream base;
@@ -264,6 +264,26 @@ static void file_read_close(struct store_stream *base)
 	free(stream);
 }
 
+static int file_delete_many(struct store *store, store_uri_fn uri, size_t count,
+			    store_deleted_fn fn, void *ctx, struct err *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *text = uri(ctx, i);
+		struct uri parsed = {0};
+		struct err why = {0};
+		int rc = -1;
+
+		if (!store_serves(store, text))
+			err_set(&why, ERR_CONFIG, 0, "'%s' is not a local file", text);
+		else if (uri_parse(text, &parsed, &why) == 0)
+			rc = store_file_delete(parsed.path, &why);
+		uri_release(&parsed);
+		if (fn(ctx, i, rc ? &why : NULL, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static const char *const schemes[] = {"file", NULL};
 
 const struct store_ops store_file_ops = {
@@ -275,6 +295,9 @@ const struct store_ops store_file_ops = {
 	.stat = file_stat,
 	.list = file_list,
 	.list_dirs = file_list_dirs,
+	.list_tree = store_file_list_tree,
+	.delete_many = file_delete_many,
+	.remove_empty = store_file_remove_empty,
 	.read_open = file_read_open,
 	.read = file_read,
 	.read_close = file_read_close,

@@ -27,6 +27,13 @@ struct store_ops {
 	/* `uri` of store_look_many(), not parsed yet; NULL: stat and read_open one after another */
 	int (*look_many)(struct store *store, store_uri_fn uri, size_t count, size_t head_bytes,
 			 store_look_fn fn, void *ctx, struct err *err);
+	int (*list_tree)(struct store *store, const struct uri *uri, store_leaf_fn fn, void *ctx,
+			 struct err *err);
+	/* `uri` of store_delete_many(), not parsed yet */
+	int (*delete_many)(struct store *store, store_uri_fn uri, size_t count, store_deleted_fn fn,
+			   void *ctx, struct err *err);
+	/* NULL: it has no directories */
+	int (*remove_empty)(struct store *store, const struct uri *uri, struct err *err);
 	int (*read_open)(struct store *store, const struct uri *uri, int64_t offset,
 			 struct store_stream **ret, struct err *err);
 	int (*read)(struct store_stream *stream, void *buf, size_t len_bytes, size_t *ret_len_bytes,

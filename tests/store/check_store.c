@@ -270,6 +270,55 @@ TEST(sees_each_directory_once_with_its_leaf)
 	CHECK_INT(err.kind, ==, ERR_ABSENT);
 }
 
+struct tree {
+	struct buf text;
+	int count, wrong;
+};
+
+static int on_leaf(void *ctx, const struct store_leaf *leaf, struct err *err)
+{
+	struct tree *tree = ctx;
+
+	(void)err;
+	tree->count++;
+	tree->wrong += leaf->odd || leaf->stat.mtime_unix_ms <= 0;
+	buf_addf(&tree->text, "|%s=%jd|", leaf->name, (intmax_t)leaf->stat.size_bytes);
+	return 0;
+}
+
+/* How many files there are at all levels below `name`. */
+static int count_tree(const char *name, struct tree *tree)
+{
+	cleanup_free char *uri = at(name);
+	struct err err = {0};
+
+	if (!CHECK_INT(store_list_tree(store, uri, on_leaf, tree, &err), ==, 0))
+		tap_note("%s", err.msg);
+	CHECK_INT(tree->wrong, ==, 0);
+	return tree->count;
+}
+
+TEST(lists_all_levels)
+{
+	cleanup_free char *none = at("on");
+	struct tree one = {0}, odd = {0}, dense = {0};
+	struct err err = {0};
+
+	CHECK_INT(count_tree("one", &one), ==, 3);
+	CHECK_HAS(buf_str(&one.text), "|digits=10|");
+	CHECK_HAS(buf_str(&one.text), "|empty=0|");
+	CHECK_HAS(buf_str(&one.text), "|inner/x=1|");
+	CHECK_INT(count_tree("odd", &odd), ==, ARRAY_LEN(odd_names));
+	for (size_t i = 0; i < ARRAY_LEN(odd_names); i++)
+		CHECK_HAS(buf_str(&odd.text), odd_names[i]);
+	CHECK_INT(count_tree("dense", &dense), ==, DENSE * (dense_files + 1) + 1);
+	CHECK_INT(store_list_tree(store, none, on_leaf, &one, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_ABSENT);
+	buf_release(&one.text);
+	buf_release(&odd.text);
+	buf_release(&dense.text);
+}
+
 struct looks {
 	char *uri;
 	bool seen[SPARSE + 3];
@@ -405,6 +454,73 @@ TEST(reads_two_files_at_a_time)
 		store_read_close(second);
 	}
 	store_read_close(first);
+}
+
+/* ---- the last ones: they delete ---- */
+
+struct deletions {
+	char *uri;
+	int count, failed;
+};
+
+/* All leaves of the sparse directories, some of which are absent, and the files with odd names. */
+static const char *deletion_uri(void *ctx, size_t index)
+{
+	struct deletions *deletions = ctx;
+
+	free(deletions->uri);
+	if (index < sparse_dirs)
+		deletions->uri = xasprintf("%s/sparse/s%04zu/leaf", top, index);
+	else
+		deletions->uri = xasprintf("%s/odd/%s", top, odd_names[index - sparse_dirs]);
+	return deletions->uri;
+}
+
+static int on_deleted(void *ctx, size_t index, const struct err *why, struct err *err)
+{
+	struct deletions *deletions = ctx;
+
+	(void)err;
+	deletions->count++;
+	deletions->failed += why != NULL;
+	if (why)
+		tap_note("%zu: %s", index, why->msg);
+	return 0;
+}
+
+TEST(deletes_files_and_nothing_else)
+{
+	cleanup_free char *odd = at("odd"), *one = at("one");
+	struct deletions deletions = {0};
+	size_t count = sparse_dirs + ARRAY_LEN(odd_names), without = 0;
+	struct tree before = {0}, after = {0};
+	struct err err = {0};
+
+	for (size_t i = 0; i < sparse_dirs; i++)
+		without += NO_LEAF(i);
+	CHECK_INT(count_tree("sparse", &before), ==, sparse_dirs);
+	CHECK_INT(store_delete_many(store, deletion_uri, count, on_deleted, &deletions, &err), ==,
+		  0);
+	CHECK_INT(deletions.count, ==, count);
+	CHECK_INT(deletions.failed, ==, 0);
+	for (size_t i = 0; i < sparse_dirs; i++)
+		CHECK_INT(store_exists(store, deletion_uri(&deletions, i), &err), ==, 0);
+	CHECK_INT(count_tree("one", &after), ==, 3);
+	if (without) {
+		after.count = 0;
+		CHECK_INT(count_tree("sparse", &after), ==, without);
+	}
+	CHECK_INT(store_remove_empty(store, one, &err), ==, 0);
+	after.count = 0;
+	CHECK_INT(count_tree("one", &after), ==, 3);
+	if (store_remove_empty(store, odd, &err) == 0 && store_list_page(store) == 1)
+		CHECK_INT(store_list(store, odd, count_entry, &after.count, &err), ==, -1);
+	CHECK_INT(store_delete_many(store, deletion_uri, count, on_deleted, &deletions, &err), ==,
+		  0);
+	CHECK_INT(deletions.failed, ==, 0);
+	free(deletions.uri);
+	buf_release(&before.text);
+	buf_release(&after.text);
 }
 
 int main(int argc, char **argv)

@@ -213,3 +213,103 @@ TEST(reads_a_file_from_any_offset)
 	CHECK_INT(store_read_open(store, fifo, 0, &stream, &err), ==, -1); /* and does not hang */
 	store_close(store);
 }
+
+static int add_leaf(void *ctx, const struct store_leaf *leaf, struct err *err)
+{
+	(void)err;
+	buf_addf(ctx, "%s%s ", leaf->name, leaf->odd ? "?" : "");
+	return 0;
+}
+
+TEST(lists_all_levels_and_follows_no_link)
+{
+	cleanup_dir char *top = dir_new(), *other = dir_new();
+	cleanup_free char *link = uri_join(top, "a/link"), *deep = uri_join(top, "a");
+	cleanup_buf struct buf text = BUF_INIT;
+	struct store *store = opened(top);
+	struct err err = {0};
+
+	dir_put(other, "foreign", "x", 1);
+	dir_put(top, "a/b/file", "abc", 3);
+	dir_mkdir(top, "empty");
+	CHECK(!symlink(other, link));
+	CHECK_INT(store_list_tree(store, top, add_leaf, &text, &err), ==, 0);
+	CHECK_HAS(buf_str(&text), "a/b/file ");
+	CHECK_HAS(buf_str(&text), "a/link? ");
+	CHECK(!strstr(buf_str(&text), "foreign"));
+	CHECK_INT(store_list_tree(store, link, add_leaf, &text, &err), ==, -1);
+	for (int i = 0; i < 20; i++) {
+		char *next = uri_join(deep, "d");
+
+		free(deep);
+		deep = next;
+		CHECK(!mkdir(deep, 0755));
+	}
+	CHECK_INT(store_list_tree(store, top, add_leaf, &text, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_FORMAT);
+	CHECK_HAS(err.msg, "too many directories");
+	store_close(store);
+}
+
+static const char *nth_uri(void *ctx, size_t index)
+{
+	return ((const char *const *)ctx)[index];
+}
+
+static int keep_why(void *ctx, size_t index, const struct err *why, struct err *err)
+{
+	(void)ctx;
+	if (index < 2)
+		CHECK(!why);
+	else
+		CHECK(why && why->kind != ERR_ABSENT);
+	return index == 3 ? err_set(err, ERR_BUSY, 0, "enough") : 0;
+}
+
+TEST(deletes_files_and_says_which_it_cannot)
+{
+	cleanup_dir char *top = dir_new();
+	cleanup_free char *file = uri_join(top, "f"), *none = uri_join(top, "none"),
+			  *dir = uri_join(top, "dir");
+	const char *uris[] = {file, none, dir, "s3://b/x", file};
+	struct store *store = opened(top);
+	struct err err = {0};
+
+	dir_put(top, "f", "abc", 3);
+	dir_mkdir(top, "dir");
+	CHECK_INT(store_delete_many(store, nth_uri, 5, keep_why, uris, &err), ==, -1);
+	CHECK_STR(err.msg, "enough");
+	CHECK_INT(store_exists(store, file, NULL), ==, 0);
+	store_close(store);
+}
+
+TEST(removes_only_directories_that_are_empty)
+{
+	cleanup_dir char *top = dir_new(), *other = dir_new();
+	cleanup_free char *link = uri_join(top, "gone/link"), *gone = uri_join(top, "gone"),
+			  *stays = uri_join(top, "stays"), *inner = uri_join(top, "stays/inner"),
+			  *empty = uri_join(other, "empty");
+	struct store *store = opened(top);
+	struct err err = {0};
+
+	dir_mkdir(top, "gone");
+	dir_mkdir(top, "gone/a");
+	dir_mkdir(top, "gone/a/b");
+	dir_put(top, "stays/file", "x", 1);
+	dir_mkdir(top, "stays/inner");
+	CHECK_INT(store_remove_empty(store, gone, &err), ==, 0);
+	CHECK(access(gone, F_OK) != 0);
+	CHECK_INT(store_remove_empty(store, stays, &err), ==, 0);
+	CHECK(access(stays, F_OK) == 0);
+	CHECK(access(inner, F_OK) != 0);
+	CHECK_INT(store_remove_empty(store, gone, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_ABSENT);
+	/* what is behind a link stays */
+	dir_mkdir(other, "empty");
+	dir_mkdir(top, "gone");
+	CHECK(!symlink(other, link));
+	CHECK_INT(store_remove_empty(store, gone, &err), ==, 0);
+	CHECK(access(empty, F_OK) == 0);
+	CHECK(access(gone, F_OK) == 0);
+	store_close(store);
+}

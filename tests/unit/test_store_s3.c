@@ -386,3 +386,52 @@ TEST(a_store_without_bucket_or_with_a_bad_endpoint_is_not_opened)
 	CHECK_INT(err.kind, ==, ERR_CONFIG);
 	store_config_release(&config);
 }
+
+/* ---- delete ---- */
+
+/* Without an answer of its own the stub says 404 for what is not there. */
+static bool deletes_some(struct s3_stub *stub, const struct http_stub_request *request,
+			 struct http_stub_answer *answer)
+{
+	if (strcmp(request->method, "DELETE") != 0)
+		return false;
+	if (strstr(request->target, "/kept"))
+		s3_stub_error(answer, 403, "AccessDenied", "");
+	else if (strstr(request->target, "/busy") && stub->faults++ < 2)
+		s3_stub_error(answer, 503, "SlowDown", "");
+	else if (strstr(request->target, "/none"))
+		return false;
+	else
+		answer->status = 204;
+	return true;
+}
+
+static const char *deletion(void *ctx, size_t index)
+{
+	static const char *const uris[] = {"s3://b/ck/kept", "s3://b/ck/busy", "s3://b/ck/none",
+					   "s3://b/ck/gone", "s3://b",         "s3://other/x"};
+
+	(void)ctx;
+	return uris[index];
+}
+
+static int on_deletion(void *ctx, size_t index, const struct err *why, struct err *err)
+{
+	static const enum err_kind kinds[] = {ERR_DENIED, ERR_NONE,   ERR_NONE,
+					      ERR_NONE,   ERR_FORMAT, ERR_CONFIG};
+
+	(void)ctx;
+	(void)err;
+	if (!CHECK_INT(why ? why->kind : ERR_NONE, ==, kinds[index]) && why)
+		tap_note("%s", why->msg);
+	return 0;
+}
+
+WORLD_TEST(a_file_that_may_not_be_deleted_is_said_and_others_are_deleted)
+{
+	set_fault(world, deletes_some);
+	CHECK_INT(store_delete_many(world->store, deletion, 6, on_deletion, NULL, &world->err), ==,
+		  0);
+	CHECK_HAS(buf_str(&world->stub->seen), "DELETE /b/ck/gone\n");
+	CHECK(!strstr(buf_str(&world->stub->seen), "DELETE /b\n"));
+}

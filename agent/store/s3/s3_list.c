@@ -174,3 +174,13 @@ int s3_list(struct store *store, const struct uri *uri, store_entry_fn fn, void 
 	free(spans);
 	return rc;
 }
+
+/* ---- all levels ---- */
+
+int s3_list_tree(struct store *store, const struct uri *uri, store_leaf_fn fn, void *ctx,
+		 struct err *err)
+{
+	struct store_dirs dirs = {.store = store, .dir = uri, .walk = list_walk};
+
+	return store_dirs_leaves(&dirs, fn, ctx, err);
+}

@@ -27,12 +27,10 @@ static size_t real_index(const struct looks *looks, size_t index)
 	return looks->only ? looks->only[index] : index;
 }
 
-/* The key of a file; *ret_uri has it and must be released. */
-static int key_of(struct looks *looks, size_t index, struct uri *ret_uri, const char **ret_key,
-		  struct err *err)
+int s3_key_of(const struct s3_store *s3, const char *text, struct uri *ret_uri,
+	      const char **ret_key, struct err *err)
 {
-	const struct store *base = &looks->s3->base;
-	const char *text = looks->uri(looks->uri_ctx, real_index(looks, index));
+	const struct store *base = &s3->base;
 	bool ours, bucket;
 
 	if (uri_parse(text, ret_uri, err))
@@ -48,6 +46,13 @@ static int key_of(struct looks *looks, size_t index, struct uri *ret_uri, const 
 		return err_set(err, ERR_FORMAT, 0, "'%s' is a bucket, not a file", text);
 	return err_set(err, ERR_CONFIG, 0, "'%s' is not in the store %s://%s", text, base->scheme,
 		       base->authority);
+}
+
+static int key_of(struct looks *looks, size_t index, struct uri *ret_uri, const char **ret_key,
+		  struct err *err)
+{
+	return s3_key_of(looks->s3, looks->uri(looks->uri_ctx, real_index(looks, index)), ret_uri,
+			 ret_key, err);
 }
 
 static int s3_look_prepare(void *ctx, size_t index, struct store_call *ret_call, struct err *err)

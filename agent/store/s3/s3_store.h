@@ -2,7 +2,7 @@
  * s3_store - what the files of the S3 store share; used by store_s3.c and s3_*.c only.
  *
  * s3_request.c signs requests and interprets failures, s3_look.c requests single files,
- * s3_list.c lists, s3_read.c reads. Contracts: store/store.h.
+ * s3_list.c lists, s3_delete.c deletes, s3_read.c reads. Contracts: store/store.h.
  */
 #ifndef DREY_STORE_S3_STORE_H
 #define DREY_STORE_S3_STORE_H
@@ -41,6 +41,10 @@ struct s3_ask {
 int s3_prepare(struct s3_store *s3, const struct s3_ask *ask, struct store_call *ret_call,
 	       struct err *err);
 
+/* The key of a file of this store. *ret_uri has it, and must be released. */
+int s3_key_of(const struct s3_store *s3, const char *text, struct uri *ret_uri,
+	      const char **ret_key, struct err *err);
+
 /* The error for an unexpected answer. ERR_ABSENT only if the server has said so about the key
  * itself. */
 enum store_verdict s3_judge_failure(struct s3_store *s3, const struct s3_ask *ask,
@@ -62,6 +66,10 @@ int s3_list(struct store *store, const struct uri *uri, store_entry_fn fn, void 
 	    struct err *err);
 int s3_list_dirs(struct store *store, const struct uri *uri, const char *leaf, store_dir_fn fn,
 		 void *ctx, struct err *err);
+int s3_list_tree(struct store *store, const struct uri *uri, store_leaf_fn fn, void *ctx,
+		 struct err *err);
+int s3_delete_many(struct store *store, store_uri_fn uri, size_t count, store_deleted_fn fn,
+		   void *ctx, struct err *err);
 int s3_read_open(struct store *store, const struct uri *uri, int64_t offset,
 		 struct store_stream **ret, struct err *err);
 int s3_read(struct store_stream *stream, void *buf, size_t len_bytes, size_t *ret_len_bytes,

@@ -213,6 +213,112 @@ static int swift_look_many(struct store *base, store_uri_fn uri, size_t count, s
 	return rc;
 }
 
+/* ---- delete ---- */
+
+struct deletions {
+	struct swift_store *store;
+	store_uri_fn uri;
+	store_deleted_fn fn;
+	void *ctx;
+	struct swift_attempt *attempts;
+	bool ended; /* by fn */
+	struct err end;
+};
+
+/* Without `multipart-manifest`: the segments of a large object stay, and so does what shares them. */
+static int deletion_of(const struct deletions *deletions, size_t index, struct uri *uri,
+		       struct swift_request *ret, struct err *err)
+{
+	const char *text = deletions->uri(deletions->ctx, index);
+
+	if (!store_serves(&deletions->store->base, text))
+		return err_set(err, ERR_CONFIG, 0, "'%s' is not in the store swift://%s", text,
+			       deletions->store->base.authority);
+	if (uri_parse(text, uri, err))
+		return -1;
+	if (!uri->path[1]) { /* DELETE of the container itself */
+		uri_release(uri);
+		return err_set(err, ERR_FORMAT, 0, "'%s' is a container, not a file", text);
+	}
+	*ret = (struct swift_request){.method = "DELETE", .object = uri->path};
+	return 0;
+}
+
+static int swift_delete_prepare(void *ctx, size_t index, struct store_call *ret_call,
+				struct err *err)
+{
+	struct deletions *deletions = ctx;
+	struct swift_request request;
+	struct uri uri = {0};
+	int rc;
+
+	if (deletion_of(deletions, index, &uri, &request, err))
+		return -1;
+	rc = swift_call_prepare(deletions->store, &request, &deletions->attempts[index], ret_call,
+				err);
+	uri_release(&uri);
+	return rc;
+}
+
+static enum store_verdict swift_delete_judge(void *ctx, size_t index,
+					     const struct http_response *response, struct err *err)
+{
+	struct deletions *deletions = ctx;
+	struct swift_request request;
+	enum store_verdict verdict;
+	struct uri uri = {0};
+
+	if (deletion_of(deletions, index, &uri, &request, err))
+		return STORE_FAILED;
+	verdict = swift_call_judge(deletions->store, &request, &deletions->attempts[index],
+				   response, err);
+	uri_release(&uri);
+	if (verdict == STORE_DONE && deletions->fn(deletions->ctx, index, NULL, &deletions->end)) {
+		deletions->ended = true;
+		verdict = STORE_FAILED;
+	}
+	return verdict;
+}
+
+static int swift_delete_failed(void *ctx, size_t index, const struct err *why, struct err *err)
+{
+	struct deletions *deletions = ctx;
+
+	if (deletions->ended) {
+		if (err)
+			*err = deletions->end;
+		return -1;
+	}
+	return deletions->fn(deletions->ctx, index, why->kind == ERR_ABSENT ? NULL : why, err);
+}
+
+static int swift_delete_many(struct store *base, store_uri_fn uri, size_t count,
+			     store_deleted_fn fn, void *ctx, struct err *err)
+{
+	static const struct store_http_ops ops = {.prepare = swift_delete_prepare,
+						  .judge = swift_delete_judge,
+						  .failed = swift_delete_failed};
+	struct deletions deletions = {
+		.store = (struct swift_store *)base,
+		.uri = uri,
+		.fn = fn,
+		.ctx = ctx,
+		.attempts = xcalloc(count ? count : 1, sizeof(*deletions.attempts)),
+	};
+	struct err why = {0};
+	int rc = 0;
+
+	/* a wrong container must not look like objects that are absent */
+	if (!swift_call_see_container(deletions.store, &why))
+		rc = store_http_many(deletions.store->http, &ops, &deletions, count,
+				     STORE_IN_FLIGHT, err);
+	else
+		for (size_t i = 0; i < count && !rc; i++)
+			rc = fn(ctx, i, &why, err);
+	free(deletions.attempts);
+	return rc;
+}
+
 static const char *const schemes[] = {"swift", NULL};
 
 const struct store_ops store_swift_ops = {
@@ -225,6 +331,8 @@ const struct store_ops store_swift_ops = {
 	.list = swift_list,
 	.list_dirs = swift_list_dirs,
 	.look_many = swift_look_many,
+	.list_tree = swift_list_tree,
+	.delete_many = swift_delete_many,
 	.read_open = swift_read_open,
 	.read = swift_read,
 	.read_close = swift_read_close,

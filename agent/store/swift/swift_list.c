@@ -234,3 +234,11 @@ int swift_list_dirs(struct store *store, const struct uri *uri, const char *leaf
 
 	return store_dirs_list(&dirs, fn, ctx, err);
 }
+
+int swift_list_tree(struct store *store, const struct uri *uri, store_leaf_fn fn, void *ctx,
+		    struct err *err)
+{
+	const struct store_dirs dirs = {.store = store, .dir = uri, .walk = walk};
+
+	return store_dirs_leaves(&dirs, fn, ctx, err);
+}

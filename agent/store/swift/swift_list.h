@@ -9,4 +9,7 @@ int swift_list(struct store *store, const struct uri *uri, store_entry_fn fn, vo
 int swift_list_dirs(struct store *store, const struct uri *uri, const char *leaf, store_dir_fn fn,
 		    void *ctx, struct err *err);
 
+int swift_list_tree(struct store *store, const struct uri *uri, store_leaf_fn fn, void *ctx,
+		    struct err *err);
+
 #endif

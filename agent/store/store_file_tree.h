@@ -1,0 +1,18 @@
+/*
+ * store_file_tree - whole directories of local files: list, delete; part of store_file.c.
+ *
+ * Symbolic links are never followed: what is behind one may belong to anyone.
+ */
+#ifndef DREY_STORE_STORE_FILE_TREE_H
+#define DREY_STORE_STORE_FILE_TREE_H
+
+#include "store/store_ops.h"
+
+#define STORE_FILE_TREE_DEPTH 16 /* directories inside directories; deeper is an error */
+
+int store_file_list_tree(struct store *store, const struct uri *uri, store_leaf_fn fn, void *ctx,
+			 struct err *err);
+int store_file_delete(const char *path, struct err *err); /* absent: it is deleted */
+int store_file_remove_empty(struct store *store, const struct uri *uri, struct err *err);
+
+#endif
