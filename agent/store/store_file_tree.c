@@ -30,7 +30,7 @@ struct walk {
 
 static int walk_dir(struct walk *walk, int parent, const char *name, struct err *err);
 
-static int hand_out(struct walk *walk, const char *name, const struct stat *st, struct err *err)
+static int pass_leaf(struct walk *walk, const char *name, const struct stat *st, struct err *err)
 {
 	size_t len = walk->name.len_bytes;
 	struct store_leaf leaf = {.odd = !S_ISREG(st->st_mode)};
@@ -79,7 +79,7 @@ static int walk_item(struct walk *walk, int dir, const char *name, bool *left, s
 	}
 	if (!S_ISDIR(st.st_mode)) {
 		*left = true;
-		return walk->fn ? hand_out(walk, name, &st, err) : 0;
+		return walk->fn ? pass_leaf(walk, name, &st, err) : 0;
 	}
 	rc = enter(walk, dir, name, err);
 	/* one that is not empty by now stays */

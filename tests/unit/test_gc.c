@@ -494,6 +494,28 @@ GC_TEST(a_savepoint_of_the_last_launch_is_a_snapshot_of_it)
 	CHECK(!w->gc.stop);
 }
 
+GC_TEST(it_must_be_known_to_what_the_last_launch_refers)
+{
+	struct launch *last = &w->journal.launches[4];
+
+	left_by_all(w);
+	xstrset(&last->restore_path, "file:/ck/33333333333333333333333333333333/chk-40");
+	tree(w, jobs[3]);
+	file(w, "shared/aa", 300);
+	judge(w);
+	CHECK(!w->gc.stop);
+	/* Flink has discarded it since, and its successor was not seen */
+	gc_find_snapshot(&w->gc, "/ck/44444444444444444444444444444444/chk-50")->gone = true;
+	gc_judge(&w->gc, &w->journal);
+	CHECK(!w->gc.stop); /* what it was started from is known */
+	gc_find_snapshot(&w->gc, last->restore_path)->gone = true;
+	gc_judge(&w->gc, &w->journal);
+	CHECK_HAS(w->gc.stop, "no checkpoint of the last launch could be read");
+	last->restore_kind = SNAPSHOT_SAVEPOINT;
+	gc_judge(&w->gc, &w->journal);
+	CHECK(!w->gc.stop);
+}
+
 GC_TEST(no_snapshot_is_deleted_if_one_that_stays_was_not_read)
 {
 	left_by_all(w);

@@ -6,7 +6,9 @@
 
 #include "base/mem.h"
 
-#define REFS_MIN 1024 /* a power of two, as every size of the table */
+/* Sizes of tables are powers of two. */
+#define REFS_MIN   1024
+#define PLACES_MIN 64
 
 void gc_release(struct gc *gc)
 {
@@ -20,6 +22,7 @@ void gc_release(struct gc *gc)
 	free(gc->files);
 	free(gc->snapshots);
 	free(gc->refs);
+	free(gc->by_path);
 	free(gc->unreadable);
 	free(gc->stop);
 	buf_release(&gc->names);
@@ -61,12 +64,33 @@ bool gc_add_file(struct gc *gc, const char *name, int64_t size_bytes, int64_t mt
 	return true;
 }
 
+/* The place of the snapshot with this path, taken or free. */
+static uint32_t *place_of(const struct gc *gc, const char *path)
+{
+	uint64_t key = snapshot_path_key(path) * UINT64_C(0x9E3779B97F4A7C15);
+
+	for (size_t at = (size_t)(key >> 32);; at++) {
+		uint32_t *place = &gc->by_path[at & (gc->by_path_cap - 1)];
+
+		if (!*place || snapshot_same_path(gc->snapshots[*place - 1].path, path))
+			return place;
+	}
+}
+
+static void grow_places(struct gc *gc)
+{
+	free(gc->by_path);
+	gc->by_path_cap = gc->by_path_cap ? 2 * gc->by_path_cap : PLACES_MIN;
+	gc->by_path = xcalloc(gc->by_path_cap, sizeof(*gc->by_path));
+	for (size_t i = 0; i < gc->snapshot_count; i++)
+		*place_of(gc, gc->snapshots[i].path) = (uint32_t)i + 1;
+}
+
 struct gc_snapshot *gc_find_snapshot(const struct gc *gc, const char *path)
 {
-	for (size_t i = 0; i < gc->snapshot_count; i++)
-		if (snapshot_same_path(gc->snapshots[i].path, path))
-			return &gc->snapshots[i];
-	return NULL;
+	uint32_t place = gc->by_path_cap ? *place_of(gc, path) : 0;
+
+	return place ? &gc->snapshots[place - 1] : NULL;
 }
 
 struct gc_snapshot *gc_add_snapshot(struct gc *gc, const struct gc_snapshot *snapshot)
@@ -75,11 +99,14 @@ struct gc_snapshot *gc_add_snapshot(struct gc *gc, const struct gc_snapshot *sna
 
 	if (gc_find_snapshot(gc, snapshot->path))
 		return NULL;
+	if (2 * gc->snapshot_count >= gc->by_path_cap)
+		grow_places(gc);
 	if (gc->snapshot_count == gc->snapshot_cap) {
 		gc->snapshot_cap += gc->snapshot_cap / 2 + 16;
 		gc->snapshots =
 			xreallocarray(gc->snapshots, gc->snapshot_cap, sizeof(*gc->snapshots));
 	}
+	*place_of(gc, snapshot->path) = (uint32_t)gc->snapshot_count + 1;
 	to = &gc->snapshots[gc->snapshot_count++];
 	*to = *snapshot;
 	to->path = xstrdup(snapshot->path);

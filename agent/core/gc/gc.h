@@ -109,6 +109,7 @@ struct gc_snapshot {
 	enum gc_check check;
 	bool retained; /* gc_retain() */
 	bool read;     /* its references were passed to gc_refer() */
+	bool gone;     /* it has disappeared since: nothing is known of its references */
 };
 
 struct gc {
@@ -125,6 +126,8 @@ struct gc {
 	struct buf names;
 	struct gc_snapshot *snapshots;
 	size_t snapshot_count, snapshot_cap;
+	uint32_t *by_path; /* index + 1 of each snapshot, open addressing */
+	size_t by_path_cap;
 	uint64_t *refs; /* hashes of names, open addressing */
 	size_t ref_count, ref_cap;
 

@@ -35,6 +35,26 @@ char *gc_journal_stops(const struct gc *gc, const struct journal *journal)
 	return NULL;
 }
 
+/* Is it known to which files of others the last launch may refer? */
+static bool last_is_covered(const struct gc *gc, const struct journal *journal)
+{
+	const struct launch *last = journal_launch_const(journal);
+
+	/* a savepoint has its own files */
+	if (!last->restore_path || last->restore_kind == SNAPSHOT_SAVEPOINT)
+		return true;
+	for (size_t i = 0; i < gc->snapshot_count; i++) {
+		const struct gc_snapshot *snapshot = &gc->snapshots[i];
+
+		if (snapshot->read && !snapshot->gone &&
+		    ((snapshot->kind == SNAPSHOT_CHECKPOINT &&
+		      !strcmp(snapshot->job_id, last->job_id)) ||
+		     snapshot_same_path(snapshot->path, last->restore_path)))
+			return true;
+	}
+	return false;
+}
+
 /* Files of snapshots need more than results. */
 static char *what_is_missing(const struct gc *gc, const struct journal *journal)
 {
@@ -43,8 +63,11 @@ static char *what_is_missing(const struct gc *gc, const struct journal *journal)
 	/* MUT: the last launch needs no usable snapshot */
 	if (!gc_has_complete(gc, journal, journal->launch_count - 1))
 		return xstrdup("no complete snapshot of the last launch was found");
+	/* MUT: the last launch may refer to anything */
+	if (!last_is_covered(gc, journal))
+		return xstrdup("no checkpoint of the last launch could be read");
 	for (size_t i = 0; i < gc->snapshot_count; i++)
-		if (gc->snapshots[i].retained && !gc->snapshots[i].read)
+		if (gc->snapshots[i].retained && !gc->snapshots[i].read && !gc->snapshots[i].gone)
 			return xasprintf("%s was not read", gc->snapshots[i].path);
 	return NULL;
 }

@@ -1,0 +1,78 @@
+#include "run/gc/gc_named.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "core/gc/gc.h"
+#include "run/config/setup_side.h"
+#include "run/ha/ha_observe.h"
+#include "run/observe/observe.h"
+
+/* An entry of a dead job protects nothing: no launch continues it. */
+static bool may_live(const struct journal *journal, const struct candidate *candidate)
+{
+	const char *job_id;
+
+	for (size_t i = 0; (job_id = facts_ha_job(candidate, i)); i++)
+		/* MUT: what Flink could recover from is not protected */
+		if (!gc_wants_job(journal, job_id))
+			return true;
+	return false;
+}
+
+static void take(const struct journal *journal, const struct facts *facts, struct gc_named *named)
+{
+	const struct source_fact *source = &facts->sources[SOURCE_HA];
+
+	if (source->state == SOURCE_UNREADABLE)
+		named->unreadable = xasprintf("Flink's HA data cannot be read: %s",
+					      source->detail ? source->detail : "unknown");
+	for (size_t i = 0; i < facts->candidate_count; i++) {
+		const struct candidate *c = &facts->candidates[i];
+
+		/* damaged: it is proven that Flink cannot recover it */
+		if (!c->in_ha || c->recovery == INTEGRITY_DAMAGED || !may_live(journal, c))
+			continue;
+		named->paths = xreallocarray(named->paths, named->count + 1, sizeof(*named->paths));
+		named->paths[named->count++] = xstrdup(c->snapshot.path);
+	}
+}
+
+/* Only Flink's HA data: the rest is listed completely anyway. */
+static void plan_ha(const struct setup *setup, const struct journal *journal,
+		    struct observe_plan *plan)
+{
+	const struct observe_places nowhere = {.storage = &setup->storage};
+	const char *cluster_id = setup_cluster_id(setup, setup_side(setup, journal));
+	struct ha_former former;
+
+	observe_plan_init(plan, &nowhere, journal, NULL);
+	lineage_dirs_release(&plan->lineage);
+	if (setup->ha.on)
+		ha_observe_once(setup, journal, plan);
+	ha_former_init(&former, setup, setup->ha.on ? cluster_id : NULL, journal);
+	ha_former_observe(&former, setup, plan);
+	ha_former_release(&former);
+}
+
+void gc_named_read(const struct setup *setup, const struct journal *journal, struct gc_named *ret)
+{
+	struct observe_plan plan;
+	struct facts facts;
+
+	*ret = (struct gc_named){0};
+	plan_ha(setup, journal, &plan);
+	observe_gather(&plan, &facts);
+	take(journal, &facts, ret);
+	facts_release(&facts);
+	observe_plan_release(&plan);
+}
+
+void gc_named_release(struct gc_named *named)
+{
+	for (size_t i = 0; i < named->count; i++)
+		free(named->paths[i]);
+	free(named->paths);
+	free(named->unreadable);
+	*named = (struct gc_named){0};
+}

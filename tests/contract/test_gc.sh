@@ -1,0 +1,202 @@
+#!/usr/bin/env bash
+#
+# `drey gc` on directories of files: what it says, what it deletes, what stops it; killed between any two deletions.
+
+set -uo pipefail
+# shellcheck source=tests/contract/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+contract_begin jq cc
+F=tests/fixtures/metadata
+SHARED=1837b946-1ecb-4012-b47d-c7c170583d29 # the rocksdb fixture refers to it
+OTHER=bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
+gc=("$DREY" gc --config "$dir/drey.yaml")
+NOW=$(date +%s)
+DAY=86400
+
+job() { # N: the job id of launch N
+	printf '%032x\n' "$1"
+}
+
+not() { ! "$@"; }
+json() { [ -s "$dir/out" ] && jq -e "$1" "$dir/out" >/dev/null; }
+says() { grep -qF -- "$1" "$dir/out"; }
+warns() { grep -qF -- "$1" "$dir/err"; }
+left() { (cd "$dir" && find ck sp results -type f | sort); }
+is_left() { [ -e "$dir/ck/$1" ]; }
+
+put() { # PATH DAYS_AGO [FIXTURE]
+	mkdir -p "$(dirname "$dir/$1")"
+	if [ $# -eq 3 ]; then cp "$F/$3" "$dir/$1"; else head -c 1000 /dev/zero >"$dir/$1"; fi
+	touch -d "@$((NOW - $2 * DAY))" "$dir/$1"
+}
+
+# Launch N begins N * 10 days after the first; the last one, 5, began 20 days ago.
+journal() { # [JQ_FILTER]
+	jq -n --arg dir "$dir" --argjson now "$NOW" --argjson day "$DAY" '
+		def at(n): ($now - (70 - n * 10) * $day) * 1000;
+		{schema: 1, application: "orders", sequence: 7, writer: "x", phase: "Running", everProven: true, intent: {state: "running", doNotRestart: false}, snapshots: [], failuresUnixMs: [], consumedTokens: [], formerJobIds: [],
+			failedGenerations: [], log: [],
+			launches: [range(1; 6) as $n | ("0000000000000000000000000000000\($n)") as $id |
+				{number: $n, jobId: $id, jobResultPath: "file:\($dir)/results/\($id)", checkpointDirectory: "file:\($dir)/ck",
+					savepointDirectory: "file:\($dir)/sp", intendedUnixMs: at($n), startedUnixMs: at($n), verifiedUnixMs: at($n),
+					provenUnixMs: (at($n) + 60000)}]} | '"${1:-.}" >"$dir/state/journal.json"
+}
+
+world() {
+	local n
+	rm -rf "$dir/ck" "$dir/sp" "$dir/results"
+	mkdir -p "$dir/ck" "$dir/sp" "$dir/state" "$dir/results"
+	for n in 1 2 3 4 5; do
+		put "ck/$(job "$n")/chk-${n}0/_metadata" $((65 - n * 10)) 2.3.0-hashmap-chk
+		put "ck/$(job "$n")/chk-${n}0/state" $((65 - n * 10))
+		put "ck/$(job "$n")/chk-${n}1/state" $((65 - n * 10))
+		put "ck/$(job "$n")/shared/unused-$n" $((65 - n * 10))
+		mkdir -p "$dir/ck/$(job "$n")/taskowned"
+		put "results/$(job "$n")/$(job "$n").json" $((65 - n * 10))
+	done
+	put "ck/$(job 2)/shared/$SHARED" 50
+	put "ck/$OTHER/chk-7/_metadata" 1 2.3.0-rocksdb-inc-chk
+	put "ck/$OTHER/shared/unused" 50
+	put "sp/savepoint-000001-0123456789ab/_metadata" 50 2.3.0-hashmap-chk
+	journal
+}
+
+drey_yaml <<'END'
+restore:
+  policy: latest
+END
+sed -i -e '/checkpointDirectory/d; /savepointDirectory/d; /resultStoreDirectory/d' "$dir/drey.yaml"
+sed -i "s|^flink:|flink:\n  checkpointDirectory: $dir/ck\n  savepointDirectory: $dir/sp\n  resultStoreDirectory: $dir/results|" "$dir/drey.yaml"
+
+# ---- a dry run
+world
+left >"$dir/before"
+ok 'a dry run' status 0 "${gc[@]}"
+ok 'has a table' grep -q '^ACTION  *FILES  *SIZE  *WHAT  *WHERE$' "$dir/out"
+ok 'checkpoints of old launches would go' grep -qE "^delete  *2  .* completed checkpoints of old launches  *file:$dir/ck/$(job 1)$" "$dir/out"
+ok 'those of the last launches stay' grep -qE "^keep  *2  .* completed checkpoints that stay  *file:$dir/ck/$(job 4)$" "$dir/out"
+ok 'and what a snapshot of another application refers to' \
+	grep -qE "^keep  *1  .* a snapshot that stays refers to them  *file:$dir/ck/$(job 2)$" "$dir/out"
+ok 'the last launch is not listed' not says "$(job 5)"
+ok 'nor another application' not says "$OTHER"
+ok 'what would be deleted is counted' grep -qE '^would be deleted \(use --delete\): 16 files, ' "$dir/out"
+left >"$dir/after"
+ok 'nothing was deleted' cmp "$dir/before" "$dir/after"
+ok 'the same as a document' status 0 "${gc[@]}" --json --files
+ok 'with its members' json 'keys_unsorted == ["stopped", "keep", "doubt", "delete", "rows"] and .stopped == null'
+ok 'and rows' json '.rows | all(keys_unsorted == ["directory", "jobId", "verdict", "reason", "files", "bytes", "names"])'
+ok 'its figures are those of the rows' json '[.rows[] | select(.verdict == "delete") | .files] | add == 16'
+ok 'a row has the names of its files' json "[.rows[] | select(.reason == \"referred\") | .names[]] == [\"shared/$SHARED\"]"
+ok 'more launches can be kept' status 0 "${gc[@]}" --json --keep 3
+ok 'then the second one is' json ".rows | map(select(.jobId == \"$(job 2)\" and .reason == \"replaced\")) == []"
+ok 'or older checkpoints for a longer time' status 0 "${gc[@]}" --json --keep-for 50d
+ok 'then only the first one goes' json '[.rows[] | select(.reason == "replaced") | .jobId] == ["'"$(job 1)"'"]'
+
+# ---- wrong use
+ok 'a number that is none' status 2 "${gc[@]}" --keep two
+ok 'is named' warns '--keep two: expected a number'
+ok 'a duration that is none' status 2 "${gc[@]}" --grace soon
+ok 'is named, too' warns '--grace:'
+
+# ---- what stops it
+stopped() { # WHAT SAYS
+	left >"$dir/before"
+	ok "$1: nothing of a checkpoint is deleted" status 4 "${gc[@]}" --delete
+	ok 'and it says why' warns "$2"
+	left | grep -v '^results' >"$dir/after"
+	ok 'all checkpoints are there' cmp <(grep -v '^results' "$dir/before") "$dir/after"
+}
+world
+truncate -s 100 "$dir/ck/$OTHER/chk-7/_metadata"
+stopped 'a snapshot of another application that cannot be read' "$OTHER/chk-7 cannot be read"
+ok 'records of ends went' test ! -e "$dir/results/$(job 1)"
+world
+mv "$dir/sp" "$dir/sp.away"
+mkdir "$dir/sp.none"
+stopped_dir() { status 4 "${gc[@]}" --delete; }
+ok 'a directory that is not there' stopped_dir
+ok 'is named' warns "the directory file:$dir/sp does not exist"
+rm -rf "$dir/sp.none"
+mv "$dir/sp.away" "$dir/sp"
+world
+rm "$dir/ck/$(job 5)/chk-50/_metadata"
+stopped 'a last launch without a complete snapshot' 'no complete snapshot of the last launch was found'
+world
+journal '.launches[4].provenUnixMs = null'
+stopped 'a last launch that is not proven' 'launch 5 has not completed a checkpoint yet'
+world
+journal '.intent.restore = {kind: "path", token: "t1", path: "file:/x"}'
+stopped 'a restore request' 'a restore request has not been carried out yet'
+echo broken >"$dir/state/journal.json"
+ok 'a broken journal' status 4 "${gc[@]}" --delete
+rm "$dir/state/journal.json"
+ok 'no journal' status 4 "${gc[@]}" --delete
+ok 'is no reason to delete' warns 'the journal has no launch'
+
+# ---- deletion
+world
+ok 'it deletes' status 0 "${gc[@]}" --json --delete
+ok 'what it has said' json '.deleted.files == 16 and .deleted.files == .delete.files and .deleted.bytes == .delete.bytes and .failed == 0'
+ok 'directories of old launches are gone' test ! -e "$dir/ck/$(job 1)"
+ok 'but for what is referred to' test "$(find "$dir/ck/$(job 2)" -type f)" = "$dir/ck/$(job 2)/shared/$SHARED"
+ok 'checkpoints of the last launches are there' test -e "$dir/ck/$(job 3)/chk-30/_metadata" -a -e "$dir/ck/$(job 4)/chk-40/state"
+ok 'without what was never completed' test ! -e "$dir/ck/$(job 4)/chk-41"
+ok 'the last launch has all' test "$(find "$dir/ck/$(job 5)" -type f | wc -l)" -eq 4
+ok 'and so has the other application' test "$(find "$dir/ck/$OTHER" -type f | wc -l)" -eq 2
+ok 'savepoints are there' test -e "$dir/sp/savepoint-000001-0123456789ab/_metadata"
+ok 'the record of the last launch, too' test "$(ls "$dir/results")" = "$(job 5)"
+left >"$dir/clean"
+ok 'a second run' status 0 "${gc[@]}" --json --delete
+ok 'finds nothing more' json '.deleted.files == 0 and .delete.files == 0 and .keep.files == 5'
+world
+ln -s "$dir/sp" "$dir/ck/$(job 1)/shared/link"
+touch -h -d "@$((NOW - 50 * DAY))" "$dir/ck/$(job 1)/shared/link"
+ok 'a link is not followed' status 0 "${gc[@]}" --json --delete
+ok 'but in doubt' json '.doubt.files == 1 and .deleted.files == 16'
+ok 'what is behind it is there' test -e "$dir/sp/savepoint-000001-0123456789ab/_metadata" -a -L "$dir/ck/$(job 1)/shared/link"
+
+# ---- killed between any two deletions
+cat >"$dir/kill.c" <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* The process dies before it deletes file number KILL_AT. */
+int unlink(const char *path)
+{
+	static int calls;
+	int (*next)(const char *) = (int (*)(const char *))dlsym(RTLD_NEXT, "unlink");
+
+	if (++calls == atoi(getenv("KILL_AT")))
+		kill(getpid(), SIGKILL);
+	return next(path);
+}
+END
+# Whatever has a _metadata and had a file beside it has that file still.
+halves() {
+	local path
+	for path in "$dir"/ck/*/chk-*0/_metadata; do
+		[ -e "${path%_metadata}state" ] || return 1
+	done
+}
+if [[ $(file -bL "$DREY" 2>/dev/null) == *'statically linked'* ]] || grep -qa libasan "$DREY" ||
+	! cc -shared -fPIC -o "$dir/kill.so" "$dir/kill.c" -ldl 2>/dev/null; then
+	skip 'it is killed between any two deletions' 'nothing can be loaded into this drey'
+else
+	killed=0 wrong=''
+	for ((n = 1; n <= 16; n++)); do
+		world
+		KILL_AT=$n LD_PRELOAD=$dir/kill.so status 137 "${gc[@]}" --delete 2>/dev/null && killed=$((killed + 1))
+		[ "$(left | wc -l)" -eq $(($(wc -l <"$dir/before") - n + 1)) ] || wrong+=" count:$n"
+		halves || wrong+=" half:$n"
+		status 0 "${gc[@]}" --delete || wrong+=" again:$n"
+		cmp -s <(left) "$dir/clean" || wrong+=" left:$n"
+	done
+	ok 'it is killed between any two deletions' test "$killed" -eq 16
+	ok 'what is left is complete, and the next run ends it' test -z "$wrong"
+	[ -z "$wrong" ] || echo "# $wrong"
+fi
+
+contract_end
