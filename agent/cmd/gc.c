@@ -9,69 +9,34 @@
 #include "cmd/text.h"
 #include "cmd/ticker.h"
 #include "run/config/setup.h"
-#include "run/gc/gc_delete.h"
-#include "run/gc/gc_facts.h"
-#include "run/gc/gc_named.h"
-#include "run/journal/journal_store.h"
-
-#define MAX_KEEP 64
+#include "run/gc/gc_run.h"
 
 struct collection {
 	const struct cli *cli;
 	struct setup setup;
-	struct journal journal;
-	struct journal_store *store;
+	struct gc_policy policy;
+	struct gc_run run;
 	struct ticker *ticker;
-	struct gc gc;
 	bool deletes;
-	struct gc_deleted deleted;
-	struct err ended; /* why a deletion did not go on */
 };
 
-/* ---- progress, and whether it still holds ---- */
+/* ---- progress ---- */
 
-static int on_read(void *ctx, const char *what, size_t done)
+static void on_reading(void *ctx, const char *what, size_t done)
 {
 	const struct collection *c = ctx;
 
 	ticker_set(c->ticker, "reading %s: %zu so far", what, done);
-	return 0;
 }
 
-static void on_progress(void *ctx, int64_t done, int64_t of)
+static void on_deleting(void *ctx, int64_t done, int64_t of)
 {
 	const struct collection *c = ctx;
 
 	ticker_set(c->ticker, "deleting: %jd of %jd files", (intmax_t)done, (intmax_t)of);
 }
 
-static int holds(void *ctx, struct err *err)
-{
-	struct collection *c = ctx;
-	struct journal now;
-	const char *why;
-	bool same;
-
-	if (journal_store_read(c->store, &now, err) < 0)
-		return err_wrap(err, "the journal cannot be read again");
-	same = gc_still_holds(&c->journal, &now, &why);
-	journal_release(&now);
-	return same ? 0 : err_set(err, ERR_BUSY, 0, "meanwhile %s", why);
-}
-
 /* ---- printing ---- */
-
-static struct gc_sum sum_of(const struct gc *gc, enum gc_verdict verdict)
-{
-	struct gc_sum sum = {0};
-
-	for (int i = 0; i < GC_REASON_COUNT; i++)
-		if (gc_reason_verdict((enum gc_reason)i) == verdict) {
-			sum.files += gc->sums[i].files;
-			sum.bytes += gc->sums[i].bytes;
-		}
-	return sum;
-}
 
 static const char *action_of(enum gc_verdict verdict)
 {
@@ -88,12 +53,12 @@ static void print_files(const struct collection *c, const struct gc_tree *tree,
 			enum gc_reason reason)
 {
 	for (size_t i = tree->first; i < tree->first + tree->count; i++) {
-		const struct gc_file *file = &c->gc.files[i];
+		const struct gc_file *file = &c->run.gc.files[i];
 
 		if (file->reason != reason)
 			continue;
 		fprintf(c->cli->out, "          %s", file->odd ? "not a file: " : "");
-		text_print(gc_name(&c->gc, file), c->cli->out);
+		text_print(gc_name(&c->run.gc, file), c->cli->out);
 		fputc('\n', c->cli->out);
 	}
 }
@@ -124,20 +89,21 @@ static void print_sum(const struct collection *c, const char *what, int64_t file
 	fprintf(c->cli->out, "%s: %" PRId64 " files, %s\n", what, files, text_size(bytes, size));
 }
 
-static void print_text(const struct collection *c)
+static void print_collection(const struct collection *c)
 {
-	struct gc_sum deletes = sum_of(&c->gc, GC_DELETE), keeps = sum_of(&c->gc, GC_KEEP),
-		      doubts = sum_of(&c->gc, GC_DOUBT);
+	struct gc_sum deletes = gc_total(&c->run.gc, GC_DELETE),
+		      keeps = gc_total(&c->run.gc, GC_KEEP),
+		      doubts = gc_total(&c->run.gc, GC_DOUBT);
 
-	if (c->gc.file_count)
+	if (c->run.gc.file_count)
 		fprintf(c->cli->out, "%-8s  %7s  %8s  %-39s  %s\n", "ACTION", "FILES", "SIZE",
 			"WHAT", "WHERE");
-	for (size_t i = 0; i < c->gc.tree_count; i++)
-		print_tree(c, &c->gc.trees[i], cli_has(c->cli, "files"));
-	if (!c->gc.file_count)
+	for (size_t i = 0; i < c->run.gc.tree_count; i++)
+		print_tree(c, &c->run.gc.trees[i], cli_has(c->cli, "files"));
+	if (!c->run.gc.file_count)
 		fputs("dead launches have left nothing\n", c->cli->out);
 	else if (c->deletes)
-		print_sum(c, "deleted", c->deleted.files, c->deleted.bytes);
+		print_sum(c, "deleted", c->run.deleted.files, c->run.deleted.bytes);
 	else
 		print_sum(c, "would be deleted (use --delete)", deletes.files, deletes.bytes);
 	if (keeps.files)
@@ -169,32 +135,32 @@ static void add_row(const struct collection *c, struct json *rows, const struct 
 		struct json *names = json_add_array(row, "names");
 
 		for (size_t i = tree->first; i < tree->first + tree->count; i++)
-			if (c->gc.files[i].reason == reason)
-				json_add_str(names, NULL, gc_name(&c->gc, &c->gc.files[i]));
+			if (c->run.gc.files[i].reason == reason)
+				json_add_str(names, NULL, gc_name(&c->run.gc, &c->run.gc.files[i]));
 	}
 }
 
-static void print_json(const struct collection *c)
+static void print_collected_json(const struct collection *c)
 {
 	cleanup_json struct json *doc = json_object();
 	cleanup_buf struct buf text = BUF_INIT;
 	struct json *rows;
 
-	json_add_str(doc, "stopped", c->gc.stop);
+	json_add_str(doc, "stopped", c->run.gc.stop);
 	for (int v = GC_KEEP; v <= GC_DELETE; v++) {
-		struct gc_sum sum = sum_of(&c->gc, (enum gc_verdict)v);
+		struct gc_sum sum = gc_total(&c->run.gc, (enum gc_verdict)v);
 
 		add_sum(doc, gc_verdict_name((enum gc_verdict)v), sum.files, sum.bytes);
 	}
 	if (c->deletes) {
-		add_sum(doc, "deleted", c->deleted.files, c->deleted.bytes);
-		json_add_i64(doc, "failed", c->deleted.failed);
+		add_sum(doc, "deleted", c->run.deleted.files, c->run.deleted.bytes);
+		json_add_i64(doc, "failed", c->run.deleted.failed);
 	}
 	rows = json_add_array(doc, "rows");
-	for (size_t i = 0; i < c->gc.tree_count; i++)
+	for (size_t i = 0; i < c->run.gc.tree_count; i++)
 		for (int r = 0; r < GC_REASON_COUNT; r++)
-			if (c->gc.trees[i].sums[r].files)
-				add_row(c, rows, &c->gc.trees[i], (enum gc_reason)r);
+			if (c->run.gc.trees[i].sums[r].files)
+				add_row(c, rows, &c->run.gc.trees[i], (enum gc_reason)r);
 	json_print_pretty(doc, &text);
 	fputs(buf_str(&text), c->cli->out);
 }
@@ -211,126 +177,79 @@ static int take_duration(const struct cli *cli, const char *option, int64_t *ret
 	return CLI_OK;
 }
 
-static int take_policy(const struct cli *cli, struct gc_policy *policy)
+static int take_policy(struct collection *c)
 {
-	const char *keep = cli_value(cli, "keep");
+	const char *keep = cli_value(c->cli, "keep");
 
-	*policy = (struct gc_policy){GC_GRACE_MS, GC_KEEP_LAUNCHES, GC_KEEP_MS};
+	c->policy = gc_run_policy(&c->setup);
 	if (keep) {
 		char *end = NULL;
 
-		policy->keep_launches = strtoll(keep, &end, 10);
-		if (keep[0] < '0' || keep[0] > '9' || *end || policy->keep_launches > MAX_KEEP)
-			return cli_fail(cli, CLI_USAGE, "--keep %s: expected a number, at most %d",
-					keep, MAX_KEEP);
+		c->policy.keep_launches = strtoll(keep, &end, 10);
+		if (keep[0] < '0' || keep[0] > '9' || *end ||
+		    c->policy.keep_launches > JOURNAL_MAX_LAUNCHES)
+			return cli_fail(c->cli, CLI_USAGE,
+					"--keep %s: expected a number, at most %d", keep,
+					JOURNAL_MAX_LAUNCHES);
 	}
-	if (take_duration(cli, "keep-for", &policy->keep_ms) != CLI_OK)
+	if (take_duration(c->cli, "keep-for", &c->policy.keep_ms) != CLI_OK)
 		return CLI_USAGE;
-	return take_duration(cli, "grace", &policy->grace_ms);
-}
-
-static int open_journal(struct collection *c)
-{
-	const struct config *config = &c->setup.config;
-	struct err err = {0};
-
-	c->store = journal_store_open(config, &c->setup.kube);
-	if (journal_store_read(c->store, &c->journal, &err) == 0)
-		return CLI_OK;
-	if (err.kind != ERR_ABSENT)
-		return cli_fail(c->cli, CLI_HELD, "%s", err.msg);
-	journal_init(&c->journal, config->application);
-	return CLI_OK;
-}
-
-static void collect(struct collection *c)
-{
-	const struct setup *setup = &c->setup;
-	struct gc_named named;
-	struct gc_facts_ask ask = {
-		.storage = &setup->storage,
-		.journal = &c->journal,
-		.checkpoint_dir = setup->places.checkpoint_dir,
-		.savepoint_dir = setup->places.savepoint_dir,
-		.initial = setup->places.initial,
-		.result_dir = setup->config.flink.result_store_directory,
-		.progress = on_read,
-		.progress_ctx = c,
-	};
-
-	ticker_set(c->ticker, "reading Flink's HA data");
-	gc_named_read(setup, &c->journal, &named);
-	if (named.unreadable)
-		gc_set_unreadable(&c->gc, named.unreadable);
-	ask.named = named.paths;
-	ask.named_count = named.count;
-	gc_facts(&ask, &c->gc);
-	gc_named_release(&named);
-}
-
-static void delete_all(struct collection *c)
-{
-	const struct gc_delete_ask ask = {
-		.storage = &c->setup.storage,
-		.holds = holds,
-		.progress = on_progress,
-		.ctx = c,
-	};
-
-	if (!c->gc.stop || c->gc.results_only)
-		gc_delete(&ask, &c->gc, &c->deleted, &c->ended);
+	return take_duration(c->cli, "grace", &c->policy.grace_ms);
 }
 
 static int gc_status(const struct collection *c)
 {
+	const struct gc_run *run = &c->run;
 	int status = CLI_OK;
 
-	if (c->gc.stop)
+	if (run->gc.stop)
 		status = cli_fail(c->cli, CLI_HELD, "no %s may be deleted now: %s",
-				  c->gc.results_only ? "file of a checkpoint" : "file", c->gc.stop);
-	if (c->ended.kind)
-		status = cli_fail(c->cli, c->ended.kind == ERR_BUSY ? CLI_HELD : CLI_FAILED,
-				  "the deletion has ended early: %s", c->ended.msg);
-	else if (c->deleted.failed)
+				  run->gc.results_only ? "file of a checkpoint" : "file",
+				  run->gc.stop);
+	if (run->ended.kind)
+		status = cli_fail(c->cli, run->ended.kind == ERR_BUSY ? CLI_HELD : CLI_FAILED,
+				  "the deletion has ended early: %s", run->ended.msg);
+	else if (run->deleted.failed)
 		status = cli_fail(c->cli, CLI_FAILED, "%" PRId64 " files cannot be deleted: %s",
-				  c->deleted.failed, c->deleted.why);
+				  run->deleted.failed, run->deleted.why);
 	return status;
 }
 
 static int collect_and_print(struct collection *c)
 {
-	int status = open_journal(c);
+	struct gc_run *run = &c->run;
+	struct err err = {0};
+	int status;
 
-	if (status != CLI_OK)
-		return status;
+	run->watch =
+		(struct gc_run_watch){.reading = on_reading, .deleting = on_deleting, .ctx = c};
+	if (gc_run_open(run, &c->setup, &err) < 0)
+		return cli_fail(c->cli, CLI_HELD, "%s", err.msg);
 	c->ticker = ticker_new(c->cli);
-	collect(c);
+	gc_run_collect(run, &c->policy);
 	if (c->deletes)
-		delete_all(c);
+		gc_run_delete(run);
 	ticker_free(c->ticker);
 	if (cli_has(c->cli, "json"))
-		print_json(c);
+		print_collected_json(c);
 	else
-		print_text(c);
+		print_collection(c);
 	status = gc_status(c);
-	journal_release(&c->journal);
+	gc_run_close(run);
 	return status;
 }
 
-static int gc_run(const struct cli *cli)
+static int gc_command_run(const struct cli *cli)
 {
 	struct collection c = {.cli = cli, .deletes = cli_has(cli, "delete")};
 	struct err err = {0};
-	int status = take_policy(cli, &c.gc.policy);
+	int status;
 
-	if (status != CLI_OK)
-		return status;
 	if (setup_load(cli_config_path(cli), &c.setup, &err) < 0)
 		return cli_fail(cli, CLI_USAGE, "%s", err.msg);
-	c.gc.now_unix_ms = clock_unix_ms();
-	status = collect_and_print(&c);
-	gc_release(&c.gc);
-	journal_store_free(c.store);
+	status = take_policy(&c);
+	if (status == CLI_OK)
+		status = collect_and_print(&c);
 	setup_release(&c.setup);
 	return status;
 }
@@ -342,12 +261,13 @@ static const struct cli_option options[] = {
 	{"files", 0, NULL, "name each file", false},
 	{"keep", 0, "N",
 	 "keep the completed checkpoints of N launches before the\n"
-	 "last one that have left a usable snapshot (default 2)",
+	 "last one that have left a usable snapshot; this and the\n"
+	 "next two: instead of gc.* of drey.yaml",
 	 false},
-	{"keep-for", 0, "DURATION", "and those of older launches for so long (default 7d)", false},
+	{"keep-for", 0, "DURATION", "and those of older launches for so long", false},
 	{"grace", 0, "DURATION",
 	 "delete nothing until the first checkpoint of the last\n"
-	 "launch is as old as that (default 1h)",
+	 "launch is as old as that",
 	 false},
 	CLI_END,
 };
@@ -370,5 +290,5 @@ const struct cli_command cmd_gc = {
 		    "4  not everything may be deleted now; the reason is printed\n",
 	.example = "drey gc --config drey.yaml\n"
 		   "drey gc --delete\n",
-	.run = gc_run,
+	.run = gc_command_run,
 };

@@ -24,6 +24,7 @@
 struct directory;
 struct events;
 struct failover_lock;
+struct gc_part;
 struct ha;
 struct handover_part;
 struct hooks;
@@ -90,6 +91,7 @@ struct driver {
 	struct ready *ready;       /* likewise */
 	struct scale_part *scale;  /* NULL = drey scales nothing */
 	struct hooks *hooks;       /* NULL = no directory configured */
+	struct gc_part *gc;        /* NULL = cleanup is off */
 	struct ha *ha;             /* NULL: Flink has no high availability of its own */
 	struct jvm_seen jvm;
 	struct spare_part *spare; /* NULL = flink.spare is off */

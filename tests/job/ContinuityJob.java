@@ -45,6 +45,7 @@
  *   fail-once            throw once; the file is removed first
  *   fail-in-close-once   close() throws once, at the end of a task; the file is removed first
  *   throw-in-main        main() throws
+ *   claim                the job takes over the checkpoint that it is restored from (seen by main())
  *   hold-snapshot        snapshots wait in the task thread as long as the file is there
  *
  * No restart strategy is set: Flink's configuration decides.
@@ -104,9 +105,14 @@ public final class ContinuityJob {
 			throw new IllegalStateException("main() threw on purpose");
 		}
 		StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
+		Configuration own = new Configuration();
 		if (!options.checkpoints.isEmpty()) {
-			Configuration own = new Configuration();
 			own.setString("execution.checkpointing.dir", options.checkpoints);
+		}
+		if (options.hasControl("claim")) {
+			own.setString("execution.state-recovery.claim-mode", "CLAIM");
+		}
+		if (!own.keySet().isEmpty()) {
 			env.configure(own, ContinuityJob.class.getClassLoader());
 		}
 		env.setMaxParallelism(MAX_PARALLELISM);

@@ -254,7 +254,7 @@ GC_TEST(all_checkpoints_stay_while_there_are_too_few_launches)
 	CHECK_STR(why(w, "shared/aa"), "unreferenced");
 }
 
-GC_TEST(a_checkpoint_from_which_a_later_launch_was_started_stays_with_that)
+GC_TEST(a_checkpoint_from_which_a_kept_launch_was_started_stays)
 {
 	left_by_all(w);
 	xstrset(&w->journal.launches[3].restore_path,
@@ -367,6 +367,25 @@ GC_TEST(a_former_job_is_old)
 	CHECK_STR(why(w, "chk-3/_metadata"), "replaced");
 	CHECK_STR(why(w, "chk-4/_metadata"), "retained");
 	CHECK_STR(why(w, "shared/aa"), "unreferenced");
+}
+
+GC_TEST(what_flink_could_recover_for_a_job_that_may_live_stays)
+{
+	struct candidate c = {0};
+
+	facts_mark_ha(&c, jobs[1], NULL);
+	CHECK(!gc_ha_needs(&w->journal, &c)); /* no launch continues a dead job */
+	facts_mark_ha(&c, jobs[4], NULL);
+	CHECK(gc_ha_needs(&w->journal, &c));
+	c.recovery = INTEGRITY_DAMAGED;
+	CHECK(!gc_ha_needs(&w->journal, &c));
+	free(c.ha_others);
+	c = (struct candidate){0};
+	facts_mark_ha(&c, OTHER, NULL);
+	CHECK(gc_ha_needs(&w->journal, &c));
+	c.in_ha = false;
+	CHECK(!gc_ha_needs(&w->journal, &c));
+	free(c.ha_others);
 }
 
 /* ---- results ---- */

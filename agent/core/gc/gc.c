@@ -189,6 +189,18 @@ static const struct {
 	[GC_STOPPED] = {GC_DOUBT, "stopped", "nothing can be judged now"},
 };
 
+struct gc_sum gc_total(const struct gc *gc, enum gc_verdict verdict)
+{
+	struct gc_sum sum = {0};
+
+	for (int i = 0; i < GC_REASON_COUNT; i++)
+		if (reasons[i].verdict == verdict) {
+			sum.files += gc->sums[i].files;
+			sum.bytes += gc->sums[i].bytes;
+		}
+	return sum;
+}
+
 enum gc_verdict gc_reason_verdict(enum gc_reason reason)
 {
 	return reasons[reason].verdict;

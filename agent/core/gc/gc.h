@@ -28,16 +28,14 @@
 
 #include "base/buf.h"
 #include "core/journal/journal.h"
-
-#define GC_GRACE_MS      INT64_C(3600000)
-#define GC_KEEP_LAUNCHES 2
-#define GC_KEEP_MS       (INT64_C(7) * 24 * 3600000)
+#include "core/resolve/facts.h"
 
 struct gc_policy {
 	/* the first checkpoint of the last launch must be as old as that; what is deleted is older */
 	int64_t grace_ms;
 	/* The completed checkpoints of so many launches before the last one are kept, not counting
-	 * those without a usable snapshot; and of the older ones what is younger than keep_ms. */
+	 * those without a usable snapshot, and what each was started from; and of the older ones what
+	 * is younger than keep_ms. */
 	int64_t keep_launches;
 	int64_t keep_ms;
 };
@@ -150,6 +148,10 @@ bool gc_wants_job(const struct journal *journal, const char *job_id);
 void gc_results(const struct journal *journal,
 		void (*fn)(void *ctx, const char *dir, const char *job_id), void *ctx);
 
+/* Could Flink recover this snapshot from its HA data, for a job that may live: of the last launch, or of
+ * none that the journal knows? Then it stays. */
+bool gc_ha_needs(const struct journal *journal, const struct candidate *candidate);
+
 /* Begin a tree: the files that are added next are in it (copied). */
 void gc_add_tree(struct gc *gc, enum gc_tree_kind kind, const char *dir, const char *job_id);
 /* False: there is no room for more (4 GiB of names). */
@@ -186,6 +188,8 @@ bool gc_goes_first(const struct gc *gc, const struct gc_file *file);
  * a request or a hand-over came in between. *ret_why (static) says what.
  */
 bool gc_still_holds(const struct journal *then, const struct journal *now, const char **ret_why);
+
+struct gc_sum gc_total(const struct gc *gc, enum gc_verdict verdict);
 
 enum gc_verdict gc_reason_verdict(enum gc_reason reason);
 const char *gc_verdict_name(enum gc_verdict verdict); /* "keep", "doubt", "delete" */

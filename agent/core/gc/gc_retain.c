@@ -64,6 +64,20 @@ bool gc_wants_job(const struct journal *journal, const char *job_id)
 	return job == GC_JOB_RECENT || job == GC_JOB_OLD;
 }
 
+bool gc_ha_needs(const struct journal *journal, const struct candidate *candidate)
+{
+	const char *job_id;
+
+	/* damaged: it is proven that Flink cannot */
+	if (!candidate->in_ha || candidate->recovery == INTEGRITY_DAMAGED)
+		return false;
+	for (size_t i = 0; (job_id = facts_ha_job(candidate, i)); i++)
+		/* MUT: what Flink could recover from is not protected */
+		if (!gc_wants_job(journal, job_id))
+			return true;
+	return false;
+}
+
 /* Is `name` the last name of the directory? Then it belongs to this launch alone. */
 static bool ends_with(const char *dir, const char *name)
 {
@@ -203,6 +217,8 @@ static bool is_named_by(const char *path, const struct gc_snapshot *snapshot)
 	return false;
 }
 
+/* What a launch that is kept was started from stays, too: if a person has gone back to it, it is the only
+ * way back from that launch, because what came between the two is abandoned. */
 static bool is_needed_by_journal(const struct gc *gc, const struct journal *journal,
 				 const struct gc_snapshot *snapshot)
 {

@@ -22,6 +22,7 @@
 #define HOUR   (60 * MINUTE)
 #define DAY    (24 * HOUR)
 
+static const char *const collect_words[] = {"off", "auto", NULL};
 static const char *const fencing_words[] = {"default", "strict", NULL};
 static const char *const finished_words[] = {"stay", "exit", NULL};
 static const char *const addressing_words[] = {"auto", "path", "virtual", NULL};
@@ -89,6 +90,8 @@ static const struct config_key keys[] = {
 	KEY("upgrade", WORD, upgrade, .fallback = "savepoint", .words = upgrade_words),
 	KEY("terminationMessage", FILE, termination_message, .fallback = TERMINATION_DEFAULT),
 	KEY("whenFinished", WORD, when_finished, .fallback = "stay", .words = finished_words),
+
+	KEY("cleanup", WORD, cleanup, .fallback = "off", .words = collect_words),
 
 	KEY("flink.command", LIST, flink.command, .required = true),
 	KEY("flink.version", VERSION, flink.version, .fallback = "auto"),
@@ -194,6 +197,13 @@ static const struct config_key keys[] = {
 	    .max = HOUR),
 	KEY("holding.retryMax", DURATION, holding.retry_max_ms, .fallback = "30s", .min = 100,
 	    .max = DAY),
+
+	KEY("gc.keepLaunches", INTEGER, gc.keep_launches, .fallback = "2",
+	    .max = JOURNAL_MAX_LAUNCHES),
+	KEY("gc.keepFor", DURATION, gc.keep_ms, .fallback = "7d", .max = 3650 * DAY),
+	KEY("gc.grace", DURATION, gc.grace_ms, .fallback = "1h", .max = 30 * DAY),
+	KEY("gc.interval", DURATION, gc.interval_ms, .fallback = "6h", .min = SECOND,
+	    .max = 30 * DAY),
 
 	KEY("kubernetes.enabled", WORD, kubernetes.enabled, .fallback = "auto",
 	    .words = kubernetes_words),

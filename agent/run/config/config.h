@@ -57,6 +57,7 @@ struct config {
 	int upgrade;               /* enum upgrade_mode */
 	int fencing;               /* enum fencing */
 	int when_finished;         /* enum when_finished */
+	int cleanup;               /* enum collect_mode */
 	char *termination_message; /* path of the container's termination message file */
 
 	struct {
@@ -145,6 +146,12 @@ struct config {
 		int64_t retry_first_ms, retry_max_ms;
 	} holding;
 
+	/* what dead launches have left (core/gc/gc.h) */
+	struct {
+		int64_t keep_launches, keep_ms, grace_ms;
+		int64_t interval_ms; /* cleanup: auto */
+	} gc;
+
 	/* completed by setup_kube.h */
 	struct {
 		int enabled;      /* enum kubernetes_enabled */
@@ -207,6 +214,12 @@ struct config {
 	struct {
 		int64_t fast_ms, tasks_ms, slow_ms;
 	} poll;
+};
+
+/* Who deletes what dead launches have left. */
+enum collect_mode {
+	COLLECT_OFF, /* a person, by `drey gc` */
+	COLLECT_AUTO,
 };
 
 enum kubernetes_enabled {

@@ -126,16 +126,6 @@ static int remove_empty(struct run *run, struct err *err)
 	return 0;
 }
 
-static int64_t count_deletions(const struct gc *gc)
-{
-	int64_t count = 0;
-
-	for (int i = 0; i < GC_REASON_COUNT; i++)
-		if (gc_reason_verdict((enum gc_reason)i) == GC_DELETE)
-			count += gc->sums[i].files;
-	return count;
-}
-
 static int delete_all(struct run *run, struct err *err)
 {
 	if (delete_files(run, true, err) < 0)
@@ -153,7 +143,7 @@ int gc_delete(const struct gc_delete_ask *ask, const struct gc *gc, struct gc_de
 
 	*ret = (struct gc_deleted){0};
 	*run = (struct run){.ask = ask, .gc = gc, .done = ret, .stores.config = ask->storage};
-	run->total = count_deletions(gc);
+	run->total = gc_total(gc, GC_DELETE).files;
 	rc = delete_all(run, err);
 	stores_release(&run->stores);
 	free(run->uri);

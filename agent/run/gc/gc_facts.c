@@ -231,7 +231,7 @@ struct names {
 	size_t count;
 };
 
-static int on_name(void *ctx, const struct store_entry *entry, struct err *err)
+static int note_job(void *ctx, const struct store_entry *entry, struct err *err)
 {
 	struct names *names = ctx;
 
@@ -250,7 +250,8 @@ static void list_trees(struct look *look, enum gc_tree_kind kind, const char *to
 	struct err err = {0};
 	struct store *store = stores_get(&look->stores, top, &err);
 
-	if (!store || (store_list(store, top, on_name, &names, &err) < 0 && err.kind != ERR_ABSENT))
+	if (!store ||
+	    (store_list(store, top, note_job, &names, &err) < 0 && err.kind != ERR_ABSENT))
 		give_up(look, top, &err);
 	for (size_t i = 0; i < names.count; i++) {
 		cleanup_free char *dir = uri_join(top, names.ids[i]);

@@ -8,19 +8,8 @@
 #include "run/ha/ha_observe.h"
 #include "run/observe/observe.h"
 
-/* An entry of a dead job protects nothing: no launch continues it. */
-static bool may_live(const struct journal *journal, const struct candidate *candidate)
-{
-	const char *job_id;
-
-	for (size_t i = 0; (job_id = facts_ha_job(candidate, i)); i++)
-		/* MUT: what Flink could recover from is not protected */
-		if (!gc_wants_job(journal, job_id))
-			return true;
-	return false;
-}
-
-static void take(const struct journal *journal, const struct facts *facts, struct gc_named *named)
+static void gc_named_take(const struct journal *journal, const struct facts *facts,
+			  struct gc_named *named)
 {
 	const struct source_fact *source = &facts->sources[SOURCE_HA];
 
@@ -30,8 +19,7 @@ static void take(const struct journal *journal, const struct facts *facts, struc
 	for (size_t i = 0; i < facts->candidate_count; i++) {
 		const struct candidate *c = &facts->candidates[i];
 
-		/* damaged: it is proven that Flink cannot recover it */
-		if (!c->in_ha || c->recovery == INTEGRITY_DAMAGED || !may_live(journal, c))
+		if (!gc_ha_needs(journal, c))
 			continue;
 		named->paths = xreallocarray(named->paths, named->count + 1, sizeof(*named->paths));
 		named->paths[named->count++] = xstrdup(c->snapshot.path);
@@ -63,7 +51,7 @@ void gc_named_read(const struct setup *setup, const struct journal *journal, str
 	*ret = (struct gc_named){0};
 	plan_ha(setup, journal, &plan);
 	observe_gather(&plan, &facts);
-	take(journal, &facts, ret);
+	gc_named_take(journal, &facts, ret);
 	facts_release(&facts);
 	observe_plan_release(&plan);
 }

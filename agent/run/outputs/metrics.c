@@ -239,6 +239,24 @@ static void add_spare(struct buf *text, const struct metrics *metrics)
 			  "Launches that ran in a spare JVM.", metrics->spare_launches);
 }
 
+static void add_gc(struct buf *text, const struct metrics *metrics)
+{
+	exposition_number(text, "drey_cleanup_deleted_files_total", "counter",
+			  "Files of dead launches that drey has deleted.", metrics->gc_files);
+	exposition_number(text, "drey_cleanup_deleted_bytes_total", "counter",
+			  "Bytes of these files.", metrics->gc_bytes);
+	exposition_known(text, "drey_cleanup_doubt_files",
+			 "Files of dead launches that are kept because they cannot be judged.",
+			 metrics->gc_on, metrics->gc_doubt_files);
+	exposition_known(text, "drey_cleanup_doubt_bytes", "Bytes of these files.", metrics->gc_on,
+			 metrics->gc_doubt_bytes);
+	exposition_known(text, "drey_cleanup_stopped",
+			 "1 when the last run could not judge or delete everything.",
+			 metrics->gc_on, metrics->gc_stopped);
+	exposition_seconds(text, "drey_cleanup_last_timestamp_seconds", "End of the last run.",
+			   metrics->gc_on, metrics->gc_last_unix_ms);
+}
+
 static void add_operations(struct buf *text, const struct metrics *metrics,
 			   const struct lifecycle *life)
 {
@@ -370,6 +388,7 @@ void metrics_text(const struct metrics *metrics, const struct lifecycle *life,
 	add_checkpoints(text, life, conditions);
 	add_launches(text, metrics, life, now_unix_ms);
 	add_spare(text, metrics);
+	add_gc(text, metrics);
 	add_operations(text, metrics, life);
 	add_snapshots(text, metrics, life);
 	add_records(text, metrics, life);

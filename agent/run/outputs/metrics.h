@@ -45,6 +45,11 @@ struct metrics {
 
 	bool spare_ready; /* one waits */
 
+	/* cleanup: auto: deleted; and what the last run has found, if there was one */
+	int64_t gc_files, gc_bytes;
+	bool gc_on, gc_stopped;
+	int64_t gc_doubt_files, gc_doubt_bytes, gc_last_unix_ms;
+
 	/* the last savepoint or stop that succeeded; 0 = none yet */
 	int64_t savepoint_duration_ms;
 };

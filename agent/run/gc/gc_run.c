@@ -1,0 +1,122 @@
+#include "run/gc/gc_run.h"
+
+#include "base/clock.h"
+#include "run/gc/gc_facts.h"
+#include "run/gc/gc_named.h"
+
+struct gc_policy gc_run_policy(const struct setup *setup)
+{
+	return (struct gc_policy){
+		.grace_ms = setup->config.gc.grace_ms,
+		.keep_launches = setup->config.gc.keep_launches,
+		.keep_ms = setup->config.gc.keep_ms,
+	};
+}
+
+int gc_run_open(struct gc_run *run, const struct setup *setup, struct err *err)
+{
+	const struct gc_run_watch watch = run->watch;
+	struct err why = {0};
+
+	*run = (struct gc_run){.setup = setup, .watch = watch};
+	run->store = journal_store_open(&setup->config, &setup->kube);
+	if (journal_store_read(run->store, &run->journal, &why) == 0)
+		return 0;
+	if (why.kind == ERR_ABSENT) {
+		journal_init(&run->journal, setup->config.application);
+		return 0;
+	}
+	journal_store_free(run->store);
+	if (err)
+		*err = why;
+	return -1;
+}
+
+void gc_run_close(struct gc_run *run)
+{
+	gc_release(&run->gc);
+	journal_release(&run->journal);
+	journal_store_free(run->store);
+}
+
+/* ---- read ---- */
+
+static bool ends(const struct gc_run *run)
+{
+	return run->watch.ends && run->watch.ends(run->watch.ctx);
+}
+
+static int on_reading(void *ctx, const char *what, size_t done)
+{
+	const struct gc_run *run = ctx;
+
+	if (run->watch.reading)
+		run->watch.reading(run->watch.ctx, what, done);
+	return ends(run) ? -1 : 0;
+}
+
+void gc_run_collect(struct gc_run *run, const struct gc_policy *policy)
+{
+	const struct setup *setup = run->setup;
+	struct gc_named named;
+	struct gc_facts_ask ask = {
+		.storage = &setup->storage,
+		.journal = &run->journal,
+		.checkpoint_dir = setup->places.checkpoint_dir,
+		.savepoint_dir = setup->places.savepoint_dir,
+		.initial = setup->places.initial,
+		.result_dir = setup->config.flink.result_store_directory,
+		.progress = on_reading,
+		.progress_ctx = run,
+	};
+
+	run->gc.policy = *policy;
+	run->gc.now_unix_ms = clock_unix_ms();
+	on_reading(run, "Flink's HA data", 0);
+	gc_named_read(setup, &run->journal, &named);
+	if (named.unreadable)
+		gc_set_unreadable(&run->gc, named.unreadable);
+	ask.named = named.paths;
+	ask.named_count = named.count;
+	gc_facts(&ask, &run->gc);
+	gc_named_release(&named);
+}
+
+/* ---- delete ---- */
+
+static int holds(void *ctx, struct err *err)
+{
+	struct gc_run *run = ctx;
+	struct journal now;
+	const char *why;
+	bool same;
+
+	if (ends(run))
+		return err_set(err, ERR_BUSY, 0, "it was interrupted");
+	if (journal_store_read(run->store, &now, err) < 0)
+		return err_wrap(err, "the journal cannot be read again");
+	same = gc_still_holds(&run->journal, &now, &why);
+	journal_release(&now);
+	return same ? 0 : err_set(err, ERR_BUSY, 0, "meanwhile %s", why);
+}
+
+static void on_deleting(void *ctx, int64_t done, int64_t of)
+{
+	const struct gc_run *run = ctx;
+
+	if (run->watch.deleting)
+		run->watch.deleting(run->watch.ctx, done, of);
+}
+
+void gc_run_delete(struct gc_run *run)
+{
+	const struct gc_delete_ask ask = {
+		.storage = &run->setup->storage,
+		.holds = holds,
+		.progress = on_deleting,
+		.ctx = run,
+	};
+
+	if (!run->gc.stop || run->gc.results_only)
+		gc_delete(&ask, &run->gc, &run->deleted, &run->ended);
+}
