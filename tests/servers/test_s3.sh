@@ -9,6 +9,8 @@
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 # shellcheck source=tests/servers/snapshots.sh
 . "$(dirname "${BASH_SOURCE[0]}")/snapshots.sh"
+# shellcheck source=tests/servers/gc.sh
+. "$(dirname "${BASH_SOURCE[0]}")/gc.sh"
 
 servers_begin s3 versitygw openstack
 server_up versitygw "$RUN/gw" --iam-dir "$(mkdir -p "$RUN/iam" && echo "$RUN/iam")"
@@ -21,6 +23,10 @@ store_check s3://flink/a/b/check
 snapshots_check s3://flink/a/b
 says 0 "complete" "s3a:// is the same store" verify "s3a://flink/a/b/sp/$GOOD"
 says 0 "complete" "s3p:// too" verify "s3p://flink/a/b/sp/$GOOD"
+
+gc_make "$RUN/gc"
+check "boto3 puts what launches have left there" s3_client upload "$RUN/gc" flink gc/
+gc_check s3://flink/gc
 
 # ---- more than a page, which is read in spans
 # shellcheck disable=SC2317 # called through check

@@ -8,6 +8,8 @@
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 # shellcheck source=tests/servers/snapshots.sh
 . "$(dirname "${BASH_SOURCE[0]}")/snapshots.sh"
+# shellcheck source=tests/servers/gc.sh
+. "$(dirname "${BASH_SOURCE[0]}")/gc.sh"
 
 servers_begin swift openstack
 server_up swift "$RUN/swift"
@@ -25,6 +27,10 @@ says 1 "2c80035a-a571-4e6c-84c7-06e497c888af" "and so one is missing a byte" ver
 is "$("$BUILD/drey" inspect --json "swift://large/ck/$JOB/chk-7/_metadata" 2>&1)" \
 	"$("$BUILD/drey" inspect --json "$FIXTURES/2.3.0-hashmap-chk")" "its content is that of all its segments"
 says 0 "complete" "the service that Flink's URIs name is of no interest" verify "swift://flink.service/sp/$GOOD"
+
+gc_make "$RUN/gc"
+check "what launches have left is put there" swift_unpack "$RUN/gc" gc
+gc_check swift://gc
 
 ST_KEY=not-$SWIFT_KEY says 4 "401" "a wrong key: unreadable, and why" verify "swift://flink/sp/$GOOD"
 ST_USER=test:nobody says 4 "401" "an unknown user: unreadable, and why" verify "swift://flink/sp/$GOOD"
