@@ -5,6 +5,8 @@
  *                                       the newest; from number FIRST (0) on, as if those before it were there
  *   fixtures job DIR N                  the same N of one job, with names at random as Flink makes them
  *   fixtures files DIR N                one savepoint that refers to N state files, and these
+ *   fixtures shared DIR TO N            one checkpoint that refers to N state files in the directory TO, and
+ *                                       these; and as many others there
  *   fixtures measure CMD...             runs CMD without its output; prints seconds, those of CPU,
  *                                       peak memory in kB and exit status
  */
@@ -87,7 +89,8 @@ static void savepoints(const char *dir, int count, int first, bool one_job)
 	}
 }
 
-static void files(const char *dir, int count)
+/* `to` NULL: beside the _metadata. */
+static void files(const char *dir, const char *to, int count)
 {
 	cleanup_buf struct buf file = BUF_INIT;
 	cleanup_free char *metadata = xasprintf("%s/_metadata", dir);
@@ -100,12 +103,19 @@ static void files(const char *dir, int count)
 	wr_i32(&file, count);
 	for (int i = 0; i < count; i++) {
 		cleanup_free char *name = xasprintf("5f2b0c1e-8a41-4a7e-9d53-%012x", i);
-		cleanup_free char *path = xasprintf("%s/%s", dir, name);
+		cleanup_free char *path = xasprintf("%s/%s", to ? to : dir, name);
+		cleanup_free char *uri = xasprintf("file:%s", path);
+		cleanup_free char *other = xasprintf("%s/5f2b0c1e-8a41-4a7e-aaaa-%012x", to, i);
 
 		wr_subtask(&file, VERSION, i);
 		wr_u8(&file, 3);
 		wr_groups(&file);
-		wr_relative(&file, name, FILE_BYTES);
+		if (to)
+			wr_file(&file, uri, FILE_BYTES);
+		else
+			wr_relative(&file, name, FILE_BYTES);
+		if (to)
+			put(other, "0123456789", FILE_BYTES, time(NULL));
 		wr_u8(&file, 0);
 		wr_subtask_end(&file, VERSION);
 		put(path, "0123456789", FILE_BYTES, time(NULL));
@@ -158,7 +168,9 @@ int main(int argc, char **argv)
 	else if (argc == 4 && !strcmp(argv[1], "job"))
 		savepoints(argv[2], atoi(argv[3]), 0, true);
 	else if (argc == 4 && !strcmp(argv[1], "files"))
-		files(argv[2], atoi(argv[3]));
+		files(argv[2], NULL, atoi(argv[3]));
+	else if (argc == 5 && !strcmp(argv[1], "shared"))
+		files(argv[2], argv[3], atoi(argv[4]));
 	else if (argc >= 3 && !strcmp(argv[1], "measure"))
 		return measure(argv + 2);
 	else

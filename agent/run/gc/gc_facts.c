@@ -322,8 +322,10 @@ static void read_references(struct look *look)
 static void gc_facts_read(struct look *look)
 {
 	list_snapshots(look);
-	list_all_trees(look);
+	/* this takes the most memory, and gives it back */
 	check_snapshots(look);
+	mem_give_back();
+	list_all_trees(look);
 	gc_retain(look->gc, look->ask->journal);
 	read_references(look);
 	look->later = true;

@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+#
+# bench/gc/run.sh - what it costs to judge and to delete what a dead launch has left (`drey gc`): on a directory, and on S3
+# (versitygw), on this machine.
+#
+#   bench/gc/run.sh [full]    1,000, 10,000 and 100,000 files
+#   bench/gc/run.sh quick     1,000 and 10,000 files
+#
+# Half of the files are referred to by a checkpoint of the next launch, which is kept; the others go. One run each. Prints
+# Markdown.
+
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=bench/lib.sh
+. bench/lib.sh
+
+case ${1:-full} in
+full) counts=(1000 10000 100000) ;;
+quick) counts=(1000 10000) ;;
+*) bench_usage 6,7 ;;
+esac
+[ $# -le 1 ] || bench_usage 6,7
+# shellcheck source=tests/e2e/lib.sh
+. tests/e2e/lib.sh
+# shellcheck source=tests/servers/lib.sh
+. tests/servers/lib.sh
+make -j2 all build/bench/resolve/fixtures >&2
+FIXTURES=$BUILD/bench/resolve/fixtures
+METADATA=$TOP/tests/fixtures/metadata/2.3.0-hashmap-chk
+JOBS=(00000000000000000000000000000001 00000000000000000000000000000002 00000000000000000000000000000003)
+
+row() { # CELL...
+	printf '|'
+	printf ' %s |' "$@"
+	printf '\n'
+}
+
+# Three launches: of the first N files, of the second the checkpoint that refers to half of them, the last one runs.
+fill() { # DIR N URI
+	local ck=$1/ck now
+	rm -rf "$1"
+	mkdir -p "$ck/${JOBS[0]}/shared" "$ck/${JOBS[1]}" "$ck/${JOBS[2]}/chk-9" "$1/sp" "$RUN/state"
+	"$FIXTURES" shared "$ck/${JOBS[1]}/chk-8" "$ck/${JOBS[0]}/shared" $(($2 / 2))
+	cp "$METADATA" "$ck/${JOBS[2]}/chk-9/_metadata"
+	now=$(date +%s%3N)
+	jq -n --arg uri "$3" --argjson now "$now" --args '
+		{schema: 1, application: "orders", sequence: 7, writer: "x", phase: "Running", everProven: true,
+			intent: {state: "running", doNotRestart: false}, snapshots: [], failuresUnixMs: [], consumedTokens: [], formerJobIds: [],
+			failedGenerations: [], log: [],
+			launches: [$ARGS.positional | to_entries[] | {number: (.key + 1), jobId: .value, checkpointDirectory: "\($uri)/ck",
+				savepointDirectory: "\($uri)/sp", intendedUnixMs: $now, startedUnixMs: $now, verifiedUnixMs: $now,
+				provenUnixMs: $now}]}' "${JOBS[@]}" >"$RUN/state/journal.json"
+	cat >"$RUN/drey.yaml" <<-YAML
+		application: orders
+		stateDirectory: $RUN/state
+		flink:
+		  version: 2.3.0
+		  command: [$RUN/flink]
+		  jobClass: example.Job
+		  checkpointDirectory: $3/ck
+		  savepointDirectory: $3/sp
+		  resultStoreDirectory: $3/results
+	YAML
+}
+
+# "seconds s, MB": of one run.
+cost() { # CMD...
+	local s cpu kb status
+	read -r s cpu kb status < <("$FIXTURES" measure "$@")
+	[ "$status" = 0 ] || say "status $status: $*"
+	awk -v s="$s" -v cpu="$cpu" -v kb="$kb" 'BEGIN { printf "%.2f s, %.2f s of CPU, %.1f MB", s, cpu, kb / 1024 }'
+}
+
+measure() { # DIR N URI
+	local gc=("$BUILD/drey" gc --config "$RUN/drey.yaml" --keep-for 0s --grace 0s) judged deleted left
+	fill "$@"
+	judged=$(cost "${gc[@]}")
+	deleted=$(cost "${gc[@]}" --delete)
+	left=$(find "$1/ck/${JOBS[0]}" -type f | wc -l)
+	[ "$left" -eq $(($2 / 2)) ] || say "$left files are left"
+	row "$2, ${3%%:*}" "$judged" "$deleted"
+}
+
+servers_begin bench-gc versitygw >&2
+server_up versitygw "$RUN/gw" >&2
+export HOME=$RUN AWS_ENDPOINT_URL=$S3_ENDPOINT AWS_REGION=$S3_REGION AWS_EC2_METADATA_DISABLED=true
+export AWS_ACCESS_KEY_ID=$S3_ACCESS_KEY AWS_SECRET_ACCESS_KEY=$S3_SECRET_KEY
+mkdir -p "$RUN/gw/buckets/flink"
+
+bench_head "What dead launches have left" "$("$BUILD/drey" version | head -n 1)"
+printf '\n'
+row "files" "drey gc" "drey gc --delete, half of them"
+row --- --- ---
+for count in "${counts[@]}"; do
+	measure "$RUN/dir" "$count" "file://$RUN/dir"
+	rm -rf "$RUN/dir"
+done
+for count in "${counts[@]}"; do
+	measure "$RUN/gw/buckets/flink/g" "$count" s3://flink/g
+	rm -rf "$RUN/gw/buckets/flink/g"
+done
+cat <<'END'
+
+Limits of these figures: store and client share this machine. A deletion is one request; 32 are under way at a time.
+END
