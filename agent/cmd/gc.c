@@ -203,9 +203,9 @@ static int gc_status(const struct collection *c)
 	int status = CLI_OK;
 
 	if (run->gc.stop)
-		status = cli_fail(c->cli, CLI_HELD, "no %s may be deleted now: %s",
-				  run->gc.results_only ? "file of a checkpoint" : "file",
-				  run->gc.stop);
+		status =
+			cli_fail(c->cli, CLI_HELD, "no %s may be deleted now: %s",
+				 run->gc.only_jobs ? "file of a checkpoint" : "file", run->gc.stop);
 	if (run->ended.kind)
 		status = cli_fail(c->cli, run->ended.kind == ERR_BUSY ? CLI_HELD : CLI_FAILED,
 				  "the deletion has ended early: %s", run->ended.msg);

@@ -419,6 +419,19 @@ GC_TEST(results_of_dead_launches_go_also_when_a_snapshot_cannot_be_read)
 	CHECK_STR(why(w, "shared/aa"), "stopped");
 }
 
+GC_TEST(blobs_of_dead_jobs_go_like_results)
+{
+	left_by_all(w);
+	gc_add_tree(&w->gc, GC_TREE_BLOBS, "file:/ha/app/blob/job_x", jobs[3]);
+	file(w, "blob_p-1", 300);
+	gc_add_tree(&w->gc, GC_TREE_BLOBS, "file:/ha/app/blob/job_y", jobs[4]);
+	file(w, "blob_p-2", 300);
+	gc_set_unreadable(&w->gc, "file:/sp: denied");
+	judge(w);
+	CHECK_STR(why(w, "blob_p-1"), "blob");
+	CHECK_STR(why(w, "blob_p-2"), "needed");
+}
+
 /* ---- what stops it ---- */
 
 static const char *stop_of(struct world *w)

@@ -207,6 +207,22 @@ RUN_TEST(it_ends_when_it_is_told_to)
 	CHECK_INT(w->run.deleted.files, ==, 0);
 }
 
+RUN_TEST(blobs_of_dead_jobs_are_deleted)
+{
+	w->setup.settings.ha_storage_dir = w->top;
+	w->setup.settings.ha_cluster_id = "ck"; /* any directory */
+	put_at(w, "blob/job_11111111111111111111111111111111/blob_p-1", "x", 1, 15);
+	put_at(w, "blob/job_22222222222222222222222222222222/blob_p-2", "x", 1, 15);
+	put_at(w, "blob/job_ffffffffffffffffffffffffffffffff/blob_p-3", "x", 1, 15);
+	put_at(w, "completedCheckpoint1", "x", 1, 15);
+	collect(w, 2);
+	CHECK(!there(w, "blob", "job_11111111111111111111111111111111"));
+	CHECK(there(w, "blob", "job_22222222222222222222222222222222/blob_p-2"));
+	CHECK(there(w, "blob", "job_ffffffffffffffffffffffffffffffff/blob_p-3"));
+	CHECK(there(w, "", "completedCheckpoint1"));
+	CHECK_INT(w->run.gc.sums[GC_BLOB].files, ==, 1);
+}
+
 RUN_TEST(a_journal_of_another_application_is_refused)
 {
 	struct gc_run run = {0};

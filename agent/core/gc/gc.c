@@ -181,6 +181,7 @@ static const struct {
 	[GC_UNFINISHED] = {GC_DELETE, "unfinished", "checkpoints that were never completed"},
 	[GC_UNREFERENCED] = {GC_DELETE, "unreferenced", "no snapshot refers to them"},
 	[GC_RESULT] = {GC_DELETE, "result", "how a dead launch ended"},
+	[GC_BLOB] = {GC_DELETE, "blob", "libraries of dead jobs in Flink's HA"},
 	[GC_RETAINED] = {GC_KEEP, "retained", "completed checkpoints that stay"},
 	[GC_REFERRED] = {GC_KEEP, "referred", "a snapshot that stays refers to them"},
 	[GC_NEEDED] = {GC_KEEP, "needed", "of the last launch"},

@@ -53,6 +53,7 @@ enum gc_reason {
 	GC_UNFINISHED,   /* of a checkpoint that was never completed */
 	GC_UNREFERENCED, /* no snapshot that stays refers to it */
 	GC_RESULT,       /* Flink's record of how a dead launch ended */
+	GC_BLOB,         /* what Flink's HA has kept for the TaskManagers of a dead job */
 	/* keep */
 	GC_RETAINED, /* of a completed checkpoint that stays */
 	GC_REFERRED, /* a snapshot that stays refers to it */
@@ -79,6 +80,8 @@ struct gc_file {
 enum gc_tree_kind {
 	GC_TREE_JOB,     /* <checkpoint directory>/<job id> */
 	GC_TREE_RESULTS, /* job_result_path or application_result_path of a launch */
+	/* <high-availability.storageDir>/<cluster id>/blob/job_<job id> (FileSystemBlobStore) */
+	GC_TREE_BLOBS,
 };
 
 /* A directory that belongs to one dead launch; its files follow one another in gc.files. */
@@ -114,7 +117,7 @@ struct gc {
 	struct gc_policy policy;
 	int64_t now_unix_ms;
 	/* Why nothing in storage may be deleted: not everything could be read. NULL = it could. Owned.
-	 * Does not concern GC_TREE_RESULTS, to which no snapshot refers. */
+	 * Concerns GC_TREE_JOB only: to other trees no snapshot refers. */
 	char *unreadable;
 
 	struct gc_tree *trees;
@@ -132,8 +135,8 @@ struct gc {
 	/* gc_retain(): index of the oldest launch whose completed checkpoints all stay */
 	size_t floor;
 	/* gc_judge() */
-	char *stop;        /* why nothing may be deleted; NULL = nothing stops it; owned */
-	bool results_only; /* `stop` does not concern GC_TREE_RESULTS */
+	char *stop;     /* why nothing may be deleted; NULL = nothing stops it; owned */
+	bool only_jobs; /* `stop` concerns GC_TREE_JOB only */
 	struct gc_sum sums[GC_REASON_COUNT];
 };
 

@@ -223,7 +223,7 @@ static enum gc_reason judge_tree(const struct gc *gc, const struct gc_tree *tree
 {
 	enum gc_job job = gc_job_of(gc, journal, tree->job_id);
 
-	if (gc->stop && !(gc->results_only && tree->kind == GC_TREE_RESULTS))
+	if (gc->stop && (!gc->only_jobs || tree->kind == GC_TREE_JOB))
 		return GC_STOPPED;
 	if (job == GC_JOB_LAST)
 		return GC_NEEDED;
@@ -246,7 +246,9 @@ static void judge_files(struct gc *gc, struct gc_tree *tree, const struct journa
 		if (whole == GC_REASON_COUNT && tree->kind == GC_TREE_JOB)
 			reason = judge_of_job(gc, file, &chks);
 		else if (whole == GC_REASON_COUNT)
-			reason = is_strange(file) ? GC_STRANGE : GC_RESULT;
+			reason = is_strange(file)                ? GC_STRANGE
+				 : tree->kind == GC_TREE_RESULTS ? GC_RESULT
+								 : GC_BLOB;
 		file->reason = (uint8_t)reason;
 		file->verdict = (uint8_t)gc_reason_verdict(reason);
 		tree->sums[reason].files++;
@@ -259,11 +261,11 @@ void gc_judge(struct gc *gc, const struct journal *journal)
 {
 	memset(gc->sums, 0, sizeof(gc->sums));
 	free(gc->stop);
-	gc->results_only = false;
+	gc->only_jobs = false;
 	gc->stop = gc_journal_stops(gc, journal);
 	if (!gc->stop) {
 		gc->stop = what_is_missing(gc, journal);
-		gc->results_only = gc->stop != NULL;
+		gc->only_jobs = gc->stop != NULL;
 	}
 	for (size_t i = 0; i < gc->tree_count; i++) {
 		struct gc_tree *tree = &gc->trees[i];

@@ -106,7 +106,7 @@ static int delete_files(struct run *run, bool first, struct err *err)
 /* Of a dead launch: nothing writes there any more. */
 static bool is_judged(const struct gc *gc, const struct gc_tree *tree)
 {
-	return (!gc->stop || (gc->results_only && tree->kind == GC_TREE_RESULTS)) &&
+	return (!gc->stop || (gc->only_jobs && tree->kind != GC_TREE_JOB)) &&
 	       !tree->sums[GC_ACTIVE].files && !tree->sums[GC_NEEDED].files;
 }
 

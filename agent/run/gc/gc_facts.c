@@ -227,6 +227,7 @@ static void list_tree(struct look *look, enum gc_tree_kind kind, const char *giv
 /* The names of one level: a store never has two listings open. */
 struct names {
 	const struct journal *journal;
+	const char *prefix; /* of each, before the job id */
 	char (*ids)[JOB_ID_BYTES];
 	size_t count;
 };
@@ -234,19 +235,22 @@ struct names {
 static int note_job(void *ctx, const struct store_entry *entry, struct err *err)
 {
 	struct names *names = ctx;
+	size_t len = strlen(names->prefix);
 
 	(void)err;
-	if (!entry->is_prefix || !gc_wants_job(names->journal, entry->name))
+	if (!entry->is_prefix || strncmp(entry->name, names->prefix, len) != 0 ||
+	    !gc_wants_job(names->journal, entry->name + len))
 		return 0;
 	names->ids = xreallocarray(names->ids, names->count + 1, sizeof(*names->ids));
-	memcpy(names->ids[names->count++], entry->name, JOB_ID_BYTES);
+	memcpy(names->ids[names->count++], entry->name + len, JOB_ID_BYTES);
 	return 0;
 }
 
 /* Those of dead launches that have their job id as name. */
 static void list_trees(struct look *look, enum gc_tree_kind kind, const char *top)
 {
-	struct names names = {.journal = look->ask->journal};
+	const char *prefix = kind == GC_TREE_BLOBS ? "job_" : "";
+	struct names names = {.journal = look->ask->journal, .prefix = prefix};
 	struct err err = {0};
 	struct store *store = stores_get(&look->stores, top, &err);
 
@@ -254,7 +258,8 @@ static void list_trees(struct look *look, enum gc_tree_kind kind, const char *to
 	    (store_list(store, top, note_job, &names, &err) < 0 && err.kind != ERR_ABSENT))
 		give_up(look, top, &err);
 	for (size_t i = 0; i < names.count; i++) {
-		cleanup_free char *dir = uri_join(top, names.ids[i]);
+		cleanup_free char *name = xasprintf("%s%s", prefix, names.ids[i]);
+		cleanup_free char *dir = uri_join(top, name);
 
 		list_tree(look, kind, dir, names.ids[i]);
 	}
@@ -273,6 +278,8 @@ static void list_all_trees(struct look *look)
 			list_trees(look, GC_TREE_JOB, look->dirs[i].uri);
 	if (look->ask->result_dir)
 		list_trees(look, GC_TREE_RESULTS, look->ask->result_dir);
+	for (size_t i = 0; i < look->ask->blob_dir_count; i++)
+		list_trees(look, GC_TREE_BLOBS, look->ask->blob_dirs[i]);
 	gc_results(look->ask->journal, on_result, look);
 }
 

@@ -28,6 +28,8 @@ struct gc_facts_ask {
 	const char *checkpoint_dir, *savepoint_dir; /* as listed; NULL = not configured */
 	const char *initial;                        /* the initial savepoint; NULL = none */
 	const char *result_dir;                     /* of all launches; NULL = none */
+	char **blob_dirs;                           /* of Flink's HA, one for each cluster id */
+	size_t blob_dir_count;
 	/* Snapshots that Flink's HA data name for jobs that may live: they stay. */
 	char **named;
 	size_t named_count;

@@ -1,6 +1,9 @@
 #include "run/gc/gc_run.h"
 
+#include <stdlib.h>
+
 #include "base/clock.h"
+#include "base/mem.h"
 #include "run/gc/gc_facts.h"
 #include "run/gc/gc_named.h"
 
@@ -55,6 +58,27 @@ static int on_reading(void *ctx, const char *what, size_t done)
 	return ends(run) ? -1 : 0;
 }
 
+/* Where Flink's HA keeps blobs: <storage>/<cluster id>/blob (HighAvailabilityServicesUtils), for each side. */
+static void add_blob_dir(struct gc_facts_ask *ask, const char *storage, const char *cluster_id)
+{
+	if (!storage || !cluster_id)
+		return;
+	ask->blob_dirs =
+		xreallocarray(ask->blob_dirs, ask->blob_dir_count + 1, sizeof(*ask->blob_dirs));
+	ask->blob_dirs[ask->blob_dir_count++] =
+		xasprintf("%s/%s/blob", storage, cluster_id + (*cluster_id == '/'));
+}
+
+static void find_blob_dirs(const struct setup *setup, struct gc_facts_ask *ask)
+{
+	const struct flink_settings *settings = &setup->settings;
+
+	/* also without HA now: earlier launches may have had it */
+	add_blob_dir(ask, settings->ha_storage_dir, settings->ha_cluster_id);
+	for (int side = 0; setup->handover.two_sides && side < SIDES; side++)
+		add_blob_dir(ask, settings->ha_storage_dir, setup->handover.cluster_ids[side]);
+}
+
 void gc_run_collect(struct gc_run *run, const struct gc_policy *policy)
 {
 	const struct setup *setup = run->setup;
@@ -78,7 +102,11 @@ void gc_run_collect(struct gc_run *run, const struct gc_policy *policy)
 		gc_set_unreadable(&run->gc, named.unreadable);
 	ask.named = named.paths;
 	ask.named_count = named.count;
+	find_blob_dirs(setup, &ask);
 	gc_facts(&ask, &run->gc);
+	for (size_t i = 0; i < ask.blob_dir_count; i++)
+		free(ask.blob_dirs[i]);
+	free(ask.blob_dirs);
 	gc_named_release(&named);
 }
 
@@ -117,6 +145,6 @@ void gc_run_delete(struct gc_run *run)
 		.ctx = run,
 	};
 
-	if (!run->gc.stop || run->gc.results_only)
+	if (!run->gc.stop || run->gc.only_jobs)
 		gc_delete(&ask, &run->gc, &run->deleted, &run->ended);
 }
