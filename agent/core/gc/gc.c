@@ -82,7 +82,7 @@ static void grow_places(struct gc *gc)
 	free(gc->by_path);
 	gc->by_path_cap = gc->by_path_cap ? 2 * gc->by_path_cap : PLACES_MIN;
 	gc->by_path = xcalloc(gc->by_path_cap, sizeof(*gc->by_path));
-	for (size_t i = 0; i < gc->snapshot_count; i++)
+	for (size_t i = 0; gc->snapshots && i < gc->snapshot_count; i++)
 		*place_of(gc, gc->snapshots[i].path) = (uint32_t)i + 1;
 }
 
@@ -99,9 +99,9 @@ struct gc_snapshot *gc_add_snapshot(struct gc *gc, const struct gc_snapshot *sna
 
 	if (gc_find_snapshot(gc, snapshot->path))
 		return NULL;
-	if (2 * gc->snapshot_count >= gc->by_path_cap)
+	if (!gc->by_path || 2 * gc->snapshot_count >= gc->by_path_cap)
 		grow_places(gc);
-	if (gc->snapshot_count == gc->snapshot_cap) {
+	if (!gc->snapshots || gc->snapshot_count == gc->snapshot_cap) {
 		gc->snapshot_cap += gc->snapshot_cap / 2 + 16;
 		gc->snapshots =
 			xreallocarray(gc->snapshots, gc->snapshot_cap, sizeof(*gc->snapshots));

@@ -113,7 +113,8 @@ static struct chk *chk_find(const struct chks *chks, int64_t id)
 {
 	const struct chk key = {.id = id};
 
-	return bsearch(&key, chks->list, chks->count, sizeof(key), by_checkpoint);
+	return chks->list ? bsearch(&key, chks->list, chks->count, sizeof(key), by_checkpoint)
+			  : NULL;
 }
 
 static void list_ids(const struct gc *gc, const struct gc_tree *tree, struct chks *chks)

@@ -207,13 +207,12 @@ bool gc_request_waits(const struct journal *journal)
 /* The same checkpoint, however its path is spelled. */
 static bool is_named_by(const char *path, const struct gc_snapshot *snapshot)
 {
-	const char *job = path;
+	const char *job = path ? strstr(path, snapshot->job_id) : NULL;
 
-	while (job && (job = strstr(job, snapshot->job_id))) {
-		job += JOB_DIGITS;
-		if (*job == '/' && gc_checkpoint_of(job + 1, NULL) == snapshot->checkpoint_id)
+	for (; job; job = strstr(job + 1, snapshot->job_id))
+		if (job[JOB_DIGITS] == '/' &&
+		    gc_checkpoint_of(job + JOB_DIGITS + 1, NULL) == snapshot->checkpoint_id)
 			return true;
-	}
 	return false;
 }
 
