@@ -571,6 +571,7 @@ LIFECYCLE_TEST_FROM(life_make_running,
 	/* it has run long enough, and failed later */
 	launch->ended_unix_ms = NOW;
 	launched(life, "g2", 0, 0);
+	launch = &life->journal.launches[1];
 	check_upgraded(life, "True", "Proven", 0);
 	/* another one that has not */
 	launch->ended_unix_ms = NOW - MINUTE;
