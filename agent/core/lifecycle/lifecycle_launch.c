@@ -382,7 +382,7 @@ static bool is_upgrade(const struct lifecycle *life)
 }
 
 /* It will not be tried again: "N failed attempts, the last: WHY". */
-static void give_up(struct lifecycle *life, int failures, const char *how, const char *why)
+static void end_attempts(struct lifecycle *life, int failures, const char *how, const char *why)
 {
 	const char *generation = life->config->generation;
 	struct outcome *outcome = &life->journal.outcome;
@@ -415,13 +415,13 @@ void launch_failure(struct lifecycle *life, const char *why)
 	journal_add_failure(journal, life->now_unix_ms);
 	failures = journal_failures_since(journal, life->now_unix_ms - config->attempts_window_ms);
 	if (failures >= config->max_attempts) {
-		give_up(life, failures, "the last", why);
+		end_attempts(life, failures, "the last", why);
 		return;
 	}
 	/* MUT: a version that fails alike is tried as often as any */
 	if (config->same_failures && journal->failures_alike >= config->same_failures &&
 	    is_upgrade(life)) {
-		give_up(life, (int)journal->failures_alike, "all of them alike", why);
+		end_attempts(life, (int)journal->failures_alike, "all of them alike", why);
 		return;
 	}
 	wait_ms = proven && failures == 1
