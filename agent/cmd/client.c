@@ -98,6 +98,7 @@ static int read_status(struct client *client, int64_t timeout_ms, struct err *er
 	}
 	json_free(client->status);
 	client->status = answer;
+	client->progress = NULL;
 	status_view_read(answer, &client->view);
 	return 0;
 }
@@ -170,6 +171,8 @@ static void report_progress(struct client *client, const char *what, char **repo
 
 	if (client->lost_ms)
 		buf_addstr(&line, "drey does not respond; it may be restarting");
+	else if (client->progress)
+		buf_addstr(&line, client->progress);
 	else if (*view->operation_kind)
 		buf_addf(&line, "%s: %s (%s) in progress", view->phase, view->operation_kind,
 			 view->operation_reason);
@@ -243,7 +246,8 @@ static int client_wait(struct client *client, const char *what, client_judge *ju
 		return cli_fail(client->cli, CLI_ABSENT, "drey did not respond within %s", time);
 	return cli_fail(client->cli, CLI_TIMEOUT,
 			"gave up waiting for %s after %s; the request remains in force (%s: %s)",
-			what, time, client->view.phase, client->view.reason);
+			what, time, client->view.phase,
+			client->progress ? client->progress : client->view.reason);
 }
 
 int client_mark(struct client *client)

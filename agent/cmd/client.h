@@ -32,6 +32,8 @@ struct client {
 	int64_t lost_ms; /* monotonic: since when drey does not answer; 0 = it does */
 	/* monotonic: since when client_stuck() finds it stuck; 0 = it does not */
 	int64_t settling_ms;
+	/* what a judge waits for now, instead of phase and reason; NULL = those; borrowed from `status` */
+	const char *progress;
 };
 
 /* The command must have --config; --timeout is used if the command has it. CLI_OK or the exit

@@ -14,6 +14,7 @@ extern const struct cli_command cmd_suspend;
 extern const struct cli_command cmd_resume;
 extern const struct cli_command cmd_cancel;
 extern const struct cli_command cmd_restart;
+extern const struct cli_command cmd_rescale;
 extern const struct cli_command cmd_do_not_restart;
 extern const struct cli_command cmd_snapshots;
 extern const struct cli_command cmd_verify;

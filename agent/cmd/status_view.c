@@ -159,6 +159,19 @@ void status_view_checkpoint(const struct json *doc, const char *nonce,
 	}
 }
 
+void status_view_rescale(const struct json *doc, struct status_rescale *ret_rescale)
+{
+	const struct json *wanted = json_get(doc, "parallelism"), *last = json_get(wanted, "last");
+
+	*ret_rescale = (struct status_rescale){.waiting = text(wanted, "waitingNonce"),
+					       .state = text(wanted, "state"),
+					       .missing = text(wanted, "missing"),
+					       .nonce = text(last, "nonce"),
+					       .error = text(last, "error"),
+					       .left_out = text(last, "leftOut"),
+					       .ok = json_bool_or(last, "ok", false)};
+}
+
 /* Both members came with the same version. */
 bool status_view_takes_application(const struct json *doc)
 {

@@ -83,6 +83,14 @@ struct status_checkpoint {
 };
 void status_view_checkpoint(const struct json *doc, const char *nonce,
 			    struct status_checkpoint *ret_answer);
+/* The parallelism that was requested. Texts are never NULL; borrowed from the document. */
+struct status_rescale {
+	const char *waiting; /* nonce of the request that is not answered; "" = none */
+	const char *state, *missing;
+	const char *nonce, *error, *left_out; /* of the last answer */
+	bool ok;
+};
+void status_view_rescale(const struct json *doc, struct status_rescale *ret_rescale);
 
 /* It comes from an agent that accepts requests with the name of the application. */
 bool status_view_takes_application(const struct json *doc);

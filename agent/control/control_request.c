@@ -11,14 +11,14 @@ static const char *const names[COMMAND_COUNT] = {
 	[COMMAND_SAVEPOINT] = "savepoint",   [COMMAND_SUSPEND] = "suspend",
 	[COMMAND_RESUME] = "resume",         [COMMAND_CANCEL] = "cancel",
 	[COMMAND_RESTART] = "restart",       [COMMAND_DO_NOT_RESTART] = "do-not-restart",
-	[COMMAND_CHECKPOINT] = "checkpoint",
+	[COMMAND_CHECKPOINT] = "checkpoint", [COMMAND_RESCALE] = "rescale",
 };
 
 /* The members that each command takes in addition to "command". */
 static const char *const members[COMMAND_COUNT] = {
 	[COMMAND_SAVEPOINT] = "nonce",       [COMMAND_RESUME] = "restore",
 	[COMMAND_RESTART] = "nonce",         [COMMAND_DO_NOT_RESTART] = "on",
-	[COMMAND_CHECKPOINT] = "nonce full",
+	[COMMAND_CHECKPOINT] = "nonce full", [COMMAND_RESCALE] = "nonce parallelism",
 };
 
 const char *control_command_name(enum control_command command)
@@ -33,7 +33,25 @@ void control_request_release(struct control_request *request)
 	free(request->restore.token);
 	free(request->restore.path);
 	free(request->restore.generation);
+	parallelism_release(&request->parallelism);
 	*request = (struct control_request){0};
+}
+
+static void encode_parallelism(const struct parallelism *wanted, struct json *doc)
+{
+	struct json *to = json_add_object(doc, "parallelism"), *vertices;
+
+	if (wanted->reset)
+		json_add_bool(to, "reset", true);
+	if (wanted->merge)
+		json_add_bool(to, "merge", true);
+	if (wanted->all)
+		json_add_i64(to, "all", wanted->all);
+	if (!wanted->vertex_count)
+		return;
+	vertices = json_add_object(to, "vertices");
+	for (size_t i = 0; i < wanted->vertex_count; i++)
+		json_add_i64(vertices, wanted->vertices[i].vertex, wanted->vertices[i].parallelism);
 }
 
 struct json *control_request_encode(const struct control_request *request)
@@ -48,6 +66,8 @@ struct json *control_request_encode(const struct control_request *request)
 		json_add_bool(doc, "on", request->on);
 	if (request->full)
 		json_add_bool(doc, "full", true);
+	if (request->command == COMMAND_RESCALE)
+		encode_parallelism(&request->parallelism, doc);
 	if (request->restore.kind == RESTORE_NONE)
 		return doc;
 	restore = json_add_object(doc, "restore");
@@ -148,6 +168,73 @@ static int decode_restore(const struct json *obj, struct restore_request *restor
 	return 0;
 }
 
+static int check_parallelism(const char *what, int64_t value, struct err *err)
+{
+	if (value >= 1 && value <= RESCALE_MAX_PARALLELISM)
+		return 0;
+	return err_set(err, ERR_FORMAT, 0, "'%s' must be 1 to %d, not %lld", what,
+		       RESCALE_MAX_PARALLELISM, (long long)value);
+}
+
+static int decode_vertices(const struct json *vertices, struct parallelism *wanted, struct err *err)
+{
+	const struct json *each;
+	int64_t value;
+
+	if (json_len(vertices) > RESCALE_MAX_VERTICES)
+		return err_set(err, ERR_FORMAT, 0, "'vertices' has more than %d members",
+			       RESCALE_MAX_VERTICES);
+	json_each (each, vertices) {
+		const char *name = json_name(each);
+
+		if (!*name || strlen(name) > RESCALE_MAX_UID_BYTES)
+			return err_set(err, ERR_FORMAT, 0,
+				       "the name of a vertex must have 1 to %d bytes",
+				       RESCALE_MAX_UID_BYTES);
+		if (json_to_i64(each, &value, err) < 0)
+			return err_wrap(err, "vertices: '%s'", name);
+		if (check_parallelism(name, value, err) < 0)
+			return err_wrap(err, "vertices");
+		parallelism_set(wanted, name, value);
+	}
+	return 0;
+}
+
+static int decode_parallelism(const struct json *obj, struct parallelism *wanted, struct err *err)
+{
+	const struct json *vertices;
+	int has_vertices;
+
+	if (only_members(obj, "all vertices merge reset", err) < 0 ||
+	    json_opt_bool(obj, "merge", &wanted->merge, err) < 0 ||
+	    json_opt_bool(obj, "reset", &wanted->reset, err) < 0)
+		return -1;
+	if (json_get(obj, "all") && (json_need_i64(obj, "all", &wanted->all, err) < 0 ||
+				     check_parallelism("all", wanted->all, err) < 0))
+		return -1;
+	has_vertices = json_opt_object(obj, "vertices", &vertices, err);
+	if (has_vertices < 0 || (has_vertices && decode_vertices(vertices, wanted, err) < 0))
+		return -1;
+	if (wanted->reset && (wanted->merge || !parallelism_is_empty(wanted)))
+		return err_set(err, ERR_FORMAT, 0, "'reset' takes no other member");
+	if (!wanted->reset && parallelism_is_empty(wanted))
+		return err_set(err, ERR_FORMAT, 0, "'all', 'vertices' or 'reset' is missing");
+	return 0;
+}
+
+static int decode_rescale(const struct json *doc, struct control_request *request, struct err *err)
+{
+	const struct json *wanted;
+
+	if (decode_nonce(doc, "nonce", &request->nonce, err) < 0 ||
+	    json_need_object(doc, "parallelism", &wanted, err) < 0)
+		return -1;
+	if (decode_parallelism(wanted, &request->parallelism, err) < 0)
+		return err_wrap(err, "parallelism");
+	request->parallelism.nonce = xstrdup(request->nonce);
+	return 0;
+}
+
 static int decode_application(const struct json *doc, char **ret_application, struct err *err)
 {
 	const char *text;
@@ -180,6 +267,8 @@ static int decode_members(const struct json *doc, struct control_request *reques
 		if (decode_restore(restore, &request->restore, err) < 0)
 			return err_wrap(err, "restore");
 		return 0;
+	case COMMAND_RESCALE:
+		return decode_rescale(doc, request, err);
 	case COMMAND_STATUS:
 	case COMMAND_TRACE:
 	case COMMAND_SUSPEND:
@@ -256,6 +345,10 @@ void control_request_event(const struct control_request *request, struct event *
 	case COMMAND_DO_NOT_RESTART:
 		event.control.fields = CONTROL_DO_NOT_RESTART;
 		intent->do_not_restart = request->on;
+		break;
+	case COMMAND_RESCALE:
+		event.control.fields = CONTROL_PARALLELISM;
+		intent->parallelism = request->parallelism;
 		break;
 	case COMMAND_STATUS:
 	case COMMAND_TRACE:

@@ -13,6 +13,8 @@
  *                        [,"allowNonRestoredState":true][,"foreign":true]}]}
  *   {"command":"restart","nonce":N}
  *   {"command":"do-not-restart","on":true|false}
+ *   {"command":"rescale","nonce":N,"parallelism":{"all":N,"vertices":{UID:N,...}[,"merge":true]}}
+ *   {"command":"rescale","nonce":N,"parallelism":{"reset":true}}
  *
  * Each may also have "application": NAME, and the drey of another application refuses it.
  *
@@ -42,6 +44,7 @@ enum control_command {
 	COMMAND_RESTART,
 	COMMAND_DO_NOT_RESTART,
 	COMMAND_CHECKPOINT,
+	COMMAND_RESCALE,
 	COMMAND_COUNT,
 };
 
@@ -49,10 +52,11 @@ struct control_request {
 	enum control_command command;
 	/* the application it is for; NULL = not given, as by older commands; owned */
 	char *application;
-	char *nonce;                    /* SAVEPOINT, CHECKPOINT, RESTART; owned */
+	char *nonce;                    /* SAVEPOINT, CHECKPOINT, RESTART, RESCALE; owned */
 	bool full;                      /* CHECKPOINT */
 	bool on;                        /* DO_NOT_RESTART */
 	struct restore_request restore; /* RESUME; strings owned */
+	struct parallelism parallelism; /* RESCALE; owned, with the same nonce */
 };
 
 void control_request_release(struct control_request *request);

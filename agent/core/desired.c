@@ -13,6 +13,7 @@ const char *const desired_keys[DESIRED_KEYS] = {
 	[DESIRED_KEY_RESTART_NONCE] = "restart-nonce",
 	[DESIRED_KEY_RESTORE] = "restore",
 	[DESIRED_KEY_CHECKPOINT_NONCE] = "checkpoint-nonce",
+	[DESIRED_KEY_PARALLELISM] = "parallelism",
 };
 
 const char *desired_checkpoint_nonce(const char *text, bool *ret_full)
@@ -41,6 +42,7 @@ void desired_release(struct desired *desired)
 	free(desired->ignored);
 	free(desired->used);
 	free(desired->restore_generation);
+	parallelism_release(&desired->parallelism);
 	*desired = (struct desired){0};
 }
 
@@ -54,6 +56,7 @@ void desired_copy(struct desired *to, const struct desired *from)
 	to->ignored = xstrdup(from->ignored);
 	to->used = xstrdup(from->used);
 	to->restore_generation = xstrdup(from->restore_generation);
+	parallelism_copy(&to->parallelism, &from->parallelism);
 }
 
 static void overlay_restore(struct desired *desired, const struct desired *over)
@@ -96,6 +99,10 @@ void desired_overlay(struct desired *desired, const struct desired *over)
 	desired->do_not_restart = do_not_restart;
 	if (over->text[DESIRED_KEY_RESTORE])
 		overlay_restore(desired, over);
+	if (over->text[DESIRED_KEY_PARALLELISM]) {
+		parallelism_release(&desired->parallelism);
+		parallelism_copy(&desired->parallelism, &over->parallelism);
+	}
 }
 
 void desired_set_do_not_restart(struct desired *desired)
@@ -220,6 +227,20 @@ static unsigned compare_state(const struct desired *desired, const struct desire
 	return fields;
 }
 
+/* At the first reading what is in force already, or nothing at all, is no request. */
+static unsigned compare_parallelism(const struct desired *desired, const struct desired_seen *seen,
+				    const struct journal *journal)
+{
+	const struct parallelism *wanted = &desired->parallelism, *now = &journal->parallelism;
+
+	if (!differs(desired->text[DESIRED_KEY_PARALLELISM], seen->text[DESIRED_KEY_PARALLELISM]))
+		return 0;
+	if (!seen->known &&
+	    (wanted->reset ? parallelism_is_empty(now) : parallelism_same(wanted, now)))
+		return 0;
+	return CONTROL_PARALLELISM;
+}
+
 static unsigned compare_all(const struct desired *desired, const struct desired_seen *seen,
 			    const struct lifecycle *life)
 {
@@ -240,7 +261,7 @@ static unsigned compare_all(const struct desired *desired, const struct desired_
 	if (seen->known && differs(desired->text[DESIRED_KEY_CHECKPOINT_NONCE],
 				   seen->text[DESIRED_KEY_CHECKPOINT_NONCE]))
 		fields |= CONTROL_CHECKPOINT;
-	return fields;
+	return fields | compare_parallelism(desired, seen, &life->journal);
 }
 
 static unsigned compare_do_not_restart(const struct desired *desired,
@@ -283,6 +304,8 @@ bool desired_compare(const struct desired *desired, const struct desired_seen *s
 	intent->restart_nonce = desired->text[DESIRED_KEY_RESTART_NONCE];
 	event.control.checkpoint_nonce = desired_checkpoint_nonce(
 		desired->text[DESIRED_KEY_CHECKPOINT_NONCE], &event.control.checkpoint_full);
+	if (fields & CONTROL_PARALLELISM)
+		intent->parallelism = desired->parallelism;
 	if (fields & CONTROL_RESTORE) {
 		intent->restore = desired->restore;
 		intent->restore.generation = desired->restore_generation;

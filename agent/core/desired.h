@@ -34,6 +34,7 @@ enum desired_key {
 	DESIRED_KEY_RESTART_NONCE,
 	DESIRED_KEY_RESTORE,
 	DESIRED_KEY_CHECKPOINT_NONCE,
+	DESIRED_KEY_PARALLELISM,
 	DESIRED_KEYS,
 };
 extern const char *const desired_keys[DESIRED_KEYS]; /* their names */
@@ -47,6 +48,7 @@ struct desired {
 	enum desired_state state;       /* valid with its text; likewise below */
 	bool do_not_restart;            /* valid also when bad */
 	struct restore_request restore; /* strings owned */
+	struct parallelism parallelism; /* owned; its nonce follows from the text */
 	char *restore_generation;       /* the order is for this one alone; NULL = for any */
 	bool restore_standing;          /* it was there on the first read: of unknown age */
 	char *used; /* tokens carried out, according to the object: "a b"; NULL = none recorded */

@@ -312,18 +312,41 @@ void flink_exception_release(struct flink_exception *exception)
 	*exception = (struct flink_exception){0};
 }
 
+/* -1: there is no such metric; -2: it is no number. */
+static int64_t counter(const struct json *doc, const char *name, struct err *err)
+{
+	const struct json *node;
+
+	json_each (node, doc) {
+		const char *id = json_str(node, "id"), *value = json_str(node, "value");
+		long long count;
+		char *end;
+
+		if (!id || strcmp(id, name) != 0 || !value)
+			continue;
+		count = strtoll(value, &end, 10);
+		if (end != value && !*end && count >= 0)
+			return count;
+		err_set(err, ERR_FORMAT, 0, "%s is '%.40s'", name, value);
+		return -2;
+	}
+	return -1;
+}
+
 enum flink_answer flink_rest_restarts(const struct flink_rest *rest, const char *job_id,
-				      int64_t timeout_ms, int64_t *ret_restarts, struct err *err)
+				      int64_t timeout_ms, int64_t *ret_restarts,
+				      int64_t *ret_rescales, struct err *err)
 {
 	cleanup_json struct json *doc = NULL;
-	const struct json *node;
+	int64_t restarts, rescales;
 	struct err local = {0};
 	enum flink_answer answer;
 
 	err = err ? err : &local;
 	if (rest_check_id("job", job_id, err) != FLINK_OK)
 		return FLINK_ERROR;
-	answer = rest_get(rest, timeout_ms, &doc, err, "/jobs/%s/metrics?get=numRestarts", job_id);
+	answer = rest_get(rest, timeout_ms, &doc, err,
+			  "/jobs/%s/metrics?get=numRestarts,numRescales", job_id);
 	if (answer != FLINK_OK)
 		return answer;
 	if (json_kind(doc) != JSON_ARRAY) {
@@ -331,23 +354,17 @@ enum flink_answer flink_rest_restarts(const struct flink_rest *rest, const char 
 			json_kind_name(json_kind(doc)));
 		return rest_unexpected("/jobs/:id/metrics", err);
 	}
-	json_each (node, doc) {
-		const char *id = json_str(node, "id"), *value = json_str(node, "value");
-		long long restarts;
-		char *end;
-
-		if (!id || strcmp(id, "numRestarts") != 0 || !value)
-			continue;
-		restarts = strtoll(value, &end, 10);
-		if (end == value || *end || restarts < 0) {
-			err_set(err, ERR_FORMAT, 0, "numRestarts is '%.40s'", value);
-			return rest_unexpected("/jobs/:id/metrics", err);
-		}
-		*ret_restarts = restarts;
-		return FLINK_OK;
+	restarts = counter(doc, "numRestarts", err);
+	rescales = restarts >= -1 ? counter(doc, "numRescales", err) : -2;
+	if (restarts < -1 || rescales < -1)
+		return rest_unexpected("/jobs/:id/metrics", err);
+	if (restarts < 0) {
+		err_set(err, ERR_RETRY, 0, "the job has no metric numRestarts yet");
+		return FLINK_NOT_YET;
 	}
-	err_set(err, ERR_RETRY, 0, "the job has no metric numRestarts yet");
-	return FLINK_NOT_YET;
+	*ret_restarts = rescales < 0 ? restarts : restarts > rescales ? restarts - rescales : 0;
+	*ret_rescales = rescales;
+	return FLINK_OK;
 }
 
 /* ---- cluster ---- */

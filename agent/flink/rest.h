@@ -133,9 +133,12 @@ enum flink_answer flink_rest_exception(const struct flink_rest *rest, const char
 				       struct err *err);
 void flink_exception_release(struct flink_exception *exception);
 
-/* The metric numRestarts of a job; it counts from 0 in every JobManager process. */
+/* How often Flink has restarted a job; it counts from 0 in every JobManager process. The metric
+ * numRestarts has the restarts for another parallelism as well. *ret_rescales: how many those are
+ * (numRescales, 2.x), which are left out here; -1 = Flink does not count them. */
 enum flink_answer flink_rest_restarts(const struct flink_rest *rest, const char *job_id,
-				      int64_t timeout_ms, int64_t *ret_restarts, struct err *err);
+				      int64_t timeout_ms, int64_t *ret_restarts,
+				      int64_t *ret_rescales, struct err *err);
 
 /* GET /overview: TaskManagers and their slots. */
 struct flink_slots {

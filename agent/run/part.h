@@ -151,6 +151,7 @@ extern const struct part part_observe;
 extern const struct part part_ready;
 extern const struct part part_relaunch;
 extern const struct part part_requests;
+extern const struct part part_rescale;
 extern const struct part part_resource;
 extern const struct part part_resource_status;
 extern const struct part part_scale;

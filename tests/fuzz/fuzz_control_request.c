@@ -27,8 +27,11 @@ static void check(const struct control_request *request)
 		check_nonce(request->nonce);
 	must(!request->nonce ==
 	     (request->command != COMMAND_SAVEPOINT && request->command != COMMAND_RESTART &&
-	      request->command != COMMAND_CHECKPOINT));
+	      request->command != COMMAND_CHECKPOINT && request->command != COMMAND_RESCALE));
 	must(!request->full || request->command == COMMAND_CHECKPOINT);
+	must(!request->parallelism.nonce == (request->command != COMMAND_RESCALE));
+	must(request->command != COMMAND_RESCALE ||
+	     request->parallelism.reset == parallelism_is_empty(&request->parallelism));
 	must(!request->restore.token == (request->restore.kind == RESTORE_NONE));
 	must(!request->restore.path == (request->restore.kind != RESTORE_PATH));
 	must(request->restore.kind == RESTORE_NONE || request->command == COMMAND_RESUME);

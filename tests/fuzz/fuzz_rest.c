@@ -123,11 +123,12 @@ static void ask_checkpoints(const struct flink_rest *rest)
 static void ask_cluster(const struct flink_rest *rest)
 {
 	struct flink_slots slots;
-	int64_t restarts = 0;
+	int64_t restarts = 0, rescales = 0;
 	struct err err[4] = {0};
 
 	(void)understood(flink_rest_slots(rest, 1000, &slots, &err[1]), &err[1]);
-	if (understood(flink_rest_restarts(rest, JOB, 1000, &restarts, &err[2]), &err[2]))
+	if (understood(flink_rest_restarts(rest, JOB, 1000, &restarts, &rescales, &err[2]),
+		       &err[2]))
 		must(restarts >= 0);
 }
 

@@ -167,6 +167,9 @@ static void execute(struct world *w, const struct effect *effect)
 	case EFFECT_STAND_DOWN:
 		plan(w, 0, ITEM_STAND_DOWN, SCOPE_AGENT);
 		return;
+	case EFFECT_RESCALE:
+		rescale_ask(w, effect);
+		return;
 	case EFFECT_NOTE:
 	case EFFECT_TELL:
 		return;

@@ -16,7 +16,7 @@ static const char *const names[FEATURE_COUNT] = {
 	[FEATURE_LINES] = "lines",       [FEATURE_RIVALS] = "rivals",
 	[FEATURE_SPARE] = "spare",       [FEATURE_STALL] = "stall",
 	[FEATURE_HANDOVER] = "handover", [FEATURE_CHECKPOINT] = "checkpoint",
-	[FEATURE_STOPS] = "stops",
+	[FEATURE_STOPS] = "stops",       [FEATURE_RESCALE] = "rescale",
 };
 
 /* hand-overs are a world of their own */
@@ -121,7 +121,8 @@ void features_draw(struct world *w, unsigned features)
 		if (luck(w, per_mille[i]) && features & (1U << i))
 			w->features |= 1U << i;
 	/* draws nothing: without it the histories stay as they were */
-	w->features |= features & (1U << FEATURE_SPARE | 1U << FEATURE_STALL);
+	w->features |=
+		features & (1U << FEATURE_SPARE | 1U << FEATURE_STALL | 1U << FEATURE_RESCALE);
 	if (features & (1U << FEATURE_HANDOVER)) {
 		w->features = 1U << FEATURE_HANDOVER;
 		w->own_dir = -1;
@@ -142,6 +143,7 @@ void features_draw(struct world *w, unsigned features)
 		w->config->health.restart_after_ms = luck_between(w, 1, 5) * MINUTE_MS;
 		w->config->max_attempts += w->config->max_attempts < 2;
 	}
+	w->other_scheduler = has(w, FEATURE_RESCALE) && luck(w, 100);
 	w->own_dir = -1;
 	if (!has(w, FEATURE_MOVED))
 		return;

@@ -40,6 +40,7 @@ void flink_start(struct world *w, int launch)
 				.ignores_term = chance(w, w->chaos.term_ignored),
 				.cancel_ignored = chance(w, w->chaos.cancel_ignored),
 				.wrong = chance(w, w->chaos.wrong_restore)};
+	rescale_flink_starts(w);
 	truth->executed = true;
 	w->epochs[SCOPE_FLINK]++;
 	w->epochs[SCOPE_JOB]++;

@@ -36,7 +36,8 @@ bool oracle_reached(const struct world *w)
 	switch (w->user.wanted) {
 	case DESIRED_RUNNING:
 		return checkpoint_reached(w) && life->phase == PHASE_RUNNING && w->flink->alive &&
-		       w->flink->state == JOB_RUNNING && nonces_done(&life->journal);
+		       w->flink->state == JOB_RUNNING && nonces_done(&life->journal) &&
+		       rescale_reached(w);
 	case DESIRED_SUSPENDED:
 		return life->phase == PHASE_SUSPENDED && !w->flink->alive;
 	case DESIRED_CANCELLED:

@@ -127,6 +127,10 @@ enum item_kind {
 	ITEM_SPARE_READY,
 	ITEM_SPARE_GONE,
 	ITEM_JAR,
+	/* another parallelism: a request at Flink, its answer, and what follows */
+	ITEM_RESCALE,
+	ITEM_RESCALE_ANSWER,
+	ITEM_RESCALED,
 	/* hand-overs: the controller, people and accidents */
 	ITEM_DEPLOY,
 	ITEM_UPGRADE,
@@ -158,8 +162,9 @@ enum feature {
 	FEATURE_RIVALS, /* two pods that share only the journal, judged like one; see feature.c */
 	FEATURE_CHECKPOINT, /* requested checkpoints, in every second history; see checkpoint.c */
 	FEATURE_STOPS, /* a stop that fails again and again is given up, or done without a savepoint */
-	FEATURE_SPARE, /* the warm spare; see spare.c. Only when it is named, or with "all" */
-	FEATURE_STALL, /* jobs that complete no checkpoint any more. The same */
+	FEATURE_SPARE,   /* the warm spare; see spare.c. Only when it is named, or with "all" */
+	FEATURE_STALL,   /* jobs that complete no checkpoint any more. The same */
+	FEATURE_RESCALE, /* requests for another parallelism; see rescale.c. The same */
 	/* a Deployment whose pods hand over; see deployment.c. Only when it is named, and alone */
 	FEATURE_HANDOVER,
 	FEATURE_COUNT,
@@ -361,6 +366,7 @@ struct flink {
 	/* CLEANUP_DONE from clean_ms on, PENDING before that; else what it always is */
 	enum cleanup cleanup;
 	int64_t clean_ms;
+	int parallelism, upper; /* of its job, and what it is to become */
 	/* hand-overs */
 	char held_id[JOB_ID_BYTES]; /* it waits in main() for this launch; "" = it does not */
 	bool main_held;
@@ -497,7 +503,7 @@ struct figures {
 	uint64_t steps, launches, running, savepoints, stops, cancels, agent_crashes,
 		container_deaths, holds, failures, finished, suspended, fenced, requests, damaged,
 		mismatches, continued, journals_changed, replaced, spares, spare_launches,
-		handovers, returned, forced, upgrades, asked;
+		handovers, returned, forced, upgrades, asked, rescales;
 	uint64_t hash; /* hash of everything that has happened */
 };
 
@@ -520,8 +526,9 @@ struct world {
 	/* each pod has its own state directory, and no lock that the other one sees: only the journal
 	 * is shared, as on Kubernetes */
 	bool apart;
-	int64_t twice_ms; /* since when two Flinks have been alive; -1 = they are not */
-	bool upgrades;    /* generations come and go; one of them is bad until the calm */
+	bool other_scheduler; /* Flink's cannot change the parallelism of a running job */
+	int64_t twice_ms;     /* since when two Flinks have been alive; -1 = they are not */
+	bool upgrades;        /* generations come and go; one of them is bad until the calm */
 	const char *next_generation;
 	bool shared; /* another application writes into the same directories */
 	int64_t now_ms, calm_ms, end_ms;
@@ -711,6 +718,13 @@ void spare_answered(struct world *w, bool in_spare);
 void spare_over(struct world *w, const char *why); /* drey-init: it is dead */
 /* drey-init is asked for a launch. False: the spare did not take it, and it comes again. */
 bool spare_takes(struct world *w, const struct item *item);
+
+/* ---- rescale.c; only in histories with FEATURE_RESCALE, except for the last two */
+bool rescale_wish(struct world *w, struct event *event, const char *nonce);
+void rescale_ask(struct world *w, const struct effect *effect);
+void rescale_item(struct world *w, const struct item *item);
+void rescale_flink_starts(struct world *w);
+bool rescale_reached(const struct world *w);
 
 /* ---- deployment.c; this and the next two only in histories with FEATURE_HANDOVER ---- */
 void deployment_draw(struct world *w); /* the configuration of such a history */

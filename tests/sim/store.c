@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "core/journal/journal_fields.h"
 #include "tests/sim/sim.h"
 
 enum fate { FATE_WRITTEN, FATE_NOT_WRITTEN, FATE_ANSWER_LOST, FATE_LANDED, FATE_CONFLICT };
@@ -105,6 +106,9 @@ void journal_copy(struct journal *to, const struct journal *from)
 	to->last_error = dup_or_null(from->last_error);
 	record_copy(&party_table, &from->owner, &to->owner);
 	record_copy(&handover_table, &from->handover, &to->handover);
+	parallelism_copy(&to->intent.parallelism, &from->intent.parallelism);
+	parallelism_copy(&to->parallelism, &from->parallelism);
+	record_copy(&rescaled_table, &from->rescaled, &to->rescaled);
 	to->origin = NULL;
 	copy_lists(to, from);
 }
@@ -185,6 +189,14 @@ static void put_lists(struct image *image, struct journal *to)
 		put_text(image, &to->log[i].text);
 }
 
+static void put_parallelism(struct image *image, struct parallelism *to)
+{
+	put_text(image, &to->nonce);
+	to->vertices = put(image, to->vertices, to->vertex_count * sizeof(*to->vertices));
+	for (size_t i = 0; i < to->vertex_count; i++)
+		put_text(image, &to->vertices[i].vertex);
+}
+
 static void image_put(struct image *image, const struct journal *from)
 {
 	struct journal *to = &image->journal;
@@ -220,7 +232,10 @@ static void image_put(struct image *image, const struct journal *from)
 				&to->handover.from.template,
 				&to->handover.to.pod,
 				&to->handover.to.uid,
-				&to->handover.to.template};
+				&to->handover.to.template,
+				&to->rescaled.nonce,
+				&to->rescaled.error,
+				&to->rescaled.left_out};
 
 	image->used_bytes = 0;
 	*to = *from;
@@ -228,6 +243,8 @@ static void image_put(struct image *image, const struct journal *from)
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		put_text(image, texts[i]);
 	put_lists(image, to);
+	put_parallelism(image, &to->intent.parallelism);
+	put_parallelism(image, &to->parallelism);
 }
 
 /* ---- writing ---- */

@@ -99,6 +99,10 @@ static void act(struct world *w)
 	if (!directory && (!owns(w->agent) || w->agent->life.fenced || w->agent->life.terminating))
 		return; /* the command reports this, and the person comes back later */
 	wish_begin(w, &wish);
+	if (!directory && rescale_wish(w, &wish.event, wish.nonce)) {
+		wish_send(w, &wish);
+		return;
+	}
 	intent = &wish.event.control.intent;
 	switch (below(w, 9)) {
 	case 0:

@@ -205,6 +205,8 @@ static void dispatch(struct world *w, const struct item *item)
 		checkpoint_item(w, item);
 	else if (item->kind <= ITEM_JAR)
 		spare_item(w, item);
+	else if (item->kind <= ITEM_RESCALED)
+		rescale_item(w, item);
 	else if (item->kind <= ITEM_PAUSE)
 		deployment_item(w, item);
 	else if (item->kind <= ITEM_GO)

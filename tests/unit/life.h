@@ -50,6 +50,7 @@ struct life {
 	int count[EFFECT_ANY];
 	struct effect last[EFFECT_ANY]; /* without text */
 	char inspected[256];
+	char body[512]; /* of the last RESCALE; "" = it only looks */
 	char notes[8192];
 	char order[256]; /* one letter for each effect */
 	char told[1024]; /* the notices: "operation restore-verified phase:Running" */
@@ -88,7 +89,7 @@ static inline void forget(struct life *l)
 {
 	memset(l->count, 0, sizeof(l->count));
 	memset(l->last, 0, sizeof(l->last));
-	l->inspected[0] = l->notes[0] = l->order[0] = l->told[0] = 0;
+	l->body[0] = l->inspected[0] = l->notes[0] = l->order[0] = l->told[0] = 0;
 }
 
 static inline int took(const struct life *l, enum effect_type type)
@@ -182,6 +183,8 @@ static inline void take_effect(struct life *l, struct effect *e)
 		l->order[used] = letters[e->type];
 		l->order[used + 1] = 0;
 	}
+	if (e->type == EFFECT_RESCALE)
+		snprintf(l->body, sizeof(l->body), "%s", e->text ? e->text : "");
 	if (e->type == EFFECT_INSPECT)
 		snprintf(l->inspected, sizeof(l->inspected), "%s", e->text);
 	if (e->type == EFFECT_NOTE) {

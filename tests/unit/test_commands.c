@@ -118,8 +118,8 @@ static void end(struct pretender *drey)
 }
 
 static const struct cli_command *const commands[] = {
-	&cmd_status, &cmd_savepoint,      &cmd_suspend,  &cmd_resume, &cmd_restart,
-	&cmd_cancel, &cmd_do_not_restart, &cmd_handover, NULL,
+	&cmd_status, &cmd_savepoint,      &cmd_suspend,  &cmd_resume,  &cmd_restart,
+	&cmd_cancel, &cmd_do_not_restart, &cmd_handover, &cmd_rescale, NULL,
 };
 static char *out_text, *err_text;
 

@@ -425,6 +425,10 @@ TEST(each_command_sets_its_fields_only)
 	} cases[] = {
 		{{.command = COMMAND_SAVEPOINT, .nonce = (char *)"n"}, CONTROL_SAVEPOINT},
 		{{.command = COMMAND_RESTART, .nonce = (char *)"n"}, CONTROL_RESTART},
+		{{.command = COMMAND_RESCALE, .nonce = (char *)"n", .parallelism = {.all = 4}},
+		 CONTROL_PARALLELISM},
+		{{.command = COMMAND_RESCALE, .nonce = (char *)"n", .parallelism = {.reset = true}},
+		 CONTROL_PARALLELISM},
 		{{.command = COMMAND_SUSPEND}, CONTROL_STATE},
 		{{.command = COMMAND_CANCEL}, CONTROL_STATE},
 		{{.command = COMMAND_RESUME}, CONTROL_STATE | CONTROL_NEW_START},
@@ -443,6 +447,54 @@ TEST(each_command_sets_its_fields_only)
 		CHECK_INT(event.control.intent.do_not_restart, ==, cases[i].request.on);
 		control_request_release(&back);
 	}
+}
+
+TEST(a_request_for_another_parallelism_survives_the_way)
+{
+	struct control_request request = {.command = COMMAND_RESCALE, .nonce = xstrdup("n1")};
+	struct control_request back;
+	cleanup_json struct json *doc = NULL;
+	struct event event;
+
+	request.parallelism.merge = true;
+	parallelism_set(&request.parallelism, "count", 2);
+	parallelism_set(&request.parallelism, "the sink", 7);
+	doc = control_request_encode(&request);
+	if (!CHECK_INT(control_request_decode(doc, &back, NULL), ==, 0))
+		return;
+	control_request_event(&back, &event);
+	CHECK_STR(event.control.intent.parallelism.nonce, "n1");
+	CHECK(event.control.intent.parallelism.merge && !event.control.intent.parallelism.reset);
+	CHECK(parallelism_same(&event.control.intent.parallelism, &request.parallelism));
+	control_request_release(&request);
+	control_request_release(&back);
+}
+
+TEST(a_parallelism_that_no_job_can_have_is_refused)
+{
+	static const char *const bad[][2] = {
+		{"{}", "'all', 'vertices' or 'reset' is missing"},
+		{"{\"all\":0}", "'all' must be 1 to 32768, not 0"},
+		{"{\"all\":-1}", "'all' must be"},
+		{"{\"all\":32769}", "'all' must be"},
+		{"{\"all\":\"4\"}", "'all'"},
+		{"{\"vertices\":{\"count\":0}}", "'count' must be 1 to"},
+		{"{\"vertices\":{\"\":1}}", "1 to 256 bytes"},
+		{"{\"vertices\":[1]}", "'vertices'"},
+		{"{\"vertices\":{}}", "is missing"},
+		{"{\"all\":1,\"reset\":true}", "'reset' takes no other member"},
+		{"{\"reset\":true,\"merge\":true}", "'reset' takes no other member"},
+		{"{\"all\":1,\"lower\":1}", "unknown member 'lower'"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		cleanup_free char *text = xasprintf(
+			"{\"command\":\"rescale\",\"nonce\":\"n\",\"parallelism\":%s}", bad[i][0]);
+
+		CHECK_HAS(decode_error(text), bad[i][1]);
+	}
+	CHECK_HAS(decode_error("{\"command\":\"rescale\",\"parallelism\":{\"all\":1}}"), "'nonce'");
+	CHECK_HAS(decode_error("{\"command\":\"rescale\",\"nonce\":\"n\"}"), "'parallelism'");
 }
 
 TEST(half_understood_requests_are_refused)

@@ -31,6 +31,10 @@ static void fill_intent(struct intent *intent)
 	intent->restore.foreign = true;
 	intent->restore.asked_unix_ms = 6;
 	xstrset(&intent->restore.generation, "g1");
+	xstrset(&intent->parallelism.nonce, "p2");
+	intent->parallelism.reset = intent->parallelism.merge = true;
+	intent->parallelism.all = 4;
+	parallelism_set(&intent->parallelism, "count", 2);
 }
 
 static void fill_launch(struct launch *launch)
@@ -141,6 +145,16 @@ static void fill(struct journal *journal)
 	journal_add_log(journal, BIG, "it began");
 	xstrset(&journal->id_space, "shop/orders/salt");
 	journal->id_next = BIG;
+	xstrset(&journal->parallelism.nonce, "p1");
+	journal->parallelism.all = 3;
+	parallelism_set(&journal->parallelism, "sink", BIG);
+	journal->parallelism_launch = BIG;
+	journal->rescaled = (struct rescaled){.nonce = xstrdup("p1"),
+					      .ok = true,
+					      .error = xstrdup("none"),
+					      .left_out = xstrdup("nobody"),
+					      .launch = BIG,
+					      .unix_ms = BIG + 1};
 }
 
 static struct buf encoded(struct journal *journal)

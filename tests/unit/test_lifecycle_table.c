@@ -445,6 +445,21 @@ static void checkpoint_fails(struct life *l)
 	checkpoint_says(l, STATUS_FAILED, NULL);
 }
 
+static void want_parallelism(struct life *l)
+{
+	struct intent intent = {.parallelism = {.nonce = (char *)"p1", .all = 4}};
+
+	control(l, CONTROL_PARALLELISM, intent);
+}
+
+static void rescaled(struct life *l)
+{
+	struct event e = {.type = EVENT_RESCALED,
+			  .rescaled = {.launch = 1, .status = STATUS_COMPLETED}};
+
+	step(l, &e);
+}
+
 static void container_ends(struct life *l)
 {
 	stopping(l, 60000);
@@ -498,8 +513,10 @@ static const struct trial {
 	{EVENT_CONTROL, "restore request", want_empty},
 	{EVENT_CHECKPOINT, "completed", checkpoint_completed},
 	{EVENT_CHECKPOINT, "failed", checkpoint_fails},
+	{EVENT_CONTROL, "parallelism", want_parallelism},
 	{EVENT_STOPPING, NULL, container_ends},
 	{EVENT_CANDIDATE, "without hand-overs", another_pod},
+	{EVENT_RESCALED, "without a request", rescaled},
 };
 
 /* ---- the table */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/mem.h"
 #include "tap.h"
 
 static void judge(const char *text, struct desired *desired)
@@ -33,6 +34,24 @@ TEST(a_spec_has_the_desired_state)
 	desired_release(&desired);
 }
 
+TEST(a_parallelism_is_taken_with_a_nonce_of_its_own)
+{
+	struct desired desired, other;
+
+	judge("{\"parallelism\":{\"all\":4,\"vertices\":{\"count\":2}}}", &desired);
+	judge("{\"parallelism\":{\"reset\":true}}", &other);
+	CHECK_INT(desired.bad.kind, ==, ERR_NONE);
+	CHECK_INT(desired.parallelism.all, ==, 4);
+	CHECK_INT(desired.parallelism.vertex_count, ==, 1);
+	CHECK_STR(desired.parallelism.vertices[0].vertex, "count");
+	CHECK_INT(desired.parallelism.vertices[0].parallelism, ==, 2);
+	CHECK(other.parallelism.reset);
+	CHECK(desired.parallelism.nonce && other.parallelism.nonce);
+	CHECK(!xstrsame(desired.parallelism.nonce, other.parallelism.nonce));
+	desired_release(&desired);
+	desired_release(&other);
+}
+
 TEST(an_empty_one_wants_nothing)
 {
 	struct desired desired;
@@ -59,6 +78,10 @@ TEST(what_is_wrong_is_named)
 		{"{\"savepointNonce\":\"\"}", "savepoint-nonce"},
 		{"{\"checkpointNonce\":\"half n\"}", "checkpoint-nonce"},
 		{"{\"restore\":[]}", "spec.restore: must be an object"},
+		{"{\"parallelism\":4}", "spec.parallelism: must be an object"},
+		{"{\"parallelism\":{}}", "parallelism"},
+		{"{\"parallelism\":{\"all\":0}}", "must be 1 to 32768"},
+		{"{\"parallelism\":{\"all\":1,\"merge\":true}}", "unknown member 'merge'"},
 		{"{\"restore\":{\"kind\":\"path\",\"token\":\"t\"}}", "restore"},
 		{"{\"restore\":{\"kind\":\"empty\",\"token\":\"t\",\"path\":\"s3://b/x\"}}",
 		 "restore"},

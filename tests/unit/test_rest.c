@@ -454,27 +454,54 @@ TEST(before_2_0_the_root_exception_may_stand_alone)
 TEST(restarts_are_a_metric_that_may_come_late)
 {
 	static const char *const bad[] = {"", "many", "3x", "-1"};
-	int64_t restarts = -1;
+	int64_t restarts = -1, rescales = 7;
 
 	replay("2.3", "job-metrics");
-	CHECK_INT(flink_rest_restarts(&rest, JOB, WAIT_MS, &restarts, NULL), ==, FLINK_OK);
+	CHECK_INT(flink_rest_restarts(&rest, JOB, WAIT_MS, &restarts, &rescales, NULL), ==,
+		  FLINK_OK);
 	CHECK_INT(restarts, ==, 0);
 	replay("2.3", "metrics-restarting"); /* [] */
-	CHECK_INT(flink_rest_restarts(&rest, JOB_B2, WAIT_MS, &restarts, NULL), ==, FLINK_NOT_YET);
+	CHECK_INT(flink_rest_restarts(&rest, JOB_B2, WAIT_MS, &restarts, &rescales, NULL), ==,
+		  FLINK_NOT_YET);
 	say(200, "[{\"id\":\"numRestarts\",\"value\":\"12\"}]");
-	CHECK_INT(flink_rest_restarts(&rest, JOB, WAIT_MS, &restarts, NULL), ==, FLINK_OK);
+	CHECK_INT(flink_rest_restarts(&rest, JOB, WAIT_MS, &restarts, &rescales, NULL), ==,
+		  FLINK_OK);
 	CHECK_INT(restarts, ==, 12);
+	CHECK_INT(rescales, ==, -1);
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		cleanup_free char *body =
 			xasprintf("[{\"id\":\"numRestarts\",\"value\":\"%s\"}]", bad[i]);
 
 		say(200, body);
-		CHECK_INT(flink_rest_restarts(&rest, JOB, WAIT_MS, &restarts, NULL), ==,
+		CHECK_INT(flink_rest_restarts(&rest, JOB, WAIT_MS, &restarts, &rescales, NULL), ==,
 			  FLINK_ERROR);
 		CHECK_INT(restarts, ==, 12);
 	}
 	say(200, "{}");
-	CHECK_INT(flink_rest_restarts(&rest, JOB, WAIT_MS, &restarts, NULL), ==, FLINK_ERROR);
+	CHECK_INT(flink_rest_restarts(&rest, JOB, WAIT_MS, &restarts, &rescales, NULL), ==,
+		  FLINK_ERROR);
+}
+
+/* As Flink 2.3.0 with the adaptive scheduler answers; Flink 1.20 has no numRescales. */
+TEST(a_restart_for_another_parallelism_is_none)
+{
+	int64_t restarts = -1, rescales = -1;
+
+	say(200,
+	    "[{\"id\":\"numRestarts\",\"value\":\"5\"},{\"id\":\"numRescales\",\"value\":\"3\"}]");
+	CHECK_INT(flink_rest_restarts(&rest, JOB, WAIT_MS, &restarts, &rescales, NULL), ==,
+		  FLINK_OK);
+	CHECK_INT(restarts, ==, 2);
+	CHECK_INT(rescales, ==, 3);
+	say(200,
+	    "[{\"id\":\"numRestarts\",\"value\":\"1\"},{\"id\":\"numRescales\",\"value\":\"2\"}]");
+	CHECK_INT(flink_rest_restarts(&rest, JOB, WAIT_MS, &restarts, &rescales, NULL), ==,
+		  FLINK_OK);
+	CHECK_INT(restarts, ==, 0);
+	say(200,
+	    "[{\"id\":\"numRestarts\",\"value\":\"1\"},{\"id\":\"numRescales\",\"value\":\"x\"}]");
+	CHECK_INT(flink_rest_restarts(&rest, JOB, WAIT_MS, &restarts, &rescales, NULL), ==,
+		  FLINK_ERROR);
 }
 
 TEST(cancel_tells_accepted_from_ended_and_unknown)

@@ -75,6 +75,7 @@ LIFECYCLE_TEST(every_member_is_there_from_the_start)
 					      "desired",
 					      "savepointRequests",
 					      "checkpointRequests",
+					      "parallelism",
 					      "attempts",
 					      "outcome",
 					      "lastError",

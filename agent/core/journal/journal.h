@@ -19,6 +19,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "core/handover/handover.h"
+#include "core/rescale.h"
 #include "core/snapshot.h"
 
 #define JOURNAL_SCHEMA         1 /* a newer one is refused, never rewritten */
@@ -70,6 +71,7 @@ struct intent {
 	char *savepoint_nonce; /* a change requests one savepoint */
 	char *restart_nonce;   /* a change requests stop with savepoint and start */
 	struct restore_request restore;
+	struct parallelism parallelism; /* requested, and not answered yet */
 };
 
 /* One start of Flink. The last one of journal.launches is the current one. */
@@ -214,6 +216,16 @@ struct checkpoint_result {
 	const char *location, *error;
 };
 
+/* The last answer to a request for another parallelism, or to the repetition of one after a launch. */
+struct rescaled {
+	char *nonce; /* of the request; NULL = there was none */
+	bool ok;     /* Flink has taken it */
+	char *error; /* why not */
+	char *left_out; /* what is not as requested, because the job has changed since; NULL = nothing */
+	int64_t launch; /* its number */
+	int64_t unix_ms;
+};
+
 /* Why the application will not run again automatically. */
 enum outcome_kind {
 	OUTCOME_NONE,
@@ -275,6 +287,10 @@ struct journal {
 	struct checkpoint_request *checkpoint_requests; /* likewise */
 	size_t checkpoint_request_count;
 	int64_t full_checkpoint_unix_ms; /* when the last full one was completed; 0 = never */
+	/* in force: every launch gets it. Empty = the job's own */
+	struct parallelism parallelism;
+	int64_t parallelism_launch; /* number of the launch that has it, or cannot have it; 0 = none */
+	struct rescaled rescaled;
 	struct outcome outcome;
 	int64_t failures_unix_ms[JOURNAL_MAX_FAILURES]; /* failed attempts, oldest first */
 	size_t failure_count;
@@ -424,6 +440,7 @@ void journal_forgive_generation(struct journal *journal, const char *generation)
 
 void operation_release(struct operation *operation);
 void operation_result_release(struct operation_result *result);
+void rescaled_release(struct rescaled *rescaled);
 void outcome_release(struct outcome *outcome);
 
 /* Cut every list to its limit, oldest first; never the current launch. */

@@ -54,6 +54,7 @@ static void keep_unknown(struct json *doc, const struct json *origin_as_read)
 	forget_other(doc, origin, "operation", "triggerId");
 	forget_other(doc, origin, "lastOperation", "triggerId");
 	forget_other(doc, origin, "outcome", "unixMs");
+	forget_other(doc, origin, "rescaled", "unixMs");
 	json_merge_unknown(doc, origin);
 	merge_elements((struct json *)json_get(doc, "launches"), json_get(origin, "launches"),
 		       "number");

@@ -75,6 +75,25 @@ static int read_order(const struct json *from, void *to, struct err *err)
 	return 0;
 }
 
+#define WANTED(name, kind, ...)  FIELD(name, kind, struct parallelism, __VA_ARGS__)
+#define WANTEDS(name, kind, ...) FIELDS(name, kind, struct parallelism, __VA_ARGS__)
+
+static const struct field vertex_fields[] = {
+	FIELD("vertex", TEXT, struct vertex_parallelism, vertex, .needed = true),
+	FIELD("parallelism", NUMBER, struct vertex_parallelism, parallelism, .needed = true),
+};
+static const struct record vertex_table = RECORD(struct vertex_parallelism, vertex_fields);
+
+/* All are always written: a member of the last request must not come back in the next one. */
+static const struct field parallelism_fields[] = {
+	WANTED("nonce", TEXT, nonce, .key = true),
+	WANTED("reset", BOOL, reset),
+	WANTED("merge", BOOL, merge),
+	WANTED("all", KNOWN, all),
+	WANTEDS("vertices", LIST, vertices, vertex_count, .record = &vertex_table),
+};
+const struct record parallelism_table = RECORD(struct parallelism, parallelism_fields);
+
 static const struct field intent_fields[] = {
 	INTENT("state", WORD, state, .words = desired_states),
 	INTENT("doNotRestart", BOOL, do_not_restart, .needed = true),
@@ -82,6 +101,7 @@ static const struct field intent_fields[] = {
 	INTENT("restartNonce", TEXT, restart_nonce),
 	INTENT("restore", RECORD, restore, .record = &order_table, .write = write_order,
 	       .read = read_order),
+	INTENT("parallelism", RECORD, parallelism, .record = &parallelism_table),
 };
 const struct record intent_table = RECORD(struct intent, intent_fields);
 
@@ -264,6 +284,15 @@ static const struct field outcome_fields[] = {
 };
 const struct record outcome_table = RECORD(struct outcome, outcome_fields);
 
+#define RESCALED(name, kind, ...) FIELD(name, kind, struct rescaled, __VA_ARGS__)
+
+static const struct field rescaled_fields[] = {
+	RESCALED("nonce", TEXT, nonce, .key = true), RESCALED("ok", BOOL, ok),
+	RESCALED("error", TEXT, error, PROSE),       RESCALED("leftOut", TEXT, left_out, PROSE),
+	RESCALED("launch", KNOWN, launch),           RESCALED("unixMs", KNOWN, unix_ms),
+};
+const struct record rescaled_table = RECORD(struct rescaled, rescaled_fields);
+
 /* ---- the document ---- */
 
 #define JOURNAL(name, kind, ...)  FIELD(name, kind, struct journal, __VA_ARGS__)
@@ -373,6 +402,9 @@ static const struct field journal_fields[] = {
 	JOURNALS("checkpointRequests", LIST, checkpoint_requests, checkpoint_request_count,
 		 .record = &checkpoint_request_table, .write = write_checkpoint_requests),
 	JOURNAL("fullCheckpointUnixMs", KNOWN, full_checkpoint_unix_ms, .sparse = true),
+	JOURNAL("parallelism", RECORD, parallelism, .record = &parallelism_table),
+	JOURNAL("parallelismLaunch", KNOWN, parallelism_launch),
+	JOURNAL("rescaled", RECORD, rescaled, .record = &rescaled_table),
 	JOURNAL("outcome", RECORD, outcome, .record = &outcome_table),
 	{.name = "failuresUnixMs", .write = write_failures, .read = read_failures},
 	JOURNAL("lastError", TEXT, last_error, PROSE),
@@ -396,6 +428,11 @@ void operation_release(struct operation *operation)
 void operation_result_release(struct operation_result *result)
 {
 	record_release(&operation_result_table, result);
+}
+
+void rescaled_release(struct rescaled *rescaled)
+{
+	record_release(&rescaled_table, rescaled);
 }
 
 void outcome_release(struct outcome *outcome)

@@ -17,6 +17,8 @@ extern const struct record operation_result_table;
 extern const struct record savepoint_request_table;
 extern const struct record checkpoint_request_table;
 extern const struct record outcome_table;
+extern const struct record parallelism_table;
+extern const struct record rescaled_table;
 extern const struct record log_table;
 
 #endif

@@ -83,6 +83,8 @@ static void on_control(struct lifecycle *life, const struct event *event)
 	if ((fields & CONTROL_CHECKPOINT) && event->control.checkpoint_nonce)
 		journal_ask_checkpoint(&life->journal, event->control.checkpoint_nonce,
 				       event->control.checkpoint_full);
+	if (fields & CONTROL_PARALLELISM)
+		rescale_take(life, &event->control.intent.parallelism);
 	if (fields & CONTROL_NEW_START) {
 		outcome_release(&life->journal.outcome);
 		life->journal.failure_count = 0;
@@ -125,7 +127,8 @@ static void pursue_running(struct lifecycle *life)
 			operation_abandon(life, "superseded by cancel");
 		if (life->step == STEP_NONE)
 			operation_start(life, OPERATION_CANCEL, REASON_CANCEL, NULL);
-	} else if (life->step != STEP_NONE || life->phase != PHASE_RUNNING) {
+	} else if (life->step != STEP_NONE || life->phase != PHASE_RUNNING ||
+		   life->rescale.asking) {
 		return;
 	} else if (intent->state == DESIRED_SUSPENDED) {
 		if (may_stop)
@@ -138,6 +141,8 @@ static void pursue_running(struct lifecycle *life)
 		stall_pursue(life); /* it may be one more that does not complete */
 	} else if (journal_savepoint_wanted(&life->journal) && !life->savepoint_retry_ms) {
 		operation_start(life, OPERATION_SAVEPOINT, REASON_MANUAL, intent->savepoint_nonce);
+	} else if (rescale_pursue(life)) {
+		return;
 	} else if (life->savepoint_ms && life->now_ms >= life->savepoint_ms &&
 		   life->seen.state == JOB_RUNNING && !life->seen.tasks_missing) {
 		operation_start(life, OPERATION_SAVEPOINT, REASON_PERIODIC, NULL);
@@ -237,6 +242,7 @@ static void on_tick(struct lifecycle *life)
 	due(life, &life->stop_retry_ms);
 	due(life, &life->savepoint_retry_ms);
 	due(life, &life->disposal_ms);
+	due(life, &life->rescale.again_ms);
 	/* slightly early if a poll wakes up then anyway */
 	if (life->polling && life->polled_ms == life->now_ms && life->check_ms &&
 	    life->check_ms - life->now_ms < life->config->journal_check_ms / 6)
@@ -276,7 +282,7 @@ static bool periodic_must_wait(const struct lifecycle *life)
 {
 	return life->phase != PHASE_RUNNING || life->step != STEP_NONE ||
 	       life->seen.state != JOB_RUNNING || life->seen.tasks_missing || life->stop_retry_ms ||
-	       checkpoint_in_flight(life);
+	       life->rescale.asking || checkpoint_in_flight(life);
 }
 
 int64_t lifecycle_deadline_ms(const struct lifecycle *life)
@@ -299,6 +305,7 @@ int64_t lifecycle_deadline_ms(const struct lifecycle *life)
 			       life->check_ms,
 			       life->lease_end_ms,
 			       life->disposal_ms,
+			       life->rescale.again_ms,
 			       life->note_ms,
 			       life->tasks_ms,
 			       life->look_ms,
@@ -384,6 +391,9 @@ static void dispatch(struct lifecycle *life, const struct event *event)
 		break;
 	case EVENT_CHECKPOINT:
 		on_checkpoint(life, event);
+		break;
+	case EVENT_RESCALED:
+		on_rescaled(life, event);
 		break;
 	case EVENT_COUNT:
 		break;
@@ -477,6 +487,7 @@ void lifecycle_release(struct lifecycle *life)
 		return;
 	journal_release(&life->journal);
 	handover_release_seen(life);
+	rescale_forget(life);
 	effects_clear(&life->deferred);
 	free(life->end_reason);
 	free(life->keeper);

@@ -32,6 +32,7 @@
 #include "core/lifecycle/stop_failure.h"
 #include "core/lifecycle/view.h"
 #include "core/report/cause.h"
+#include "core/rescale.h"
 #include "core/resolve/facts.h"
 #include "core/resolve/resolve.h"
 #include "core/rng.h"
@@ -156,6 +157,7 @@ enum control_field {
 	/* with RESTORE: the order was already there on the first read; its age is unknown */
 	CONTROL_STANDING = 1 << 6,
 	CONTROL_CHECKPOINT = 1 << 7,
+	CONTROL_PARALLELISM = 1 << 8,
 };
 
 enum event_type {
@@ -178,6 +180,7 @@ enum event_type {
 	EVENT_STOPPING,   /* the container is being stopped */
 	EVENT_CANDIDATE,  /* the record of another pod was read */
 	EVENT_CHECKPOINT, /* answer to a requested checkpoint's POST or poll */
+	EVENT_RESCALED,   /* answer to RESCALE */
 	EVENT_COUNT,
 };
 
@@ -207,6 +210,9 @@ enum effect_type {
 	/* POST the journal's checkpoint, or poll the one with this trigger id; answer EVENT_CHECKPOINT */
 	EFFECT_TRIGGER_CHECKPOINT,
 	EFFECT_POLL_CHECKPOINT,
+	/* job id; text: give the vertices of the job these bounds (a body for Flink), then look at
+	 * them; NULL: only look. Answer EVENT_RESCALED */
+	EFFECT_RESCALE,
 };
 
 /* Strings and pointers are borrowed for the step. */
@@ -303,6 +309,15 @@ struct event {
 			const char *location;  /* NULL: Flink does not show it (yet) */
 			const char *error;
 		} checkpoint;
+		struct {
+			int64_t launch; /* number of the one that was asked */
+			bool put;       /* bounds were to be set */
+			/* COMPLETED: `vertices` is set; FAILED: Flink refuses, error says why */
+			enum operation_status status;
+			const char *error;
+			const struct rescale_vertex *vertices;
+			size_t vertex_count;
+		} rescaled;
 	};
 };
 
@@ -332,10 +347,11 @@ struct effect {
 	enum poll_depth depth; /* POLL */
 	bool plan;             /* POLL: how often the job makes checkpoints, too */
 	enum cause cause;      /* NOTE that a phase begins: lifecycle.cause */
-	/* POLL, DISPOSE, SIGNAL: job id; TRIGGER, POLL_OPERATION, and those of a checkpoint: trigger
+	/* POLL, DISPOSE, SIGNAL, RESCALE: job id; TRIGGER, POLL_OPERATION, and those of a checkpoint: trigger
 	 * id */
 	char id[JOB_ID_BYTES];
-	char *text;           /* INSPECT, DISPOSE: path; NOTE: the line; owned by the effect */
+	/* INSPECT, DISPOSE: path; NOTE: the line; RESCALE: the body; owned by the effect */
+	char *text;
 	struct notice notice; /* TELL; its strings are owned by the effect */
 };
 
@@ -469,6 +485,28 @@ struct lifecycle {
 		/* deadlines, 0 = not armed */
 		int64_t deadline_ms, ask_again_ms, held_kill_ms;
 	} handover;
+
+	/* another parallelism of the running job; lifecycle_rescale.c */
+	struct {
+		bool asking;            /* RESCALE is under way, or waits for the journal */
+		bool settling, reached; /* accepted by Flink: does the job run with it already? */
+		int failures;           /* in a row, for the backoff */
+		int64_t again_ms;       /* deadline, 0 = not armed */
+		int64_t since_ms;       /* when Flink accepted it */
+		struct parallelism put; /* what RESCALE asks for, if it sets bounds */
+		bool put_requested;     /* by a request that is not answered yet */
+		char *left_out;         /* of it; owned */
+		char *missing;    /* which vertices do not run with it yet; owned, NULL = all do */
+		int64_t subtasks; /* of the job, when last seen; 0 = not seen */
+		int64_t restarts; /* of this Flink's job, that were made for another parallelism */
+		/* the bounds that the job had by itself, by vertex id; not known after the first
+		 * request if this agent did not see it */
+		struct {
+			char *id;
+			struct rescale_bounds bounds;
+		} * own;
+		size_t own_count;
+	} rescale;
 
 	/* two dreys */
 	bool has_written;      /* the journal was ours, since this agent began */

@@ -21,6 +21,7 @@
  *   lifecycle_settle.c     an operation interrupted by Flink's end
  *   lifecycle_retention.c  disposing of old savepoints
  *   lifecycle_stall.c      restarting a job that completes no checkpoint
+ *   lifecycle_rescale.c    another parallelism for the running job
  *   lifecycle_handover*.c  hand-overs: the journal is given, claimed, returned
  */
 #ifndef DREY_CORE_LIFECYCLE_INTERNAL_H
@@ -434,5 +435,17 @@ bool stall_pursue(struct lifecycle *life);
 
 /* True if it concerns the checkpoint to restart from. */
 bool stall_inspected(struct lifecycle *life, const struct event *event);
+
+/* ---- lifecycle_rescale.c ---- */
+
+/* The job runs and no stop is requested: is another parallelism, and has this launch got it? True while
+ * Flink is being asked. */
+bool rescale_pursue(struct lifecycle *life);
+/* A new request (CONTROL_PARALLELISM), which has a nonce, replaces one that is not answered. */
+void rescale_take(struct lifecycle *life, const struct parallelism *wanted);
+void on_rescaled(struct lifecycle *life, const struct event *event);
+void rescale_forget(struct lifecycle *life); /* the Flink has ended */
+/* An operation begins: bounds that Flink has not got yet would end it. */
+void rescale_yield(struct lifecycle *life);
 
 #endif

@@ -47,7 +47,7 @@ const char *event_type_name(enum event_type type)
 		"hello",        "tick",      "observed",      "journal-written", "journal-failed",
 		"journal-seen", "started",   "launch-failed", "refused",         "exited",
 		"view",         "operation", "disposed",      "inspected",       "control",
-		"stopping",     "candidate", "checkpoint"};
+		"stopping",     "candidate", "checkpoint",    "rescaled"};
 
 	return pick(names, ARRAY_LEN(names), (int)type);
 }
@@ -71,7 +71,8 @@ const char *effect_type_name(enum effect_type type)
 					    "stand-down",
 					    "tell",
 					    "trigger-checkpoint",
-					    "poll-checkpoint"};
+					    "poll-checkpoint",
+					    "rescale"};
 
 	return pick(names, ARRAY_LEN(names), (int)type);
 }

@@ -24,6 +24,7 @@ void operation_start(struct lifecycle *life, enum operation_kind kind, enum oper
 	bool stops = kind == OPERATION_STOP || kind == OPERATION_CANCEL;
 
 	checkpoint_give_up(life, "superseded by a stop of the job");
+	rescale_yield(life);
 	operation_release(operation);
 	operation->kind = kind;
 	operation->reason = reason;

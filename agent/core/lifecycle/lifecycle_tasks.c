@@ -24,6 +24,11 @@ void see_tasks(struct lifecycle *life, const struct view *view)
 	if (view->restarts_known) {
 		life->seen.restarts_known = true;
 		life->seen.restarts = view->restarts;
+		/* Flink 1.x does not tell them apart, so at least those that drey asked for */
+		if (!view->rescales_counted)
+			life->seen.restarts = view->restarts > life->rescale.restarts
+						      ? view->restarts - life->rescale.restarts
+						      : 0;
 	}
 	if (life->seen.tasks_missing)
 		return;

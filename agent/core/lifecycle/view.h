@@ -45,6 +45,7 @@ struct view {
 	struct cluster cluster;
 	bool restarts_known;
 	int64_t restarts;       /* of this job by Flink, in this process */
+	bool rescales_counted;  /* those for another parallelism are not in it */
 	bool statistics_known;  /* the checkpoint statistics were read */
 	bool checkpointing_off; /* proven: there are none for this job */
 	bool restored;          /* latest.restored is there */

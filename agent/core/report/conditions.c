@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "core/report/condition_checkpoints.h"
 #include "core/report/condition_handover.h"
+#include "core/report/condition_rescale.h"
 #include "core/report/condition_upgrade.h"
 #include "core/report/readiness.h"
 #include "core/resolve/lineage_dirs.h"
@@ -29,6 +30,7 @@ static const char *condition_type_name(enum condition_type type)
 		[CONDITION_CHECKPOINTS_ELSEWHERE] = "CheckpointsElsewhere",
 		[CONDITION_HANDING_OVER] = "HandingOver",
 		[CONDITION_UPGRADED] = "Upgraded",
+		[CONDITION_PARALLELISM] = "ParallelismAsRequested",
 	};
 
 	return names[type];
@@ -432,6 +434,7 @@ void conditions_update(struct conditions *conditions, const struct lifecycle *li
 	condition_handover(life, &conditions->list[CONDITION_HANDING_OVER]);
 	condition_upgrade(life, now_unix_ms, &conditions->list[CONDITION_UPGRADED],
 			  &conditions->upgraded_unix_ms);
+	condition_rescale(life, &conditions->list[CONDITION_PARALLELISM]);
 	judge_ready(conditions, life);
 	judge_progress(conditions, life, outside->refused, now_unix_ms);
 	date(conditions, &before, now_unix_ms);

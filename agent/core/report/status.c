@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "core/journal/journal_fields.h"
+#include "core/report/condition_rescale.h"
 #include "core/report/status_snapshots.h"
 
 static void status_add_launch(struct json *doc, const struct launch *launch)
@@ -204,6 +205,7 @@ struct json *status_document(const struct lifecycle *life, const struct conditio
 	add_savepoint_requests(doc, journal);
 	add_checkpoint_requests(doc, journal);
 	record_add(doc, "desired", &intent_table, &journal->intent, "state doNotRestart");
+	status_add_rescale(doc, life);
 	add_attempts(doc, life, now_unix_ms);
 	record_add(doc, "outcome", &outcome_table, &journal->outcome, "kind reason unixMs");
 	record_write(&journal_table, journal, "lastError lastErrorUnixMs lastErrorLaunch", doc);

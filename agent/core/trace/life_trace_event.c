@@ -105,6 +105,7 @@ static const struct field view_fields[] = {
 	EVENT("slotsFree", SMALL, view.cluster.slots_free, .sparse = true),
 	EVENT("restartsKnown", BOOL, view.restarts_known, .sparse = true),
 	EVENT("restarts", KNOWN, view.restarts, .sparse = true),
+	EVENT("rescalesCounted", BOOL, view.rescales_counted, .sparse = true),
 	EVENT("statisticsKnown", BOOL, view.statistics_known, .sparse = true),
 	EVENT("checkpointingOff", BOOL, view.checkpointing_off, .sparse = true),
 	EVENT("restored", BOOL, view.restored, .sparse = true),
@@ -192,6 +193,27 @@ static const struct field checkpoint_fields[] = {
 	EVENT("error", TEXT, checkpoint.error, .sparse = true),
 };
 
+#define VERTEX(name, kind, member, ...)                                                            \
+	FIELD(name, kind, struct rescale_vertex, member, __VA_ARGS__)
+static const struct field vertex_fields[] = {
+	VERTEX("id", TEXT, id),
+	VERTEX("name", TEXT, name),
+	VERTEX("parallelism", NUMBER, parallelism),
+	VERTEX("max", NUMBER, max_parallelism),
+	VERTEX("lower", NUMBER, lower),
+	VERTEX("upper", NUMBER, upper),
+};
+static const struct record vertex_table = RECORD(struct rescale_vertex, vertex_fields);
+
+static const struct field rescaled_fields[] = {
+	EVENT("launch", NUMBER, rescaled.launch),
+	EVENT("put", BOOL, rescaled.put, .sparse = true),
+	EVENT("status", WORD, rescaled.status, .words = statuses),
+	EVENT("error", TEXT, rescaled.error, .sparse = true),
+	FIELDS("vertices", LIST, struct event, rescaled.vertices, rescaled.vertex_count,
+	       .record = &vertex_table),
+};
+
 static const struct record tables[EVENT_COUNT] = {
 	[EVENT_HELLO] = RECORD(struct event, hello_fields),
 	[EVENT_OBSERVED] = RECORD(struct event, observed_fields),
@@ -210,6 +232,7 @@ static const struct record tables[EVENT_COUNT] = {
 	[EVENT_STOPPING] = RECORD(struct event, stopping_fields),
 	[EVENT_CANDIDATE] = RECORD(struct event, candidate_fields),
 	[EVENT_CHECKPOINT] = RECORD(struct event, checkpoint_fields),
+	[EVENT_RESCALED] = RECORD(struct event, rescaled_fields),
 	[EVENT_TICK] = {.size_bytes = sizeof(struct event)},
 };
 

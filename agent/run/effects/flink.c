@@ -171,10 +171,12 @@ static void poll_slots(struct poll_job *job)
 static void poll_restarts(struct poll_job *job)
 {
 	struct err err = {0};
+	int64_t rescales;
 
 	job->view.restarts_known =
 		flink_rest_restarts(&job->driver->setup->rest, job->job_id, REST_TIMEOUT_MS,
-				    &job->view.restarts, &err) == FLINK_OK;
+				    &job->view.restarts, &rescales, &err) == FLINK_OK;
+	job->view.rescales_counted = job->view.restarts_known && rescales >= 0;
 }
 
 static void poll_failure(struct poll_job *job)

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/murmur3.h"
 #include "base/yaml.h"
 #include "control/control_request.h"
 
@@ -79,6 +80,62 @@ static int parse_restore(struct desired *desired, const char *text, struct err *
 	return 0;
 }
 
+static int add_yaml(struct json *to, const struct yaml_node *node, struct err *err)
+{
+	const struct yaml_node *child;
+	struct json *object;
+	int64_t number;
+	bool flag;
+
+	if (node->kind == YAML_MAPPING) {
+		object = json_add_object(to, node->key);
+		yaml_each(child, node) if (add_yaml(object, child, err) < 0) return -1;
+		return 0;
+	}
+	if (!node->quoted && node->kind == YAML_SCALAR && yaml_to_bool(node, &flag, NULL) == 0)
+		json_add_bool(to, node->key, flag);
+	else if (yaml_to_i64(node, &number, err) < 0)
+		return -1;
+	else
+		json_add_i64(to, node->key, number);
+	return 0;
+}
+
+/* "4", "reset", or {all: 4, vertices: {UID: 2}}. What it does not say is not wanted any more. */
+static int parse_parallelism(struct desired *desired, const char *text, struct err *err)
+{
+	cleanup_json struct json *doc = json_object();
+	struct json *wanted = json_add_object(doc, "parallelism");
+	char nonce[MURMUR3_HEX_BYTES];
+	struct control_request request;
+
+	json_add_str(doc, "command", "rescale");
+	json_add_str(doc, "nonce", "control");
+	if (!strcmp(text, "reset")) {
+		json_add_bool(wanted, "reset", true);
+	} else if (strspn(text, "-0123456789") == strlen(text) && strlen(text) < 18) {
+		json_add_i64(wanted, "all", strtoll(text, NULL, 10));
+	} else {
+		cleanup_yaml struct yaml_node *root =
+			yaml_parse(text, strlen(text), CONTROL_VALUE_MAX, err);
+		const struct yaml_node *node;
+
+		if (!root || yaml_want(root, YAML_MAPPING, err) < 0)
+			return -1;
+		yaml_each(node, root) if (add_yaml(wanted, node, err) < 0) return -1;
+	}
+	if (control_request_decode(doc, &request, err) < 0)
+		return -1;
+	parallelism_release(&desired->parallelism);
+	parallelism_copy(&desired->parallelism, &request.parallelism);
+	murmur3_hex(text, strlen(text), nonce);
+	xstrset(&desired->parallelism.nonce, nonce);
+	control_request_release(&request);
+	if (desired->parallelism.merge)
+		return err_set(err, ERR_CONFIG, 0, "unknown member 'merge'");
+	return 0;
+}
+
 static int parse_key(struct desired *desired, enum desired_key key, struct err *err)
 {
 	const char *text = desired->text[key];
@@ -98,6 +155,8 @@ static int parse_key(struct desired *desired, enum desired_key key, struct err *
 		return parse_nonce(desired_checkpoint_nonce(text, &full), err);
 	case DESIRED_KEY_RESTORE:
 		return parse_restore(desired, text, err);
+	case DESIRED_KEY_PARALLELISM:
+		return parse_parallelism(desired, text, err);
 	case DESIRED_KEYS:
 		break;
 	}

@@ -17,6 +17,7 @@ static const struct {
 	{"restartNonce", DESIRED_KEY_RESTART_NONCE, JSON_STRING},
 	{"restore", DESIRED_KEY_RESTORE, JSON_OBJECT},
 	{"checkpointNonce", DESIRED_KEY_CHECKPOINT_NONCE, JSON_STRING},
+	{"parallelism", DESIRED_KEY_PARALLELISM, JSON_OBJECT},
 };
 
 #define MEMBERS (sizeof(members) / sizeof(members[0]))
