@@ -102,12 +102,14 @@ is "$(object s3-plain Deployment/orders-taskmanager '.spec.template.spec.contain
 	'taskmanager.resource-id=$(POD_NAME) metadata.name ' "a TaskManager keeps its id when its container is restarted, and no other has it"
 is "$(object s3-plain ConfigMap/orders-drey '.data["drey.yaml"]' | grep owner)" "  owner: deployment/orders-jobmanager" \
 	"else, too: the Pods of the CronJob have nothing else to know it by"
+is "$(grep -c '^  replicas:' "$RUN/reactive.yaml") $(object reactive HorizontalPodAutoscaler/orders-taskmanager '.spec.scaleTargetRef | "\(.kind)/\(.name)"')" \
+	"1 Deployment/orders-taskmanager" "in reactive mode the number of TaskManagers is left to the autoscaler: only the JobManager has one"
 is "$(object bounded-waits Job/orders-jobmanager .spec.suspend)" true "a Job that is to wait is suspended"
 is "$(jq -r '[.items[].kind] | map(select(. == "Role" or . == "RoleBinding")) | length' "$RUN/s3-bare.json")" 0 "without rbac there is no Role"
 is "$(object s3-port Service/orders-jobmanager '[.spec.ports[] | "\(.name)=\(.port)"] | join(" ")')" "rpc=6123 blob=6124 drey=9000" \
 	"another port of drey, and none of Flink's metrics, are those of the Service"
 is "$(object s3-wanted ConfigMap/orders-drey-control '.data | del(.[".chart"]) | to_entries | map("\(.key)=\(.value)") | join(" ")')" \
-	'do-not-restart=true restart-nonce=b1 restore={"generation":"'"$(object s3-wanted Deployment/orders-jobmanager '.spec.template.metadata.annotations["drey.dev/generation"]')"'","kind":"path","path":"s3://flink/orders/savepoints/savepoint-1","token":"t1"} savepoint-nonce=a1 state=suspended' \
+	'do-not-restart=true parallelism={"all":4,"vertices":{"sink":2}} restart-nonce=b1 restore={"generation":"'"$(object s3-wanted Deployment/orders-jobmanager '.spec.template.metadata.annotations["drey.dev/generation"]')"'","kind":"path","path":"s3://flink/orders/savepoints/savepoint-1","token":"t1"} savepoint-nonce=a1 state=suspended' \
 	"what is wanted by values are keys of the control ConfigMap"
 is "$(object s3 ConfigMap/orders-drey-control '.data | keys | join(" ")')" .chart "and else it is left to others"
 is "$(grep -c '^  replicas:' "$RUN/s3-unscaled.yaml")" 0 "replicas that are null are left to whoever scales"
