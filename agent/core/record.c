@@ -148,11 +148,18 @@ void record_list_remove(const struct record *record, void *elements, size_t *ele
 
 /* ---- write ---- */
 
+static bool is_null(const struct record *record, const void *from);
+
 static bool is_empty(const struct field *field, const void *base)
 {
 	const void *at = member(base, field->offset);
 
 	switch (field->kind) {
+	case FIELD_RECORD:
+		return is_null(field->record, at);
+	case FIELD_LIST:
+	case FIELD_TEXTS:
+		return !count_of(field, base);
 	case FIELD_TEXT:
 		return !*(char *const *)at;
 	case FIELD_ID:
@@ -290,6 +297,22 @@ void record_add_list(struct json *to, const char *name, const struct record *rec
 	for (size_t i = 0; i < count; i++)
 		record_write(record, member(elements, i * record->size_bytes), NULL,
 			     json_add_object(array, NULL));
+}
+
+void record_forget_sparse(const struct record *record, struct json *object)
+{
+	each_field (field, record) {
+		struct json *value = (struct json *)json_get(object, field->name);
+		const struct json *element;
+
+		if (field->sparse)
+			json_remove(object, field->name);
+		else if (field->kind == FIELD_RECORD)
+			record_forget_sparse(field->record, value);
+		else if (field->kind == FIELD_LIST)
+			json_each (element, value)
+				record_forget_sparse(field->record, (struct json *)element);
+	}
 }
 
 /* ---- read ---- */

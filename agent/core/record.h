@@ -42,7 +42,7 @@ struct field {
 	int64_t unknown;
 	size_t max_bytes; /* of a text from outside: a longer one is cut when written; 0 = any */
 	bool needed;      /* null and absence are refused */
-	bool sparse;      /* left out instead of null or false */
+	bool sparse;      /* left out instead of null, false or an empty list */
 	/* A struct whose keys are all empty is null as a whole; one without keys never is. */
 	bool key;
 	/* The forms that the kind does not describe; NULL = as the kind says. */
@@ -91,6 +91,10 @@ void record_add(struct json *to, const char *name, const struct record *record, 
 /* Add an array of such objects. */
 void record_add_list(struct json *to, const char *name, const struct record *record,
 		     const void *elements, size_t count);
+
+/* Remove the members that record_write() may leave out, here and in the structs below. What is kept of a
+ * document that was read then has only what must be written again. */
+void record_forget_sparse(const struct record *record, struct json *object);
 
 /* Set the members that the object has, of an initialised struct. ERR_FORMAT: what is wrong, with
  * the path of the member; the struct may then be half set, and must be released. */

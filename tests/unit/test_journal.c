@@ -48,6 +48,7 @@ static void fill_launch(struct launch *launch)
 	xstrset(&launch->checkpoint_dir, "file:/cp");
 	xstrset(&launch->savepoint_dir, "file:/sp");
 	xstrset(&launch->ha_cluster_id, "orders");
+	launch->held = true;
 	launch->allow_non_restored = true;
 	xstrset(&launch->request_token, "token-1");
 	xstrset(&launch->writer, "orders-0/uid-1/a");
@@ -137,6 +138,7 @@ static void fill(struct journal *journal)
 	journal->outcome.suspended = true;
 	journal_add_failure(journal, BIG);
 	journal_set_error(journal, "bad\tthing", 7777);
+	journal->failures_alike = BIG;
 	xstrset(&journal->disposing, "file:///sp/old");
 	journal_consume(journal, "token-0");
 	journal_add_failed_generation(journal, "g0");
@@ -569,13 +571,51 @@ TEST(a_cleared_member_stays_cleared)
 		journal.launches[0].ended_unix_ms = 0;
 		xstrset(&journal.launches[0].restore_path, NULL);
 		journal.intent.restore.kind = RESTORE_NONE;
+		journal.failures_alike = 0;
+		journal.launches[0].held = false;
+		journal.snapshots[0].format = FORMAT_UNKNOWN;
 		after = encoded(&journal);
 		if (decoded(&after, &back)) {
 			CHECK(!back.last_error);
+			CHECK_INT(back.failures_alike, ==, 0);
+			CHECK(!back.launches[0].held);
+			CHECK_INT(back.snapshots[0].format, ==, FORMAT_UNKNOWN);
 			CHECK_INT(back.outcome.kind, ==, OUTCOME_NONE);
 			CHECK_INT(back.launches[0].ended_unix_ms, ==, 0);
 			CHECK(!back.launches[0].restore_path);
 			CHECK_INT(back.intent.restore.kind, ==, RESTORE_NONE);
+			journal_release(&back);
+		}
+		buf_release(&after);
+		journal_release(&journal);
+	}
+	buf_release(&text);
+}
+
+/* Of one for the newest state, and of this generation only, nothing is left in the next one. */
+TEST(another_restore_request_inherits_nothing)
+{
+	struct restore_request *restore;
+	struct journal journal, back;
+	struct buf text, after;
+
+	fill(&journal);
+	restore = &journal.intent.restore;
+	restore->kind = RESTORE_NEWEST;
+	xstrset(&restore->generation, "g1");
+	text = encoded(&journal);
+	journal_release(&journal);
+	if (decoded(&text, &journal)) {
+		restore = &journal.intent.restore;
+		CHECK_STR(restore->generation, "g1");
+		restore->kind = RESTORE_EMPTY;
+		xstrset(&restore->token, "another");
+		xstrset(&restore->generation, NULL);
+		after = encoded(&journal);
+		CHECK(!strstr(buf_str(&after), "\"newest\""));
+		if (decoded(&after, &back)) {
+			CHECK_INT(back.intent.restore.kind, ==, RESTORE_EMPTY);
+			CHECK(!back.intent.restore.generation);
 			journal_release(&back);
 		}
 		buf_release(&after);

@@ -422,10 +422,12 @@ void journal_ask_checkpoint(struct journal *journal, const char *nonce, bool ful
 /* The oldest answered one goes; the oldest of all only if none is answered. */
 void journal_drop_checkpoint_request(struct journal *journal);
 
-/* The oldest request that waits for the next checkpoint, which is full if this one is; NULL = none; borrowed. */
+/* The oldest request that waits for the next checkpoint, which is full if this one is; NULL = none;
+ * borrowed. */
 const struct checkpoint_request *journal_checkpoint_wanted(const struct journal *journal);
 
-/* The checkpoint of this trigger id answers all requests that wait for the next one, those for a full one if it is full, else the others. */
+/* The checkpoint of this trigger id answers all requests that wait for the next one: those for a full one
+ * if it is full, else the others. */
 void journal_join_checkpoint(struct journal *journal,
 			     const struct checkpoint_operation *checkpoint);
 

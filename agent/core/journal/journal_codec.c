@@ -36,7 +36,7 @@ static void merge_elements(struct json *array, const struct json *old, const cha
 				json_merge_unknown((struct json *)element, before);
 }
 
-/* A new operation, result or outcome must not inherit members. */
+/* A new request, operation, result or outcome must not inherit members. */
 static void forget_other(const struct json *doc, struct json *origin, const char *member,
 			 const char *key)
 {
@@ -51,6 +51,8 @@ static void keep_unknown(struct json *doc, const struct json *origin_as_read)
 	if (!origin_as_read)
 		return;
 	origin = json_copy(origin_as_read);
+	forget_other(json_get(doc, "intent"), (struct json *)json_get(origin, "intent"), "restore",
+		     "token");
 	forget_other(doc, origin, "operation", "triggerId");
 	forget_other(doc, origin, "lastOperation", "triggerId");
 	forget_other(doc, origin, "outcome", "unixMs");
@@ -159,11 +161,7 @@ int journal_decode(const char *text, size_t len_bytes, struct journal *ret_journ
 		return err_wrap(err, "journal");
 	}
 	/* known members that are left out when they are empty are not to come back from here */
-	json_remove(journal.origin, "owner");
-	json_remove(journal.origin, "handover");
-	json_remove(journal.origin, "checkpoint");
-	json_remove(journal.origin, "checkpointRequests");
-	json_remove(journal.origin, "fullCheckpointUnixMs");
+	record_forget_sparse(&journal_table, journal.origin);
 	*ret_journal = journal;
 	return 0;
 }

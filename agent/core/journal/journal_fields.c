@@ -341,48 +341,14 @@ static int read_failures(const struct json *from, void *to, struct err *err)
 	return 0;
 }
 
-/* Without hand-overs these are left out, as drey 0.1.0 wrote it. */
-static void write_owner(struct json *to, const void *from)
-{
-	const struct journal *journal = from;
-
-	if (journal->owner.uid || journal->owner.template || journal->owner.side)
-		record_add(to, "owner", &party_table, &journal->owner, NULL);
-}
-
-static void write_handover(struct json *to, const void *from)
-{
-	const struct journal *journal = from;
-
-	if (journal->handover.id)
-		record_add(to, "handover", &handover_table, &journal->handover, NULL);
-}
-
-/* Left out as long as nobody has asked for a checkpoint, as by older versions. */
-static void write_checkpoint(struct json *to, const void *from)
-{
-	const struct journal *journal = from;
-
-	if (*journal->checkpoint.trigger_id)
-		record_add(to, "checkpoint", &checkpoint_table, &journal->checkpoint, NULL);
-}
-
-static void write_checkpoint_requests(struct json *to, const void *from)
-{
-	const struct journal *journal = from;
-
-	if (journal->checkpoint_request_count)
-		record_add_list(to, "checkpointRequests", &checkpoint_request_table,
-				journal->checkpoint_requests, journal->checkpoint_request_count);
-}
-
 static const struct field journal_fields[] = {
 	JOURNAL("application", TEXT, application, .needed = true),
 	JOURNAL("sequence", NUMBER, sequence, .needed = true),
 	JOURNAL("writer", TEXT, writer),
 	JOURNAL("disposing", TEXT, disposing),
-	JOURNAL("owner", RECORD, owner, .record = &party_table, .write = write_owner),
-	JOURNAL("handover", RECORD, handover, .record = &handover_table, .write = write_handover),
+	/* left out without hand-overs, as drey 0.1.0 wrote it */
+	JOURNAL("owner", RECORD, owner, .record = &party_table, .sparse = true),
+	JOURNAL("handover", RECORD, handover, .record = &handover_table, .sparse = true),
 	JOURNAL("phase", TEXT, phase),
 	JOURNAL("everProven", BOOL, ever_proven, .needed = true),
 	JOURNAL("intent", RECORD, intent, .record = &intent_table),
@@ -397,10 +363,9 @@ static const struct field journal_fields[] = {
 	JOURNAL("lastOperation", RECORD, last_operation, .record = &operation_result_table),
 	JOURNALS("savepointRequests", LIST, savepoint_requests, savepoint_request_count,
 		 .record = &savepoint_request_table),
-	JOURNAL("checkpoint", RECORD, checkpoint, .record = &checkpoint_table,
-		.write = write_checkpoint),
+	JOURNAL("checkpoint", RECORD, checkpoint, .record = &checkpoint_table, .sparse = true),
 	JOURNALS("checkpointRequests", LIST, checkpoint_requests, checkpoint_request_count,
-		 .record = &checkpoint_request_table, .write = write_checkpoint_requests),
+		 .record = &checkpoint_request_table, .sparse = true),
 	JOURNAL("fullCheckpointUnixMs", KNOWN, full_checkpoint_unix_ms, .sparse = true),
 	JOURNAL("parallelism", RECORD, parallelism, .record = &parallelism_table),
 	JOURNAL("parallelismLaunch", KNOWN, parallelism_launch),
