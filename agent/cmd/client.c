@@ -397,3 +397,23 @@ int client_do(struct client *client, const struct control_request *request,
 		goal->print(client, goal->arg);
 	return status;
 }
+
+int client_do_snapshot(struct client *client, struct control_request request,
+		       struct client_goal goal)
+{
+	const struct status_view *view = &client->view;
+	cleanup_free char *nonce = NULL;
+	int status = client_mark(client);
+
+	if (status != CLI_OK)
+		return status;
+	if (status_view_parked(view) || status_view_is(view, "Holding") ||
+	    status_view_is(view, "Terminating"))
+		return cli_fail(client->cli, CLI_PARKED, "no job is running (%s: %s)", view->phase,
+				view->reason);
+	if ((status = client_nonce(client->cli, &nonce)) != CLI_OK)
+		return status;
+	request.nonce = nonce;
+	goal.arg = nonce;
+	return client_do(client, &request, &goal);
+}

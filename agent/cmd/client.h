@@ -108,4 +108,9 @@ struct client_goal {
 int client_do(struct client *client, const struct control_request *request,
 	      const struct client_goal *goal);
 
+/* client_do() for a snapshot of a job that runs or is about to: CLI_PARKED if there is none. The nonce of
+ * the request is a fresh one, and the arg of the goal as well. */
+int client_do_snapshot(struct client *client, struct control_request request,
+		       struct client_goal goal);
+
 #endif

@@ -45,25 +45,11 @@ static void print_path(const struct client *client, void *arg)
 
 static int savepoint_ask(struct client *client, void *arg)
 {
-	struct control_request request = {.command = COMMAND_SAVEPOINT};
-	const struct status_view *view = &client->view;
-	const struct cli *cli = client->cli;
-	cleanup_free char *nonce = NULL;
-	int status = client_mark(client);
-
 	(void)arg;
-	if (status != CLI_OK)
-		return status;
-	if (status_view_parked(view) || status_view_is(view, "Holding") ||
-	    status_view_is(view, "Terminating"))
-		return cli_fail(cli, CLI_PARKED, "no job is running (%s: %s)", view->phase,
-				view->reason);
-	if ((status = client_nonce(cli, &nonce)) != CLI_OK)
-		return status;
-	request.nonce = nonce;
-	return client_do(
-		client, &request,
-		&(struct client_goal){"the savepoint", savepoint_judge, nonce, print_path});
+	return client_do_snapshot(client, (struct control_request){.command = COMMAND_SAVEPOINT},
+				  (struct client_goal){.what = "the savepoint",
+						       .judge = savepoint_judge,
+						       .print = print_path});
 }
 
 static int savepoint_run(const struct cli *cli)
