@@ -171,9 +171,11 @@ static enum flink_answer get_operation(const struct flink_rest *rest, const char
 	return FLINK_OK;
 }
 
-enum flink_answer flink_rest_operation(const struct flink_rest *rest, const char *job_id,
-				       const char *trigger_id, int64_t timeout_ms,
-				       struct flink_operation *ret_operation, struct err *err)
+/* GET /jobs/<job id>/<kind>/<trigger id>. */
+static enum flink_answer get_of_job(const struct flink_rest *rest, const char *job_id,
+				    const char *kind, const char *trigger_id,
+				    enum operation_yield yield, int64_t timeout_ms,
+				    struct flink_operation *ret_operation, struct err *err)
 {
 	cleanup_free char *path = NULL;
 	struct err local = {0};
@@ -182,8 +184,16 @@ enum flink_answer flink_rest_operation(const struct flink_rest *rest, const char
 	if (rest_check_id("job", job_id, err) != FLINK_OK ||
 	    rest_check_id("trigger", trigger_id, err) != FLINK_OK)
 		return FLINK_ERROR;
-	path = xasprintf("/jobs/%s/savepoints/%s", job_id, trigger_id);
-	return get_operation(rest, path, YIELDS_LOCATION, timeout_ms, ret_operation, err);
+	path = xasprintf("/jobs/%s/%s/%s", job_id, kind, trigger_id);
+	return get_operation(rest, path, yield, timeout_ms, ret_operation, err);
+}
+
+enum flink_answer flink_rest_operation(const struct flink_rest *rest, const char *job_id,
+				       const char *trigger_id, int64_t timeout_ms,
+				       struct flink_operation *ret_operation, struct err *err)
+{
+	return get_of_job(rest, job_id, "savepoints", trigger_id, YIELDS_LOCATION, timeout_ms,
+			  ret_operation, err);
 }
 
 enum flink_answer flink_rest_checkpoint_operation(const struct flink_rest *rest, const char *job_id,
@@ -191,15 +201,8 @@ enum flink_answer flink_rest_checkpoint_operation(const struct flink_rest *rest,
 						  struct flink_operation *ret_operation,
 						  struct err *err)
 {
-	cleanup_free char *path = NULL;
-	struct err local = {0};
-
-	err = err ? err : &local;
-	if (rest_check_id("job", job_id, err) != FLINK_OK ||
-	    rest_check_id("trigger", trigger_id, err) != FLINK_OK)
-		return FLINK_ERROR;
-	path = xasprintf("/jobs/%s/checkpoints/%s", job_id, trigger_id);
-	return get_operation(rest, path, YIELDS_CHECKPOINT, timeout_ms, ret_operation, err);
+	return get_of_job(rest, job_id, "checkpoints", trigger_id, YIELDS_CHECKPOINT, timeout_ms,
+			  ret_operation, err);
 }
 
 void flink_operation_release(struct flink_operation *operation)
