@@ -1,13 +1,12 @@
 /* store_file: local directories, including network file systems. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "store/store_file_dir.h"
 #include "store/store_file_tree.h"
 
 struct file_stream {
@@ -15,13 +14,6 @@ struct file_stream {
 	int fd;
 	char *path;
 };
-
-static int store_file_fail(struct err *err, const char *what, const char *path)
-{
-	int sys = errno;
-
-	return err_set(err, err_kind_of_errno(sys), sys, "%s %s", what, path);
-}
 
 static int check_authority(const struct uri *uri, struct err *err)
 {
@@ -48,14 +40,6 @@ static void file_close(struct store *store)
 	free(store);
 }
 
-static struct store_stat stat_of(const struct stat *st)
-{
-	return (struct store_stat){
-		.size_bytes = st->st_size,
-		.mtime_unix_ms = (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000,
-	};
-}
-
 static int not_a_file(struct err *err, const struct stat *st, const char *path)
 {
 	return err_set(err, ERR_FORMAT, 0, "%s is %s", path,
@@ -72,7 +56,7 @@ static int file_stat(struct store *store, const struct uri *uri, struct store_st
 		return store_file_fail(err, "stat", uri->path);
 	if (!S_ISREG(st.st_mode))
 		return not_a_file(err, &st, uri->path);
-	*ret = stat_of(&st);
+	*ret = store_file_stat(&st);
 	return 0;
 }
 
@@ -86,36 +70,14 @@ static int stat_at(int dir, const char *name, struct stat *ret)
 	return rc;
 }
 
-/* Calls `each` for all names but "." and ".."; its results 1 and -1 end the walk. */
+/* The results 1 and -1 of `each` end the walk. */
 static int walk(const char *path,
 		int (*each)(void *ctx, int dir, const struct dirent *item, struct err *err),
 		void *ctx, struct err *err)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	const struct dirent *item;
-	DIR *dir;
-	int rc = 0;
 
-	if (fd < 0)
-		return store_file_fail(err, "list", path);
-	dir = fdopendir(fd);
-	if (!dir) {
-		store_file_fail(err, "list", path);
-		close(fd);
-		return -1;
-	}
-	while (!rc) {
-		errno = 0;
-		item = readdir(dir);
-		if (!item) {
-			rc = errno ? store_file_fail(err, "list", path) : 0;
-			break;
-		}
-		if (strcmp(item->d_name, ".") && strcmp(item->d_name, ".."))
-			rc = each(ctx, fd, item, err);
-	}
-	closedir(dir);
-	return rc < 0 ? -1 : 0;
+	return store_file_each(fd, path, each, ctx, err) < 0 ? -1 : 0;
 }
 
 struct list_call {
@@ -139,7 +101,7 @@ static int list_one(void *ctx, int dir, const struct dirent *item, struct err *e
 	if (S_ISDIR(st.st_mode))
 		entry.is_prefix = true;
 	else if (S_ISREG(st.st_mode))
-		entry.stat = stat_of(&st);
+		entry.stat = store_file_stat(&st);
 	else
 		return 0;
 	return call->fn(call->ctx, &entry, err);
@@ -189,7 +151,7 @@ static int list_one_dir(void *ctx, int dir, const struct dirent *item, struct er
 	if (!stat_at(dir, inner, &st)) {
 		if (S_ISREG(st.st_mode)) {
 			found.leaf = STORE_LEAF_PRESENT;
-			found.stat = stat_of(&st);
+			found.stat = store_file_stat(&st);
 		}
 		return call->fn(call->ctx, &found, err);
 	}
