@@ -459,6 +459,14 @@ static inline void viewed(struct life *l, struct view view)
 	step(l, &e);
 }
 
+/* What a poll shows that is sent after this time. */
+static inline void shown_after(struct life *l, int64_t ms, struct view view)
+{
+	l->now_ms += ms;
+	l->life.polled_ms = l->now_ms;
+	viewed(l, view);
+}
+
 static inline void operation(struct life *l, enum operation_status status, const char *location,
 			     const char *error)
 {

@@ -1,12 +1,13 @@
 /*
  * rest_stub - a server on 127.0.0.1 that answers every request with the response that the test has set.
- * Only for tests/unit/test_rest.c. One request at a time; the connection is closed after each.
+ * Only for tests/unit/test_rest*.c, whose main() is rest_stub_main(). One request at a time; the connection is closed after each.
  */
 #ifndef DREY_TESTS_REST_STUB_H
 #define DREY_TESTS_REST_STUB_H
 
 #include <arpa/inet.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "flink/rest.h"
+#include "tap.h"
 
 enum stub_mode {
 	STUB_NORMAL,
@@ -148,6 +151,24 @@ static void stub_set(struct stub *stub, enum stub_mode mode, int status, const c
 	buf_clear(&stub->body);
 	buf_add(&stub->body, body, len_bytes);
 	pthread_mutex_unlock(&stub->lock);
+}
+
+/* The tests of a program, with `stub` running and `rest` asking it. */
+static int rest_stub_main(struct stub *stub, struct flink_rest *rest, int argc, char **argv)
+{
+	int status;
+	cleanup_free char *url = NULL;
+	struct err err = {0};
+
+	signal(SIGPIPE, SIG_IGN);
+	if (stub_start(stub) < 0)
+		return 1;
+	url = xasprintf("http://127.0.0.1:%d", stub->port);
+	*rest = (struct flink_rest){.base_url = url, .http = http_new(NULL, &err)};
+	status = tap_main(argc, argv);
+	http_free(rest->http);
+	stub_stop(stub);
+	return status;
 }
 
 #endif

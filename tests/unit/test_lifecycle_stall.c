@@ -16,14 +16,6 @@ static struct view shown(int64_t completed_id)
 	return view;
 }
 
-/* What a poll shows after this time. */
-static void shown_after(struct life *l, int64_t ms, struct view view)
-{
-	l->now_ms += ms;
-	l->life.polled_ms = l->now_ms;
-	viewed(l, view);
-}
-
 static void begin(struct life *l)
 {
 	life_begin(l);

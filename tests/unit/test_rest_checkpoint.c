@@ -1,5 +1,4 @@
 /* A checkpoint over REST: its POST, its result, and where it is. */
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,17 +94,5 @@ TEST(a_checkpoint_is_found_by_its_id)
 
 int main(int argc, char **argv)
 {
-	int status;
-	cleanup_free char *url = NULL;
-	struct err err = {0};
-
-	signal(SIGPIPE, SIG_IGN);
-	if (stub_start(&stub) < 0)
-		return 1;
-	url = xasprintf("http://127.0.0.1:%d", stub.port);
-	rest = (struct flink_rest){.base_url = url, .http = http_new(NULL, &err)};
-	status = tap_main(argc, argv);
-	http_free(rest.http);
-	stub_stop(&stub);
-	return status;
+	return rest_stub_main(&stub, &rest, argc, argv);
 }
