@@ -456,14 +456,9 @@ static void operation_look(struct world *w, const struct item *item)
 	enum operation_status status;
 	struct item *answer;
 
-	if (!w->flink->alive || !w->flink->rest_up || chance(w, w->chaos.poll_lost))
-		status = STATUS_UNREACHABLE;
-	else if (!op)
-		status = STATUS_UNKNOWN_ID;
-	else
-		status = op->state == OP_RUNNING     ? STATUS_IN_PROGRESS
-			 : op->state == OP_COMPLETED ? STATUS_COMPLETED
-						     : STATUS_FAILED;
+	status = !w->flink->alive || !w->flink->rest_up || chance(w, w->chaos.poll_lost)
+			 ? STATUS_UNREACHABLE
+			 : operation_shown(op);
 	answer = plan(w, rest_delay(w), ITEM_OPERATION_ANSWER, SCOPE_AGENT);
 	answer->a = status;
 	answer->b = op && op->state != OP_RUNNING ? op->snap : -1;

@@ -161,14 +161,9 @@ static void look(struct world *w, const struct item *item)
 	const struct op *op = operation_find(w, item->id);
 	enum operation_status status;
 
-	if (!w->flink->alive || !w->flink->rest_up || asks_chance(w, w->chaos.poll_lost))
-		status = STATUS_UNREACHABLE;
-	else if (!op)
-		status = STATUS_UNKNOWN_ID;
-	else
-		status = op->state == OP_RUNNING     ? STATUS_IN_PROGRESS
-			 : op->state == OP_COMPLETED ? STATUS_COMPLETED
-						     : STATUS_FAILED;
+	status = !w->flink->alive || !w->flink->rest_up || asks_chance(w, w->chaos.poll_lost)
+			 ? STATUS_UNREACHABLE
+			 : operation_shown(op);
 	answer(w, item->id, asks_delay(w), status, status == STATUS_COMPLETED ? op->snap : -1);
 }
 

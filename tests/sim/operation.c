@@ -15,6 +15,15 @@ struct op *operation_find(struct world *w, const char *trigger_id)
 	return NULL;
 }
 
+enum operation_status operation_shown(const struct op *op)
+{
+	if (!op)
+		return STATUS_UNKNOWN_ID;
+	return op->state == OP_RUNNING     ? STATUS_IN_PROGRESS
+	       : op->state == OP_COMPLETED ? STATUS_COMPLETED
+					   : STATUS_FAILED;
+}
+
 /* The attempt of the job has ended, and every operation with it. A stop whose savepoint is complete
  * reports the path in its error. */
 void operations_fail(struct world *w)

@@ -634,6 +634,8 @@ void operation_item(struct world *w, const struct item *item);
 void operations_fail(struct world *w);
 void operation_outside(struct world *w);
 struct op *operation_find(struct world *w, const char *trigger_id);
+enum operation_status
+operation_shown(const struct op *op); /* what Flink answers about it; NULL = no such */
 struct op *operation_add(struct world *w, const char *trigger_id, enum operation_kind kind);
 
 /* ---- checkpoint.c; only in histories with FEATURE_CHECKPOINT ---- */
