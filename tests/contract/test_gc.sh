@@ -156,24 +156,6 @@ ok 'but in doubt' json '.doubt.files == 1 and .deleted.files == 16'
 ok 'what is behind it is there' test -e "$dir/sp/savepoint-000001-0123456789ab/_metadata" -a -L "$dir/ck/$(job 1)/shared/link"
 
 # ---- killed between any two deletions
-cat >"$dir/kill.c" <<'END'
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-/* The process dies before it deletes file number KILL_AT. */
-int unlink(const char *path)
-{
-	static int calls;
-	int (*next)(const char *) = (int (*)(const char *))dlsym(RTLD_NEXT, "unlink");
-
-	if (++calls == atoi(getenv("KILL_AT")))
-		kill(getpid(), SIGKILL);
-	return next(path);
-}
-END
 # Whatever has a _metadata and had a file beside it has that file still.
 halves() {
 	local path
@@ -182,7 +164,7 @@ halves() {
 	done
 }
 if [[ $(file -bL "$DREY" 2>/dev/null) == *'statically linked'* ]] || grep -qa libasan "$DREY" ||
-	! cc -shared -fPIC -o "$dir/kill.so" "$dir/kill.c" -ldl 2>/dev/null; then
+	! cc -shared -fPIC -o "$dir/kill.so" "$(dirname "${BASH_SOURCE[0]}")/kill_unlink.c" -ldl 2>/dev/null; then
 	skip 'it is killed between any two deletions' 'nothing can be loaded into this drey'
 else
 	killed=0 wrong=''

@@ -190,24 +190,7 @@ home=$("$TOP/tests/image/get-home.sh" "${FLINK_VERSION/1.20.0/1.20.5}") || {
 }
 e2e_begin gc
 ln -sfn "$home/lib" "$RUN/flink/lib"
-cat >"$RUN/kill.c" <<'END'
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-int unlink(const char *path)
-{
-	static int calls;
-	int (*next)(const char *) = (int (*)(const char *))dlsym(RTLD_NEXT, "unlink");
-
-	if (++calls == atoi(getenv("KILL_AT")))
-		kill(getpid(), SIGKILL);
-	return next(path);
-}
-END
-cc -shared -fPIC -o "$RUN/kill.so" "$RUN/kill.c" -ldl || die 1 "kill.c does not compile"
+cc -shared -fPIC -o "$RUN/kill.so" "$TOP/tests/contract/kill_unlink.c" -ldl || die 1 "kill_unlink.c does not compile"
 for variant in $VARIANTS; do
 	if [ "$variant" = automatically ]; then automatically; else story "$variant"; fi
 done
