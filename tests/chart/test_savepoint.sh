@@ -12,11 +12,13 @@
 . "$TOP/tests/api/lib.sh"
 # shellcheck source=tests/api/ha_lib.sh
 . "$TOP/tests/api/ha_lib.sh"
+# shellcheck source=tests/chart/job_lib.sh
+. "$TOP/tests/chart/job_lib.sh"
 e2e_begin chart-savepoint
 api_begin chart-savepoint
 ha_begin
 ACCOUNT=$APPLICATION-savepoint
-CONTROL_MAP=$APPLICATION-drey-control
+job_begin cron
 
 # As the CronJob: only the API server can be reached.
 remote() { # [OPTION...]
@@ -24,27 +26,8 @@ remote() { # [OPTION...]
 	STATUS=$?
 }
 
-says() { # STATUS TEXT WHAT
-	local got=$STATUS
-	grep --quiet --fixed-strings -- "$2" "$RUN/cron/err" || got="$STATUS: $(cat "$RUN/cron/err")"
-	is "$got" "$1" "$3"
-}
-
-control() { # KEY VALUE
-	kubectl patch configmap "$CONTROL_MAP" --type merge --patch "{\"data\":{\"$1\":\"$2\"}}" >/dev/null
-}
-
-savepoints() {
-	find "$RUN/sp/" -name _metadata | wc -l
-}
-
 more_savepoints() { # THAN
 	[ "$(savepoints)" -gt "$1" ]
-}
-
-# A kubeconfig with the token of an account.
-as_account() { # ACCOUNT FILE
-	jq --arg token "$(kubectl create token "$1")" '.users[0].user = {token: $token}' "$POD_KUBECONFIG" >"$2"
 }
 
 # As start_tm_pod, with an account of its own.
@@ -57,19 +40,11 @@ start_tm_with_account() {
 		"${INIT_ARGV[@]}" "${FLINK_TM_ARGV[@]}" -D "kubernetes.config.file=$RUN/tm.conf"
 }
 
-# What an account has asked for: "VERB RESOURCE NAME", once each, and what was refused.
-asked() { # ACCOUNT
-	jq --raw-output --arg user "system:serviceaccount:$NAMESPACE:$1" 'select(.user.username == $user and .objectRef.resource != null) |
-		"\(.verb) \(.objectRef.resource) \(.objectRef.name)\(if .responseStatus.code == 401 or .responseStatus.code == 403 then " refused" else "" end)"' \
-		"$CLUSTER/log/audit.log" | sort --unique
-}
-
 for file in savepoint taskmanager-role; do
 	api_template "$file.yaml" >"$RUN/$file.yaml"
 	api_apply "$RUN/$file.yaml"
 done
 kubectl create configmap "$CONTROL_MAP" >/dev/null
-mkdir -p "$RUN/cron"
 as_account "$ACCOUNT" "$RUN/cron/conf"
 await "the account may ask" kubectl auth can-i patch "configmaps/$CONTROL_MAP" --as "system:serviceaccount:$NAMESPACE:$ACCOUNT"
 DREY_CONF[control.poll]=500ms

@@ -13,36 +13,19 @@
 . "$TOP/tests/api/lib.sh"
 # shellcheck source=tests/api/resource_lib.sh
 . "$TOP/tests/api/resource_lib.sh"
+# shellcheck source=tests/chart/job_lib.sh
+. "$TOP/tests/chart/job_lib.sh"
 e2e_begin chart-uninstall
 api_begin chart-uninstall
 [ "$WAIT_S" -ge 300 ] || WAIT_S=300
 ACCOUNT=$APPLICATION-uninstall
-CONTROL_MAP=$APPLICATION-drey-control
-
-# A kubeconfig with the token of an account.
-as_account() { # ACCOUNT FILE
-	jq --arg token "$(kubectl create token "$1")" '.users[0].user = {token: $token}' "$POD_KUBECONFIG" >"$2"
-}
+job_begin hook
 
 # The container of the Job, but for its image: only the API server can be reached.
 hook() { # suspend|cancel [TIMEOUT]
 	bash "$TOP/chart/flink-application/files/uninstall.sh" "$APPLICATION" "$NAMESPACE" "$BUILD/drey" "$1" --remote --skip-parked --withdraw \
 		--config "$RUN/hook/drey.yaml" --timeout "${2:-${WAIT_S}s}" >"$RUN/hook/out" 2>"$RUN/hook/err"
 	STATUS=$?
-}
-
-says() { # STATUS TEXT WHAT
-	local got=$STATUS
-	grep --quiet --fixed-strings -- "$2" "$RUN/hook/err" || got="$STATUS: $(cat "$RUN/hook/err")"
-	is "$got" "$1" "$3"
-}
-
-control() { # KEY VALUE
-	kubectl patch configmap "$CONTROL_MAP" --type merge --patch "{\"data\":{\"$1\":\"$2\"}}" >/dev/null
-}
-
-savepoints() {
-	find "$RUN/sp/" -name _metadata | wc -l
 }
 
 journal() { # JQ
@@ -60,16 +43,8 @@ stop_container() {
 	wait_until "drey has ended" "$WAIT_S" exit_status jm
 }
 
-# What an account has asked for: "VERB RESOURCE NAME", once each, and what was refused.
-asked() { # ACCOUNT
-	jq --raw-output --arg user "system:serviceaccount:$NAMESPACE:$1" 'select(.user.username == $user and .objectRef.resource != null) |
-		"\(.verb) \(.objectRef.resource) \(.objectRef.name)\(if .responseStatus.code == 401 or .responseStatus.code == 403 then " refused" else "" end)"' \
-		"$CLUSTER/log/audit.log" | sort --unique
-}
-
 # ---- the Job ---------------------------------------------------------------------------------------------
 
-mkdir -p "$RUN/hook"
 api_template uninstall.yaml >"$RUN/uninstall.yaml"
 kubectl create --dry-run=client --output json --filename "$RUN/uninstall.yaml" | jq --slurp '.' >"$RUN/uninstall.json"
 is "$(jq --raw-output '.[] | select(.kind == "Job") | .spec.template.spec.containers[0] | .command + .args | join(" ")' "$RUN/uninstall.json")" \
