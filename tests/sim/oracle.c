@@ -750,7 +750,8 @@ static bool stalled(const struct world *w)
 	int64_t since_ms = w->now_ms - w->flink->progress_ms;
 	int newest = w->flink->completed;
 
-	return limit_ms && newest >= 0 && snap_usable(&w->storage.snaps[newest]) &&
+	return limit_ms && w->config->policy.restore != POLICY_SAVEPOINT && newest >= 0 &&
+	       snap_usable(&w->storage.snaps[newest]) &&
 	       (since_ms >= limit_ms || (w->flink->gap_ms >= limit_ms && since_ms < MINUTE_MS));
 }
 

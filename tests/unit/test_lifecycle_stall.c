@@ -143,12 +143,32 @@ static void no_interval(struct life *l)
 	l->life.seen.plan.interval_ms = 0;
 }
 
+/* The next start would go back behind its newest checkpoint, or hold. */
+static void checkpoints_are_excluded(struct life *l)
+{
+	l->config.policy.restore = POLICY_SAVEPOINT;
+}
+
+static void too_old_to_start_from(struct life *l)
+{
+	l->config.policy.max_age_ms = 10 * MINUTES;
+	journal_launch(&l->life.journal)->last_checkpoint_unix_ms =
+		l->life.now_unix_ms - 11 * MINUTES;
+}
+
 TEST(nothing_is_done_where_a_restart_could_not_help)
 {
-	static void (*const reasons[])(struct life *) = {
-		no_limit,    unproven,          do_not_restart_is_on,     last_attempt,
-		handed_over, journal_is_broken, two_intervals_are_longer, long_interval,
-		no_interval};
+	static void (*const reasons[])(struct life *) = {no_limit,
+							 unproven,
+							 do_not_restart_is_on,
+							 last_attempt,
+							 handed_over,
+							 journal_is_broken,
+							 two_intervals_are_longer,
+							 long_interval,
+							 no_interval,
+							 checkpoints_are_excluded,
+							 too_old_to_start_from};
 
 	for (size_t i = 0; i < ARRAY_LEN(reasons); i++) {
 		struct view view = shown(reasons[i] == unproven ? 0 : 2);

@@ -34,6 +34,21 @@ void see_statistics(struct lifecycle *life, const struct view *view)
 		life->seen.progress_ms = life->now_ms;
 }
 
+const char *checkpoint_excluded(const struct lifecycle *life)
+{
+	const struct launch *launch = journal_launch_const(&life->journal);
+	const struct policy *policy = &life->config->policy;
+	int64_t age_ms = life->now_unix_ms - launch->last_checkpoint_unix_ms;
+
+	if (!launch->proven_unix_ms || !launch->last_checkpoint_path)
+		return "this launch has no checkpoint to continue from";
+	if (policy->restore == POLICY_SAVEPOINT)
+		return "restore.policy excludes checkpoints";
+	if (policy->max_age_ms && age_ms > policy->max_age_ms)
+		return "its newest checkpoint is older than restore.maxAge";
+	return NULL;
+}
+
 void watch_checkpoints(struct lifecycle *life)
 {
 	struct condition now;

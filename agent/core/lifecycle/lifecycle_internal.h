@@ -192,6 +192,10 @@ void see_statistics(struct lifecycle *life, const struct view *view);
 /* The next poll asks how often the job makes checkpoints: once, and not soon after the job began to run. */
 bool plan_is_due(const struct lifecycle *life);
 
+/* Why the next start would not continue from the newest checkpoint of the live launch; NULL = it would, if
+ * nothing is newer. */
+const char *checkpoint_excluded(const struct lifecycle *life);
+
 /* Report that they fail, and that they do not any more. */
 void watch_checkpoints(struct lifecycle *life);
 

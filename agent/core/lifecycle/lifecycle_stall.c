@@ -35,15 +35,15 @@ static bool has_attempts_left(const struct lifecycle *life)
 }
 
 /* What would have to be started again can be, and nothing else is about to happen to the job. */
-static bool may_restart(const struct lifecycle *life, const struct launch *launch)
+static bool may_restart(const struct lifecycle *life)
 {
 	const struct journal *journal = &life->journal;
 
-	return launch->proven_unix_ms && launch->last_checkpoint_path &&
-	       life->phase == PHASE_RUNNING && life->step == STEP_NONE && !life->end_wanted &&
-	       !life->terminating && journal->intent.state == DESIRED_RUNNING &&
-	       !journal->intent.do_not_restart && !life->journal_broken &&
-	       !handover_is_under_way(&journal->handover) && has_attempts_left(life);
+	return !checkpoint_excluded(life) && life->phase == PHASE_RUNNING &&
+	       life->step == STEP_NONE && !life->end_wanted && !life->terminating &&
+	       journal->intent.state == DESIRED_RUNNING && !journal->intent.do_not_restart &&
+	       !life->journal_broken && !handover_is_under_way(&journal->handover) &&
+	       has_attempts_left(life);
 }
 
 static bool is_stalled(const struct lifecycle *life)
@@ -51,7 +51,7 @@ static bool is_stalled(const struct lifecycle *life)
 	const struct launch *launch = journal_launch_const(&life->journal);
 	int64_t after_ms = limit_ms(life);
 
-	return after_ms && launch && may_restart(life, launch) && life->seen.reachable &&
+	return after_ms && launch && may_restart(life) && life->seen.reachable &&
 	       !life->seen.checkpointing_off && !life->seen.statistics_failed &&
 	       life->seen.progress_ms &&
 	       life->seen.statistics_ms - life->seen.progress_ms >= after_ms;

@@ -46,19 +46,11 @@ static void give_up_stop(struct lifecycle *life, enum operation_reason reason, c
 /* Why the job must not be ended without a savepoint; NULL = it may. */
 static const char *needs_savepoint(const struct lifecycle *life, enum operation_reason reason)
 {
-	const struct launch *launch = journal_launch_const(&life->journal);
-	const struct policy *policy = &life->config->policy;
-	int64_t age_ms = life->now_unix_ms - launch->last_checkpoint_unix_ms;
+	const char *why = checkpoint_excluded(life);
 
-	if (!launch->proven_unix_ms || !launch->last_checkpoint_path)
-		return "this launch has no checkpoint to continue from";
-	if (policy->restore == POLICY_SAVEPOINT)
-		return "restore.policy excludes checkpoints";
-	if (policy->max_age_ms && age_ms > policy->max_age_ms)
-		return "its newest checkpoint is older than restore.maxAge";
-	if (reason == REASON_RESTART && life->journal.intent.do_not_restart)
-		return "do-not-restart is on";
-	return NULL;
+	if (!why && reason == REASON_RESTART && life->journal.intent.do_not_restart)
+		why = "do-not-restart is on";
+	return why;
 }
 
 /* The next start finds the newest state, as after any end of Flink. */
