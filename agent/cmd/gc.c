@@ -280,8 +280,8 @@ const struct cli_command cmd_gc = {
 		"these share, and Flink's records of how jobs ended. Says of each directory what can be\n"
 		"deleted, what is needed, and what is in doubt and therefore kept. With --delete it\n"
 		"deletes the first of these. A savepoint is never deleted, nor anything of the last\n"
-		"launch, of a job that is not in the journal, or that a snapshot still refers to, whoever\n"
-		"made that: the _metadata of each one is read, and if one cannot be read, no file of a\n"
+		"launch, of a job that is not in the journal, or that any snapshot still refers\n"
+		"to: the _metadata of each one is read, and if one cannot be read, no file of a\n"
 		"checkpoint is deleted.\n",
 	.options = options,
 	.statuses = "0  listed or deleted\n"

@@ -291,7 +291,7 @@ static int stop_step(struct stop *stop, const struct journal *journal)
 	return CLIENT_CONTINUE;
 }
 
-static int nobody(const struct stop *stop)
+static int no_drey(const struct stop *stop)
 {
 	const struct remote *remote = stop->remote;
 
@@ -321,7 +321,7 @@ static int stop_poll(struct stop *stop)
 	}
 	if (err.kind == ERR_ABSENT) {
 		remote_report(remote, err.msg);
-		return clock_mono_ms() - remote->began_ms > APPEAR_MS ? nobody(stop)
+		return clock_mono_ms() - remote->began_ms > APPEAR_MS ? no_drey(stop)
 								      : CLIENT_CONTINUE;
 	}
 	status = remote_try_again(remote, &err);

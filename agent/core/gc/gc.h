@@ -7,7 +7,7 @@
  * 2.3). A launch that crashes leaves all of it.
  *
  * Only directories of job ids that the journal knows are judged, never those of the last launch, and
- * never a savepoint. What any snapshot that stays refers to stays, whoever made that snapshot. A
+ * never a savepoint. Files that a remaining snapshot refers to stay, also if the snapshot is foreign. A
  * reference is compared by the name of the file alone: Flink draws these names at random, and a path
  * can be spelled in more than one way (symbolic links, s3 and s3a). What cannot be judged is kept, as
  * `in doubt`.
@@ -99,7 +99,7 @@ enum gc_check {
 	GC_CHECK_DAMAGED,
 };
 
-/* A snapshot that exists (it has a _metadata), whoever made it. */
+/* A snapshot that exists (it has a _metadata), also a foreign one. */
 struct gc_snapshot {
 	char *path;
 	enum snapshot_kind kind;
@@ -175,7 +175,7 @@ bool gc_is_referred(const struct gc *gc, const char *path);
  * each of the newest launches. */
 int gc_next_check(const struct gc *gc, const struct journal *journal);
 
-/* Which snapshots stay. Their references are wanted. */
+/* Decide which snapshots stay. Read their references next. */
 void gc_retain(struct gc *gc, const struct journal *journal);
 
 /* A verdict and a reason for each file, the sums, and `stop`. */

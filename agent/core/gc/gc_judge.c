@@ -212,7 +212,7 @@ static enum gc_reason judge_of_job(const struct gc *gc, const struct gc_file *fi
 		return judge_in_checkpoint(gc, file, chk_find(chks, id), rest);
 	if (!is_in(name, "shared") && !is_in(name, "taskowned") && !is_in(name, "dstl"))
 		return GC_STRANGE;
-	/* MUT: shared files are deleted whoever refers to them */
+	/* MUT: shared files are deleted although snapshots refer to them */
 	if (gc_is_referred(gc, name))
 		return GC_REFERRED;
 	return GC_UNREFERENCED;

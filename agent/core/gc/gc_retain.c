@@ -216,8 +216,8 @@ static bool is_named_by(const char *path, const struct gc_snapshot *snapshot)
 	return false;
 }
 
-/* What a launch that is kept was started from stays, too: if a person has gone back to it, it is the only
- * way back from that launch, because what came between the two is abandoned. */
+/* The restore point of a launch that is kept is needed as well. If a person has requested it, it is the only
+ * state before that launch, because everything between the two is abandoned. */
 static bool is_needed_by_journal(const struct gc *gc, const struct journal *journal,
 				 const struct gc_snapshot *snapshot)
 {

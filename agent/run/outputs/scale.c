@@ -177,7 +177,7 @@ static void took_look(struct scale_part *part, struct scale_job *job, int64_t no
 	if (part->scale.contested && !contested)
 		log_warn(
 			part->driver->log,
-			"somebody else scales the TaskManagers up again and again; drey leaves them until the next launch",
+			"the TaskManagers were scaled up by others several times; drey leaves their number alone until the next launch",
 			LOG_STR("deployment", setup_of(part)->scale),
 			LOG_I64("replicas", part->there.replicas));
 }
