@@ -148,13 +148,22 @@ static void decision_row(const struct check *check, const char *name,
 	row(check, name, text);
 }
 
+static struct decide what_decides(const struct check *check)
+{
+	return (struct decide){.storage = &check->setup.storage,
+			       .journal = &check->journal,
+			       .policy = &check->setup.life.policy,
+			       .setup = &check->setup};
+}
+
 /* The new version may lift do-not-restart in the same step. */
 static void print_lifted(const struct check *check, struct facts *facts, const struct decision *now)
 {
 	struct decision lifted;
 
-	if (decide_lifted(&check->setup.storage, &check->journal, facts, &check->setup.life.policy,
-			  now, &lifted))
+	struct decide decide = what_decides(check);
+
+	if (decide_lifted(&decide, facts, now, &lifted))
 		decision_row(check, "when lifted", &lifted);
 }
 
@@ -237,6 +246,7 @@ static int report(struct check *check)
 	const struct cli *cli = check->cli;
 	struct facts facts;
 	struct decision decision;
+	struct decide decide;
 	cleanup_free char *text = NULL, *refusal = NULL;
 	int status;
 
@@ -251,8 +261,8 @@ static int report(struct check *check)
 		return cli_fail(cli, CLI_HELD, "%s", refusal);
 	print_upgrade(check);
 	gather(check, &facts);
-	decide_now(&check->setup.storage, &check->journal, &facts, &check->setup.life.policy,
-		   &decision);
+	decide = what_decides(check);
+	decide_now(&decide, &facts, &decision);
 	decision_row(check, "would start", &decision);
 	print_lifted(check, &facts, &decision);
 	if (decision.cause == CAUSE_SAVEPOINT_REQUIRED && takes_savepoint(check))

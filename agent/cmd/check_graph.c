@@ -2,16 +2,12 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "cmd/text.h"
 #include "core/resolve/graph_fit.h"
-#include "flink/held.h"
-#include "flink/job_graph.h"
+#include "run/observe/observe_job.h"
 #include "store/verify.h"
-
-#define NO_JOB_ID "00000000000000000000000000000000" /* nothing is ever submitted under it */
 
 static void conclude(struct check_graph *result, enum check_graph_verdict verdict, char *text)
 {
@@ -20,19 +16,6 @@ static void conclude(struct check_graph *result, enum check_graph_verdict verdic
 }
 
 /* ---- the job ---- */
-
-static int build(const struct setup *setup, const struct flink_launch *launch,
-		 struct job_graph *ret_graph, struct err *err)
-{
-	struct flink_exec exec;
-	int result;
-
-	if (flink_launch_build(launch, &exec, err) < 0)
-		return -1;
-	result = job_graph_build(&exec, setup->config.check.graph_timeout_ms, ret_graph, err);
-	flink_exec_release(&exec);
-	return result;
-}
 
 static void cannot_build(struct check_graph *result, const struct err *err)
 {
@@ -137,26 +120,16 @@ static void compare(const struct job_graph *graph, const struct metadata *metada
 void check_graph(const struct setup *setup, const char *snapshot, bool allow_non_restored,
 		 struct check_graph *ret_result)
 {
-	cleanup_free char *why = NULL;
-	struct flink_launch launch;
 	struct job_graph graph;
 	struct metadata metadata;
 	struct err err = {0};
 
 	*ret_result = (struct check_graph){0};
-	setup_launch(setup, &launch);
-	launch.ha = setup->ha.on;
-	launch.job_id = NO_JOB_ID;
-	launch.application_id = NO_JOB_ID;
-	if (!held_is_possible(&launch, geteuid() == 0, &why)) {
-		conclude(ret_result, CHECK_GRAPH_SKIPPED, xasprintf("not compared: %s", why));
-		return;
-	}
 	if (verify_read_metadata(&setup->storage, snapshot, &metadata, &err) < 0) {
 		conclude(ret_result, CHECK_GRAPH_SKIPPED, xasprintf("not compared: %s", err.msg));
 		return;
 	}
-	if (build(setup, &launch, &graph, &err) < 0) {
+	if (observe_job_graph(setup, &graph, &err) < 0) {
 		cannot_build(ret_result, &err);
 	} else {
 		compare(&graph, &metadata, snapshot, allow_non_restored, ret_result);

@@ -1,26 +1,33 @@
 #include "cmd/decide.h"
 
 #include "run/observe/observe.h"
+#include "run/observe/observe_job.h"
 
-void decide_now(const struct store_config *storage, const struct journal *journal,
-		struct facts *facts, const struct policy *policy, struct decision *ret_decision)
+void decide_now(const struct decide *decide, struct facts *facts, struct decision *ret_decision)
 {
-	resolve(journal, facts, policy, ret_decision);
+	resolve(decide->journal, facts, decide->policy, ret_decision);
 	while (ret_decision->kind == DECISION_VERIFY) {
-		observe_check(storage, facts, ret_decision->candidate);
-		resolve(journal, facts, policy, ret_decision);
+		if (!ret_decision->of_job)
+			observe_check(decide->storage, facts, ret_decision->candidate);
+		else if (decide->setup)
+			observe_job(decide->setup, facts);
+		else
+			facts_set_job(facts, SOURCE_UNREADABLE,
+				      "there is no job without drey.yaml");
+		resolve(decide->journal, facts, decide->policy, ret_decision);
 	}
 }
 
-bool decide_lifted(const struct store_config *storage, const struct journal *journal,
-		   struct facts *facts, const struct policy *policy, const struct decision *now,
+bool decide_lifted(const struct decide *decide, struct facts *facts, const struct decision *now,
 		   struct decision *ret_decision)
 {
-	struct journal lifted = *journal; /* borrows all that it has */
+	struct journal lifted = *decide->journal; /* borrows all that it has */
+	struct decide other = *decide;
 
 	if (now->kind != DECISION_PARK || now->cause != CAUSE_DO_NOT_RESTART)
 		return false;
 	lifted.intent.do_not_restart = false;
-	decide_now(storage, &lifted, facts, policy, ret_decision);
+	other.journal = &lifted;
+	decide_now(&other, facts, ret_decision);
 	return true;
 }

@@ -9,16 +9,24 @@
 
 #include "core/resolve/resolve.h"
 
+struct setup;
 struct store_config;
 
-/* Blocks: candidates are verified as needed. */
-void decide_now(const struct store_config *storage, const struct journal *journal,
-		struct facts *facts, const struct policy *policy, struct decision *ret_decision);
+/* What decides besides the facts. All is borrowed. */
+struct decide {
+	const struct store_config *storage;
+	const struct journal *journal;
+	const struct policy *policy;
+	const struct setup *setup; /* of the job; NULL = by hand, without a job */
+};
+
+/* Blocks: candidates are verified as needed, and the job is built (its main() runs) if the journal is lost
+ * and restore.adopt is newest. */
+void decide_now(const struct decide *decide, struct facts *facts, struct decision *ret_decision);
 
 /* If only do-not-restart prevents a start in `now`: the decision once it is lifted, with its
  * verdicts. False: that is not the reason, and nothing has changed. */
-bool decide_lifted(const struct store_config *storage, const struct journal *journal,
-		   struct facts *facts, const struct policy *policy, const struct decision *now,
+bool decide_lifted(const struct decide *decide, struct facts *facts, const struct decision *now,
 		   struct decision *ret_decision);
 
 #endif

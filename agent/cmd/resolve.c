@@ -140,6 +140,7 @@ static int resolve_run(const struct cli *cli)
 {
 	struct observe_plan plan;
 	struct decision decision, lifted;
+	struct decide decide;
 	struct places places;
 	struct facts facts;
 	bool is_lifted;
@@ -150,9 +151,12 @@ static int resolve_run(const struct cli *cli)
 	places_plan(&places, &plan);
 	plan.heads_later = true;
 	observe_gather(&plan, &facts);
-	decide_now(places_storage(&places), &places.journal, &facts, &places.policy, &decision);
-	is_lifted = decide_lifted(places_storage(&places), &places.journal, &facts, &places.policy,
-				  &decision, &lifted);
+	decide = (struct decide){.storage = places_storage(&places),
+				 .journal = &places.journal,
+				 .policy = &places.policy,
+				 .setup = places.configured ? &places.setup : NULL};
+	decide_now(&decide, &facts, &decision);
+	is_lifted = decide_lifted(&decide, &facts, &decision, &lifted);
 	places_read(&places);
 	status = explain(&places, &facts, &decision, is_lifted ? &lifted : NULL);
 	facts_release(&facts);

@@ -67,29 +67,30 @@ TEST(reads_every_kind_of_value)
 {
 	struct config config;
 	struct err err = {0};
-	const char *text = "application: orders\n"
-			   "stateDirectory: /var/lib/drey\n"
-			   "generation: '17'\n"
-			   "onSigterm: savepoint\n"
-			   "upgrade: last-state\n"
-			   "whenFinished: exit\n"
-			   "flink:\n"
-			   "  command:\n"
-			   "  - java\n"
-			   "  - ''\n"
-			   "  version: 2.3.0\n"
-			   "  properties:\n"
-			   "    state.backend.type: rocksdb\n"
-			   "    execution:\n"
-			   "      checkpointing:\n"
-			   "        interval: 10s\n"
-			   "  environment: {TZ: UTC, EMPTY: ''}\n"
-			   "  arguments: [--topic, orders]\n"
-			   "  savepointDirectory: /flink/savepoints/\n"
-			   "  checkpointDirectory: s3://bucket/checkpoints\n"
-			   "savepoints: {interval: 6h, jitter: 5 min, drain: true}\n"
-			   "restore: {policy: savepoint, maxAge: 7d, foreign: ignore}\n"
-			   "log: {level: debug}\n";
+	const char *text =
+		"application: orders\n"
+		"stateDirectory: /var/lib/drey\n"
+		"generation: '17'\n"
+		"onSigterm: savepoint\n"
+		"upgrade: last-state\n"
+		"whenFinished: exit\n"
+		"flink:\n"
+		"  command:\n"
+		"  - java\n"
+		"  - ''\n"
+		"  version: 2.3.0\n"
+		"  properties:\n"
+		"    state.backend.type: rocksdb\n"
+		"    execution:\n"
+		"      checkpointing:\n"
+		"        interval: 10s\n"
+		"  environment: {TZ: UTC, EMPTY: ''}\n"
+		"  arguments: [--topic, orders]\n"
+		"  savepointDirectory: /flink/savepoints/\n"
+		"  checkpointDirectory: s3://bucket/checkpoints\n"
+		"savepoints: {interval: 6h, jitter: 5 min, drain: true}\n"
+		"restore: {policy: savepoint, maxAge: 7d, foreign: ignore, adopt: newest}\n"
+		"log: {level: debug}\n";
 
 	if (!CHECK(parse(text, &config, &err) == 0)) {
 		tap_note("%s", err.msg);
@@ -116,6 +117,7 @@ TEST(reads_every_kind_of_value)
 	CHECK_INT(config.restore.policy, ==, POLICY_SAVEPOINT);
 	CHECK_INT(config.restore.max_age_ms, ==, 7 * 86400000LL);
 	CHECK_INT(config.restore.foreign, ==, FOREIGN_IGNORE);
+	CHECK_INT(config.restore.adopt, ==, ADOPT_NEWEST);
 	CHECK_INT(config.log.level, ==, LOG_DEBUG);
 	config_release(&config);
 }

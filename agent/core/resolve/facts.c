@@ -11,6 +11,8 @@ void facts_release(struct facts *facts)
 		return;
 	for (size_t i = 0; i < SOURCE_COUNT; i++)
 		free(facts->sources[i].detail);
+	free(facts->job.detail);
+	free(facts->job.operators);
 	for (size_t i = 0; i < facts->candidate_count; i++) {
 		struct candidate *candidate = &facts->candidates[i];
 
@@ -41,6 +43,21 @@ void facts_set_source(struct facts *facts, enum source_kind kind, enum source_st
 {
 	facts->sources[kind].state = state;
 	xstrset(&facts->sources[kind].detail, detail);
+}
+
+void facts_set_job(struct facts *facts, enum source_state state, const char *detail)
+{
+	facts->job.state = state;
+	xstrset(&facts->job.detail, detail);
+}
+
+void facts_add_operator(struct facts *facts, const char *id)
+{
+	struct job_fact *job = &facts->job;
+
+	job->operators =
+		xreallocarray(job->operators, job->operator_count + 1, sizeof(*job->operators));
+	snprintf(job->operators[job->operator_count++], JOB_ID_BYTES, "%s", id);
 }
 
 /* The worst of several; absent only when all are. */

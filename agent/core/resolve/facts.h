@@ -110,8 +110,17 @@ enum job_end {
 	JOB_END_UNKNOWN, /* there is a record, but it cannot be understood */
 };
 
+/* What the job that would be launched consists of, as its main() builds it. */
+struct job_fact {
+	enum source_state state; /* NOT_CONFIGURED: not asked yet; resolve() asks when it matters */
+	char *detail;            /* UNREADABLE: why; owned */
+	char (*operators)[JOB_ID_BYTES]; /* ids of its operators; owned */
+	size_t operator_count;
+};
+
 struct facts {
 	struct source_fact sources[SOURCE_COUNT];
+	struct job_fact job;
 	struct place_fact *places; /* of the sources that are directories; owned */
 	size_t place_count;
 	struct candidate *candidates;
@@ -145,6 +154,10 @@ void facts_add_place(struct facts *facts, enum source_kind source, enum snapshot
 /* The place of this kind; NULL = it was not listed. */
 const struct place_fact *facts_place(const struct facts *facts, enum snapshot_kind kind,
 				     const char *dir);
+
+/* How the job was read (detail is copied), and one of its operators. */
+void facts_set_job(struct facts *facts, enum source_state state, const char *detail);
+void facts_add_operator(struct facts *facts, const char *id);
 
 /* Does a listing name it? Then it exists. */
 bool facts_is_listed(enum source_kind source);

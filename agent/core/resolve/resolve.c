@@ -142,6 +142,7 @@ void resolve(const struct journal *journal, struct facts *facts, const struct po
 	*ret_decision = (struct decision){.settled = NO_CANDIDATE};
 	reset(facts);
 	lineage_find(&in.lineage, journal, facts);
+	in.adopts = policy->adopt;
 	in.promised = promise_of_outcome(&in);
 	order_permits(&in);
 	if (!heads_all_decide(&in))
@@ -159,6 +160,9 @@ _Static_assert(POLICY_LATEST == 0 && POLICY_NONE == 2, "order of policy_words");
 
 const char *const foreign_words[] = {"hold", "ignore", NULL};
 _Static_assert(FOREIGN_HOLD == 0 && FOREIGN_IGNORE == 1, "order of foreign_words");
+
+const char *const adopt_words[] = {"hold", "newest", NULL};
+_Static_assert(ADOPT_HOLD == 0 && ADOPT_NEWEST == 1, "order of adopt_words");
 
 const char *const decision_words[] = {"VERIFY", "CONTINUE", "START_FROM", "START_EMPTY",
 				      "PARK",   "HOLD",     NULL};

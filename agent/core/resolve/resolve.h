@@ -18,7 +18,8 @@ enum decision_kind {
 	/* not decided yet: check candidates[candidate], then call again. By then its `integrity`
 	 * must not be UNCHECKED, nor its `recovery` if it is in_ha; its operators and completion
 	 * time must be filled in as far as they can be known. But when it is `wanted`, only read
-	 * the beginnings of all that are wanted: none of them is `unread` then. */
+	 * the beginnings of all that are wanted: none of them is `unread` then. With `of_job`, no
+	 * candidate is meant: read facts->job, which is not NOT_CONFIGURED then. */
 	DECISION_VERIFY,
 	DECISION_CONTINUE,    /* same ids, Flink's own HA recovers candidates[candidate] */
 	DECISION_START_FROM,  /* new ids, candidates[candidate] */
@@ -56,10 +57,18 @@ enum foreign_policy {
 };
 extern const char *const foreign_words[]; /* the same */
 
+/* What to do with snapshots when the journal is lost. */
+enum adopt_policy {
+	ADOPT_HOLD,
+	ADOPT_NEWEST, /* take the newest, if it is beyond doubt that it is this job's (resolve_adopt.c) */
+};
+extern const char *const adopt_words[]; /* the same */
+
 struct policy {
 	enum restore_policy restore;
 	enum foreign_policy foreign;
 	int64_t max_age_ms; /* an older restore point is not used automatically; 0 = any age */
+	enum adopt_policy adopt_lost;
 	bool adopt; /* deliberately no journal: everything found belongs to this application */
 	/* What would be launched now; borrowed. A launch can be continued only by an identical
 	 * one. */
@@ -83,6 +92,7 @@ struct decision {
 	enum decision_kind kind;
 	enum rule rule;
 	size_t candidate; /* VERIFY, CONTINUE, START_FROM */
+	bool of_job;      /* VERIFY */
 	enum settlement settlement;
 	size_t settled; /* NO_CANDIDATE = none */
 	bool allow_non_restored;

@@ -84,7 +84,7 @@ const struct candidate *candidate_trace(const struct inquiry *in)
 		if (candidate_is_fallback(in, c) || candidate_is_tainted(in, c))
 			continue;
 		if (inquiry_never_ran(in)) {
-			if (in->policy->adopt)
+			if (in->adopts)
 				return c;
 			continue;
 		}

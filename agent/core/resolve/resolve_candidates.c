@@ -51,8 +51,12 @@ static void judge_identity(struct inquiry *in, struct candidate *c)
 	}
 	if (inquiry_never_ran(in)) {
 		/* the lineage is unknown: all of them count, or none */
-		if (!in->policy->adopt)
+		if (!in->adopts)
 			inquiry_judge(c, VERDICT_REJECTED, "made by no launch in the journal");
+		else if (!in->policy->adopt && !foreign_counts(in, c))
+			inquiry_judge(
+				c, VERDICT_REJECTED,
+				"older than the initial savepoint, or in a directory that other applications use too");
 		return;
 	}
 	switch (lineage_place(&in->lineage, s)) {
@@ -327,6 +331,8 @@ static void choose_candidate(struct inquiry *in, struct candidate *c)
 		hold_for_vanished(in, c, gone);
 		return;
 	}
+	if (in->adopts && !in->policy->adopt)
+		inquiry_add(in, " (the journal is lost, and restore.adopt is newest)");
 	if (in->not_continued)
 		inquiry_add(in, " (Flink's HA data are not used: %s%s%s)", in->not_continued,
 			    in->not_continued_detail ? ": " : "",
@@ -378,12 +384,18 @@ static bool candidate_decides(struct inquiry *in, struct candidate *c)
 			      c->passed_over ? "damaged" : "incomplete", inquiry_detail(c->detail));
 		return false;
 	}
+	if (in->adopts && !in->policy->adopt && adopt_decides(in, c))
+		return true;
+	/* MUT: the newest snapshot is adopted although it is another job's */
+	if (c->verdict == VERDICT_REJECTED)
+		return false;
 	choose_candidate(in, c);
 	return true;
 }
 
 bool lost_journal_decides(struct inquiry *in)
 {
+	in->adopts = in->adopts || adopt_applies(in);
 	for (size_t i = 0; i < in->facts->candidate_count; i++)
 		judge_identity(in, &in->facts->candidates[i]);
 	return journal_is_lost(in);

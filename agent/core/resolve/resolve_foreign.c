@@ -17,25 +17,35 @@
 
 /* ---- operator ids ---- */
 
-static bool has_operator(const struct candidate *c, const char *id)
+static enum operators compare_ids(char (*left)[JOB_ID_BYTES], size_t left_count,
+				  char (*right)[JOB_ID_BYTES], size_t right_count)
 {
-	for (size_t i = 0; i < c->operator_count; i++)
-		if (!strcmp(c->operators[i], id))
-			return true;
-	return false;
+	size_t common = 0;
+
+	if (!left_count || !right_count)
+		return OPERATORS_UNKNOWN;
+	for (size_t i = 0; i < left_count; i++)
+		for (size_t k = 0; k < right_count; k++)
+			if (!strcmp(left[i], right[k])) {
+				common++;
+				break;
+			}
+	if (!common)
+		return OPERATORS_DISJOINT;
+	return common < left_count ? OPERATORS_OVERLAP : OPERATORS_WITHIN;
 }
 
 enum operators operators_compare(const struct candidate *left, const struct candidate *right)
 {
-	size_t common = 0;
+	return !left || !right ? OPERATORS_UNKNOWN
+			       : compare_ids(left->operators, left->operator_count,
+					     right->operators, right->operator_count);
+}
 
-	if (!left || !right || !left->operator_count || !right->operator_count)
-		return OPERATORS_UNKNOWN;
-	for (size_t i = 0; i < left->operator_count; i++)
-		common += has_operator(right, left->operators[i]);
-	if (!common)
-		return OPERATORS_DISJOINT;
-	return common < left->operator_count ? OPERATORS_OVERLAP : OPERATORS_WITHIN;
+enum operators operators_of_job(const struct candidate *left, const struct job_fact *job)
+{
+	return compare_ids(left->operators, left->operator_count, job->operators,
+			   job->operator_count);
 }
 
 /* ---- what can only be ours ---- */
@@ -68,6 +78,13 @@ static bool is_behind(const struct candidate *c, const struct candidate *base)
 	       a->completed_unix_ms < b->completed_unix_ms;
 }
 
+static bool counts(const struct inquiry *in, const struct candidate *c,
+		   const struct candidate *base)
+{
+	return c != base && !candidate_is_fallback(in, c) && !candidate_is_tainted(in, c) &&
+	       !is_ignored(in, c) && !(base && is_behind(c, base));
+}
+
 /* The newest candidate that is not clearly older than `base` (NULL = of all), and how many there
  * are. */
 static const struct candidate *newest_found(const struct inquiry *in, const struct candidate *base,
@@ -79,8 +96,7 @@ static const struct candidate *newest_found(const struct inquiry *in, const stru
 	for (size_t i = 0; all && i < in->facts->candidate_count; i++) {
 		const struct candidate *c = &all[i];
 
-		if (c == base || candidate_is_fallback(in, c) || candidate_is_tainted(in, c) ||
-		    is_ignored(in, c) || (base && is_behind(c, base)))
+		if (!counts(in, c, base))
 			continue;
 		++*ret_count;
 		if (!newest || facts_was_completed(c) > facts_was_completed(newest) ||
@@ -91,16 +107,35 @@ static const struct candidate *newest_found(const struct inquiry *in, const stru
 	return newest;
 }
 
-bool journal_is_lost(struct inquiry *in)
+static const struct candidate *initial_savepoint(const struct inquiry *in)
 {
-	const struct candidate *newest, *initial = NULL;
-	size_t count;
+	const struct candidate *initial = NULL;
 
-	if (in->policy->adopt || !inquiry_never_ran(in))
-		return false;
 	for (size_t i = 0; i < in->facts->candidate_count; i++)
 		if (candidate_is_fallback(in, &in->facts->candidates[i]))
 			initial = &in->facts->candidates[i];
+	return initial;
+}
+
+bool foreign_counts(const struct inquiry *in, const struct candidate *c)
+{
+	return counts(in, c, initial_savepoint(in));
+}
+
+bool foreign_is_there(const struct inquiry *in)
+{
+	size_t count;
+
+	return newest_found(in, initial_savepoint(in), &count);
+}
+
+bool journal_is_lost(struct inquiry *in)
+{
+	const struct candidate *newest, *initial = initial_savepoint(in);
+	size_t count;
+
+	if (in->adopts || !inquiry_never_ran(in))
+		return false;
 	newest = newest_found(in, initial, &count);
 	if (!newest)
 		return false;
@@ -337,7 +372,7 @@ bool foreign_forbids(struct inquiry *in)
 	bool judged = in->judged_unix_ms || in->undated;
 
 	if (in->policy->restore == POLICY_NONE ||
-	    (inquiry_never_ran(in) && (!in->judged_unix_ms || in->policy->adopt)) ||
+	    (inquiry_never_ran(in) && (!in->judged_unix_ms || in->adopts)) ||
 	    (decision->rule == RULE_REQUEST && !judged))
 		return false;
 	own = own_with_operators(in);

@@ -62,6 +62,12 @@ void inquiry_verify(struct inquiry *in, const struct candidate *c, enum rule rul
 	inquiry_decide(in, DECISION_VERIFY, rule, "%s must be verified", c->snapshot.path);
 }
 
+void inquiry_ask_job(struct inquiry *in, enum rule rule)
+{
+	in->decision->of_job = true;
+	inquiry_decide(in, DECISION_VERIFY, rule, "the operators of the job must be read");
+}
+
 void inquiry_judge(struct candidate *c, enum verdict verdict, const char *fmt, ...)
 {
 	va_list ap;

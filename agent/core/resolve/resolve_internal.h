@@ -16,6 +16,7 @@
  *   resolve_ha.c          rule 7: Flink's own HA
  *   resolve_nothing.c     rule 8: nothing to start from; empty starts
  *   resolve_foreign.c     snapshots that no launch of ours made; a journal that is lost or too old
+ *   resolve_adopt.c       the same, when the newest of them may be taken without a person
  *
  * A rule that "decides" returns true when it has written the decision (which may be a question). A
  * veto finds a start decided, and returns true when it has replaced that decision.
@@ -39,6 +40,7 @@ struct inquiry {
 	size_t order_count;
 	int64_t judged_unix_ms; /* a request is carried out: its author knew what existed then */
 	bool undated;           /* a request is carried out, and its time is unknown */
+	bool adopts;            /* the journal has no launch, and what is found counts as ours */
 	/* a request is carried out again; the first time was with another line of Flink */
 	bool other_line;
 	/* The job was stopped with this savepoint, or a person has named it: only this may be
@@ -73,8 +75,9 @@ void inquiry_judge(struct candidate *c, enum verdict verdict, const char *fmt, .
 /* Candidates not judged yet were passed over for this reason. */
 void inquiry_judge_rest(struct inquiry *in, enum verdict verdict, const char *why);
 
-/* Request a check of c. */
+/* Request a check of c; or what the job consists of. */
 void inquiry_verify(struct inquiry *in, const struct candidate *c, enum rule rule);
+void inquiry_ask_job(struct inquiry *in, enum rule rule);
 const char *inquiry_detail(const char *detail); /* never empty */
 
 /* ---- resolve_park.c ---- */
@@ -229,8 +232,13 @@ bool leftovers_forbid(struct inquiry *in);
 
 /* ---- resolve_foreign.c ---- */
 
-/* The journal has no launches, but the directories contain snapshots. */
+/* The journal has no launches, but the directories contain snapshots: hold. */
 bool journal_is_lost(struct inquiry *in);
+
+/* The snapshot counts against an empty journal: it is not the initial savepoint, not clearly older
+ * than that, and not in a directory that is declared as shared. And: there is such a snapshot. */
+bool foreign_counts(const struct inquiry *in, const struct candidate *c);
+bool foreign_is_there(const struct inquiry *in);
 
 /* The journal has no launches, and a request of unknown age would abandon existing snapshots: it
  * may have been carried out long ago, by a launch lost from the journal. */
@@ -248,6 +256,15 @@ bool foreign_forbids(struct inquiry *in);
 /* May a person's request for c, which is not ours, be carried out? False: decided. */
 bool foreign_request_passes(struct inquiry *in, struct candidate *c);
 
+/* ---- resolve_adopt.c ---- */
+
+/* The journal is lost, and restore.adopt allows to take what is found. */
+bool adopt_applies(const struct inquiry *in);
+
+/* c is the newest: is it certainly this job's, and certainly the newest? True: decided. False: it
+ * may be taken, or it has been rejected because it is another job's. */
+bool adopt_decides(struct inquiry *in, struct candidate *c);
+
 enum operators {
 	OPERATORS_UNKNOWN,
 	OPERATORS_DISJOINT,
@@ -255,5 +272,6 @@ enum operators {
 	OPERATORS_WITHIN,  /* all on the left are also on the right */
 };
 enum operators operators_compare(const struct candidate *left, const struct candidate *right);
+enum operators operators_of_job(const struct candidate *left, const struct job_fact *job);
 
 #endif

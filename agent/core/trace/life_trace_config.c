@@ -40,6 +40,7 @@ static const struct field config_fields[] = {
 	CONFIG("policyForeign", WORD, policy.foreign, .words = foreign_words),
 	CONFIG("policyMaxAgeMs", NUMBER, policy.max_age_ms),
 	CONFIG("policyAdopt", BOOL, policy.adopt),
+	CONFIG("policyAdoptLost", WORD, policy.adopt_lost, .words = adopt_words, .sparse = true),
 	CONFIG("policyGeneration", TEXT, policy.generation),
 	CONFIG("policyFlinkVersion", TEXT, policy.flink_version),
 	CONFIG("policyStatelessUpgrade", BOOL, policy.stateless_upgrade),

@@ -123,6 +123,7 @@ static const struct config_key keys[] = {
 	KEY("restore.initialSavepoint", URI, restore.initial_savepoint, .check = store_check),
 	KEY("restore.maxAge", DURATION, restore.max_age_ms, .fallback = "0", .max = 3650 * DAY),
 	KEY("restore.foreign", WORD, restore.foreign, .fallback = "hold", .words = foreign_words),
+	KEY("restore.adopt", WORD, restore.adopt, .fallback = "hold", .words = adopt_words),
 
 	KEY("storage.s3.endpoint", STRING, storage.s3.endpoint),
 	KEY("storage.s3.region", STRING, storage.s3.region),
@@ -522,6 +523,7 @@ void config_lifecycle(const struct config *config, struct lifecycle_config *ret_
 		.generation = config->generation,
 		.policy = {.restore = (enum restore_policy)config->restore.policy,
 			   .foreign = (enum foreign_policy)config->restore.foreign,
+			   .adopt_lost = (enum adopt_policy)config->restore.adopt,
 			   .max_age_ms = config->restore.max_age_ms,
 			   .generation = config->generation,
 			   .flink_version = config->flink.version,

@@ -90,6 +90,7 @@ struct config {
 		char *initial_savepoint; /* what the very first start restores; NULL = empty */
 		int64_t max_age_ms;      /* of a restore point; 0 = any age */
 		int foreign;             /* enum foreign_policy */
+		int adopt;               /* enum adopt_policy */
 	} restore;
 
 	/* secrets are given by file name; setup_storage.h reads the files */

@@ -6,6 +6,7 @@
 #include "run/driver_internal.h"
 #include "run/ha/ha_observe.h"
 #include "run/observe/observe.h"
+#include "run/observe/observe_job.h"
 #include "run/part.h"
 #include "store/verify.h"
 
@@ -31,7 +32,10 @@ static void verify_work(void *arg)
 {
 	struct observe_job *job = arg;
 
-	observe_check(&job->driver->setup->storage, &job->facts, job->decision.candidate);
+	if (job->decision.of_job)
+		observe_job(job->driver->setup, &job->facts);
+	else
+		observe_check(&job->driver->setup->storage, &job->facts, job->decision.candidate);
 }
 
 static void free_observe(struct observe_job *job)

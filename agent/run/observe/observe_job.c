@@ -1,0 +1,48 @@
+#include "run/observe/observe_job.h"
+
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "flink/held.h"
+#include "run/config/setup.h"
+
+#define NO_JOB_ID "00000000000000000000000000000000" /* nothing is ever submitted under it */
+
+int observe_job_graph(const struct setup *setup, struct job_graph *ret_graph, struct err *err)
+{
+	cleanup_free char *why = NULL;
+	struct flink_launch launch;
+	struct flink_exec exec;
+	int result;
+
+	setup_launch(setup, &launch);
+	launch.ha = setup->ha.on;
+	launch.job_id = NO_JOB_ID;
+	launch.application_id = NO_JOB_ID;
+	if (!held_is_possible(&launch, geteuid() == 0, &why))
+		return err_set(err, ERR_SYS, 0, "%s", why);
+	if (flink_launch_build(&launch, &exec, err) < 0)
+		return -1;
+	result = job_graph_build(&exec, setup->config.check.graph_timeout_ms, ret_graph, err);
+	flink_exec_release(&exec);
+	return result;
+}
+
+void observe_job(const struct setup *setup, struct facts *facts)
+{
+	struct job_graph graph;
+	struct err err = {0};
+
+	if (observe_job_graph(setup, &graph, &err) < 0) {
+		facts_set_job(facts, SOURCE_UNREADABLE, err.msg);
+		return;
+	}
+	for (size_t i = 0; i < graph.operator_count; i++) {
+		facts_add_operator(facts, graph.operators[i].id);
+		if (graph.operators[i].user_id)
+			facts_add_operator(facts, graph.operators[i].user_id);
+	}
+	facts_set_job(facts, graph.operator_count ? SOURCE_PRESENT : SOURCE_ABSENT,
+		      graph.operator_count ? NULL : "it has no operators");
+	job_graph_release(&graph);
+}
