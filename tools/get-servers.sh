@@ -2,14 +2,15 @@
 #
 # get-servers.sh - installs real object stores for the tests on this machine, once, and prints their path.
 #
-#   tools/get-servers.sh versitygw|openstack
+#   tools/get-servers.sh versitygw|minio|openstack
 #
 # versitygw   prints a directory with bin/versitygw: S3 over a plain folder, built from its Go module
+# minio       prints a directory with bin/minio: S3 whose conditional writes are atomic, built from its Go module
 # openstack   prints a virtual environment with Swift and Keystone and with independent clients (boto3, aws, swift),
 #             from PyPI; tools/servers/requirements.txt pins every package
 #
 # They are kept in ${XDG_CACHE_HOME:-~/.cache}/drey. No root is needed and nothing is started. They need python3 (3.10
-# or newer, with venv), and versitygw Go 1.21 or newer; without one a pinned Go toolchain (70 MB) is fetched and removed
+# or newer, with venv), and the other two Go 1.21 or newer; without one a pinned Go toolchain (70 MB) is fetched and removed
 # afterwards.
 #
 # Safe to call from several processes at once. A directory appears only when it is complete. Exit status: 0 done,
@@ -26,6 +27,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/go.sh"
 
 versitygw_version=1.7.0
+minio_version=v0.0.0-20260212201848-7aac2a2c5b7c
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/drey
 
 usage() {
@@ -46,20 +48,29 @@ find_python() {
 	die 3 "Python 3.10 or newer with venv is needed; install it: apt-get install python3-venv"
 }
 
-# ---- versitygw -----------------------------------------------------------------------------------
+# ---- S3 ------------------------------------------------------------------------------------------
 
-get_versitygw() {
-	dest=$cache/versitygw-$versitygw_version
-	! "$dest/bin/versitygw" --version >/dev/null 2>&1 || return 0
-	begin versitygw
-	! "$dest/bin/versitygw" --version >/dev/null 2>&1 || return 0
-	go_find versitygw "$tmp"
-	go_run "building versitygw $versitygw_version from its Go module (a few minutes, once)" "$tmp/log" \
-		env GOBIN="$tmp/gw/bin" "$go" install -ldflags "-s -w" "github.com/versity/versitygw/cmd/versitygw@v$versitygw_version" ||
-		die 4 "could not build versitygw $versitygw_version; check the network"
-	"$tmp/gw/bin/versitygw" --version >/dev/null || die 1 "the new versitygw does not run"
+# Sets dest, with bin/NAME in it.
+build_go() { # NAME VERSION MODULE
+	dest=$cache/$1-$2
+	! "$dest/bin/$1" --version >/dev/null 2>&1 || return 0
+	begin "$1"
+	! "$dest/bin/$1" --version >/dev/null 2>&1 || return 0
+	go_find "$1" "$tmp"
+	go_run "building $1 $2 from its Go module (a few minutes, once)" "$tmp/log" \
+		env GOBIN="$tmp/gw/bin" "$go" install -ldflags "-s -w" "$3" ||
+		die 4 "could not build $1 $2; check the network"
+	"$tmp/gw/bin/$1" --version >/dev/null || die 1 "the new $1 does not run"
 	rm -rf "$dest"
 	mv --no-target-directory "$tmp/gw" "$dest"
+}
+
+get_versitygw() {
+	build_go versitygw "$versitygw_version" "github.com/versity/versitygw/cmd/versitygw@v$versitygw_version"
+}
+
+get_minio() {
+	build_go minio "$minio_version" "github.com/minio/minio@$minio_version"
 }
 
 # ---- OpenStack and clients -----------------------------------------------------------------------
@@ -92,7 +103,7 @@ get_openstack() {
 }
 
 case ${1:-} in
-versitygw | openstack) [ $# -eq 1 ] || usage ;;
+versitygw | minio | openstack) [ $# -eq 1 ] || usage ;;
 *) usage ;;
 esac
 "get_$1"

@@ -110,7 +110,7 @@ bool store_serves(const struct store *store, const char *uri)
 	return yes;
 }
 
-static int parse_for(const struct store *store, const char *uri, struct uri *ret, struct err *err)
+int store_parse_for(const struct store *store, const char *uri, struct uri *ret, struct err *err)
 {
 	if (uri_parse(uri, ret, err))
 		return -1;
@@ -126,7 +126,7 @@ int store_stat(struct store *store, const char *uri, struct store_stat *ret, str
 	struct uri parsed = {0};
 	int rc;
 
-	if (parse_for(store, uri, &parsed, err))
+	if (store_parse_for(store, uri, &parsed, err))
 		return -1;
 	rc = store->ops->stat(store, &parsed, ret, err);
 	uri_release(&parsed);
@@ -152,7 +152,7 @@ int store_list(struct store *store, const char *uri, store_entry_fn fn, void *ct
 	struct uri parsed = {0};
 	int rc;
 
-	if (parse_for(store, uri, &parsed, err))
+	if (store_parse_for(store, uri, &parsed, err))
 		return -1;
 	rc = store->ops->list(store, &parsed, fn, ctx, err);
 	uri_release(&parsed);
@@ -165,7 +165,7 @@ int store_list_dirs(struct store *store, const char *uri, const char *leaf, stor
 	struct uri parsed = {0};
 	int rc;
 
-	if (parse_for(store, uri, &parsed, err))
+	if (store_parse_for(store, uri, &parsed, err))
 		return -1;
 	rc = store->ops->list_dirs(store, &parsed, leaf, fn, ctx, err);
 	uri_release(&parsed);
@@ -178,7 +178,7 @@ int store_list_tree(struct store *store, const char *uri, store_leaf_fn fn, void
 	struct uri parsed = {0};
 	int rc;
 
-	if (parse_for(store, uri, &parsed, err))
+	if (store_parse_for(store, uri, &parsed, err))
 		return -1;
 	rc = store->ops->list_tree(store, &parsed, fn, ctx, err);
 	uri_release(&parsed);
@@ -196,7 +196,7 @@ int store_remove_empty(struct store *store, const char *uri, struct err *err)
 	struct uri parsed = {0};
 	int rc;
 
-	if (parse_for(store, uri, &parsed, err))
+	if (store_parse_for(store, uri, &parsed, err))
 		return -1;
 	rc = store->ops->remove_empty ? store->ops->remove_empty(store, &parsed, err) : 0;
 	uri_release(&parsed);
@@ -266,7 +266,7 @@ int store_read_open(struct store *store, const char *uri, int64_t offset,
 	struct uri parsed = {0};
 	int rc;
 
-	if (parse_for(store, uri, &parsed, err))
+	if (store_parse_for(store, uri, &parsed, err))
 		return -1;
 	rc = store->ops->read_open(store, &parsed, offset, ret_stream, err);
 	if (!rc)

@@ -50,6 +50,7 @@ static struct http_request request_of(const struct store_call *call)
 		.body = call->body,
 		.body_len_bytes = call->body_len_bytes,
 		.max_bytes = call->max_bytes,
+		.timeout_ms = call->timeout_ms,
 	};
 }
 
@@ -139,8 +140,10 @@ static int next(void *ctx, struct http_request *ret_request, void **ret_tag, int
 }
 
 /* Retry after a pause: 0, or -1 with *why completed when it is time to give up. */
-static int pause_call(struct place *place, int64_t retry_after_ms, struct err *why)
+static int pause_call(const struct run *run, struct place *place, int64_t retry_after_ms,
+		      struct err *why)
 {
+	int most = run->ops->attempts ? run->ops->attempts : STORE_HTTP_ATTEMPTS;
 	int counted = place->attempts - place->repairs;
 	char text[CLOCK_TEXT_BYTES];
 	int64_t pause_ms;
@@ -150,7 +153,9 @@ static int pause_call(struct place *place, int64_t retry_after_ms, struct err *w
 		return err_wrap(why, "the store requests a pause of %s",
 				clock_human(retry_after_ms, text));
 	}
-	if (counted >= STORE_HTTP_ATTEMPTS)
+	if (counted >= most && most == 1)
+		return -1;
+	if (counted >= most)
 		return err_wrap(why, "gave up after %d attempts, the last one", counted);
 	pause_ms = store_http_pause_ms(counted + 1, random_number());
 	if (pause_ms < retry_after_ms)
@@ -200,7 +205,7 @@ static int store_http_done(void *ctx, void *tag, const struct http_response *res
 		place->due_ms = 0;
 		return 0;
 	case STORE_BUSY:
-		if (pause_call(place, response->retry_after_ms, &reason))
+		if (pause_call(run, place, response->retry_after_ms, &reason))
 			break;
 		return 0;
 	case STORE_FAILED:

@@ -37,7 +37,8 @@ struct store_call {
 	size_t header_count;
 	const char *body; /* borrowed until the attempt has ended */
 	size_t body_len_bytes;
-	size_t max_bytes; /* of the answer; 0 is HTTP_MAX_BYTES */
+	size_t max_bytes;   /* of the answer; 0 is HTTP_MAX_BYTES */
+	int64_t timeout_ms; /* of the attempt; 0 is HTTP_TIMEOUT_MS */
 };
 
 struct store_http_ops {
@@ -53,6 +54,7 @@ struct store_http_ops {
 	int (*failed)(void *ctx, size_t index, const struct err *why, struct err *err);
 	/* How many calls there are now; it may grow while others are under way. NULL: `count`. */
 	size_t (*count)(void *ctx);
+	int attempts; /* of one call; 0 is STORE_HTTP_ATTEMPTS */
 };
 
 /*

@@ -8,6 +8,7 @@
 #define DREY_STORE_STORE_OPS_H
 
 #include "store/store.h"
+#include "store/store_object.h"
 #include "store/uri.h"
 
 struct store_ops {
@@ -39,7 +40,16 @@ struct store_ops {
 	int (*read)(struct store_stream *stream, void *buf, size_t len_bytes, size_t *ret_len_bytes,
 		    struct err *err);
 	void (*read_close)(struct store_stream *stream);
+	/* store_object.h; NULL: it has no conditional writes */
+	int (*object_read)(struct store *store, const struct uri *uri, int64_t timeout_ms,
+			   struct store_object *ret, struct err *err);
+	int (*object_write)(struct store *store, const struct uri *uri,
+			    const struct store_object *object, int64_t timeout_ms,
+			    char ret_etag[STORE_ETAG_BYTES], struct err *err);
 };
+
+/* Parse the URI of a call, if it is of this store. *ret must be released. */
+int store_parse_for(const struct store *store, const char *uri, struct uri *ret, struct err *err);
 
 struct store {
 	const struct store_ops *ops;

@@ -200,7 +200,8 @@ static int fail(const struct store_walk *walk, const struct err *why, struct err
 
 int store_walk_all(struct store_walk *walk, struct err *err)
 {
-	static const struct store_http_ops ops = {prepare_page, judge_page, NULL, count_calls};
+	static const struct store_http_ops ops = {
+		.prepare = prepare_page, .judge = judge_page, .count = count_calls};
 	struct err why = {0};
 	int rc;
 

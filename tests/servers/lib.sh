@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034
 #
-# lib.sh - real object stores on this machine: versitygw (S3), OpenStack Swift (native, and S3 through s3api) and
+# lib.sh - real object stores on this machine: versitygw and MinIO (S3), OpenStack Swift (native, and S3 through s3api) and
 # Keystone (tokens for Swift). Sourced after tests/e2e/tap.sh or lib.sh, whose runs it uses: a server is a process of
 # the run ($RUN) and ends with it in any case.
 #
@@ -9,6 +9,7 @@
 #   server_up versitygw DIR [OPTION...]
 #                                  S3_ENDPOINT, S3_ACCESS_KEY, S3_SECRET_KEY, S3_REGION; buckets are the folders of
 #                                  DIR/buckets. The served requests: DIR/access.log
+#   server_up minio DIR            the same variables; buckets are the folders of DIR/buckets that exist when it is started
 #   server_up keystone DIR         KEYSTONE_URL, KEYSTONE_USER, KEYSTONE_PASSWORD, KEYSTONE_PROJECT (domain Default)
 #   server_up swift DIR            SWIFT_AUTH_URL, SWIFT_USER, SWIFT_KEY (tempauth); SWIFT_S3_ENDPOINT with the access
 #                                  key SWIFT_USER and the secret key SWIFT_KEY. A second user without
@@ -52,9 +53,10 @@ servers_skip() { # WHY
 	exit 0
 }
 
-# Sets VERSITYGW or OPENSTACK: the directory that tools/get-servers.sh gives.
-server_find() { # versitygw|openstack
+# Sets VERSITYGW, MINIO or OPENSTACK: the directory that tools/get-servers.sh gives.
+server_find() { # versitygw|minio|openstack
 	case $1 in
+	minio) MINIO=${MINIO:-$("$TOP/tools/get-servers.sh" minio)} && [ -n "$MINIO" ] ;;
 	versitygw) VERSITYGW=${VERSITYGW:-$("$TOP/tools/get-servers.sh" versitygw)} && [ -n "$VERSITYGW" ] ;;
 	openstack) OPENSTACK=${OPENSTACK:-$("$TOP/tools/get-servers.sh" openstack)} && [ -n "$OPENSTACK" ] ;;
 	esac
@@ -95,6 +97,7 @@ server_up() { # KIND DIR [OPTION...]
 	dir=$(cd "$dir" && pwd)
 	case $kind in
 	versitygw) server_find versitygw && versitygw_up "$dir" "$@" ;;
+	minio) server_find minio && minio_up "$dir" ;;
 	keystone) server_find openstack && keystone_up "$dir" ;;
 	swift) server_find openstack && swift_up "$dir" ;;
 	*) die 2 "server_up: no such server: $kind" ;;
@@ -147,6 +150,22 @@ server_has_attributes() { # DIR
 find_server_python() {
 	SERVER_PYTHON=${OPENSTACK:+$OPENSTACK/bin/python}
 	SERVER_PYTHON=${SERVER_PYTHON:-python3}
+}
+
+# ---- MinIO ---------------------------------------------------------------------------------------
+
+minio_up() { # DIR
+	local dir=$1
+	mkdir -p "$dir/buckets"
+	server_port "$dir"
+	S3_ENDPOINT=http://127.0.0.1:${SERVER_PORT[$dir]}
+	S3_ACCESS_KEY=AK$(server_secret "$dir" access-key 9)
+	S3_SECRET_KEY=$(server_secret "$dir" secret-key 20)
+	S3_REGION=${S3_REGION:-eu-test-1}
+	# MINIO_UPDATE: it asks nobody for a newer version
+	MINIO_ROOT_USER=$S3_ACCESS_KEY MINIO_ROOT_PASSWORD=$S3_SECRET_KEY MINIO_SITE_REGION=$S3_REGION MINIO_UPDATE=off \
+		MINIO_BROWSER=off HOME=$dir spawn minio "$MINIO/bin/minio" server --quiet --address "${S3_ENDPOINT#http://}" "$dir/buckets"
+	server_wait minio "$S3_ENDPOINT/minio/health/live" minio
 }
 
 # ---- Keystone ------------------------------------------------------------------------------------

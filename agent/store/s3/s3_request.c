@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/percent.h"
+#include "base/sha256.h"
 #include "format/s3_xml.h"
 #include "store/s3/s3_store.h"
 #include "store/s3/sigv4.h"
@@ -33,7 +34,11 @@ int s3_prepare(struct s3_store *s3, const struct s3_ask *ask, struct store_call 
 {
 	int64_t unix_s = (clock_unix_ms() + s3->clock_offset_ms) / 1000;
 	cleanup_buf struct buf path = BUF_INIT, authorization = BUF_INIT;
-	struct store_call call = {.method = ask->method, .max_bytes = ask->max_bytes};
+	struct store_call call = {.method = ask->method,
+				  .max_bytes = ask->max_bytes,
+				  .body = ask->body,
+				  .body_len_bytes = ask->body_len_bytes};
+	char payload[SHA256_HEX_BYTES] = SIGV4_EMPTY_SHA256;
 	struct sigv4_header to_sign[ARRAY_LEN(call.headers)];
 	char date[SIGV4_DATE_BYTES];
 	struct sigv4_request request;
@@ -45,19 +50,22 @@ int s3_prepare(struct s3_store *s3, const struct s3_ask *ask, struct store_call 
 		buf_addch(&path, '/');
 	percent_encode(&path, ask->key, true);
 	sigv4_date(unix_s, date);
+	if (ask->body)
+		sha256_hex(ask->body, ask->body_len_bytes, payload);
 	add_header(&call, to_sign, "Host", s3->endpoint.host);
-	add_header(&call, to_sign, "x-amz-content-sha256", SIGV4_EMPTY_SHA256);
+	add_header(&call, to_sign, "x-amz-content-sha256", payload);
 	add_header(&call, to_sign, "x-amz-date", date);
 	add_header(&call, to_sign, "x-amz-security-token", s3->keys->session_token);
 	add_header(&call, to_sign, "Range", ask->range);
 	add_header(&call, to_sign, "If-Match", ask->if_match);
+	add_header(&call, to_sign, "If-None-Match", ask->if_absent ? "*" : NULL);
 	request = (struct sigv4_request){
 		.method = ask->method,
 		.path = buf_str(&path),
 		.query = ask->query,
 		.headers = to_sign,
 		.header_count = call.header_count,
-		.payload_sha256 = SIGV4_EMPTY_SHA256,
+		.payload_sha256 = payload,
 		.access_key = s3->keys->access_key,
 		.secret_key = s3->keys->secret_key,
 		.region = s3->endpoint.region,

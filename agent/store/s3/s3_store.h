@@ -2,7 +2,8 @@
  * s3_store - what the files of the S3 store share; used by store_s3.c and s3_*.c only.
  *
  * s3_request.c signs requests and interprets failures, s3_look.c requests single files,
- * s3_list.c lists, s3_delete.c deletes, s3_read.c reads. Contracts: store/store.h.
+ * s3_list.c lists, s3_delete.c deletes, s3_read.c reads, s3_object.c reads and writes on conditions.
+ * Contracts: store/store.h, store/store_object.h.
  */
 #ifndef DREY_STORE_S3_STORE_H
 #define DREY_STORE_S3_STORE_H
@@ -34,7 +35,10 @@ struct s3_ask {
 	const char *query;    /* encoded; NULL none */
 	const char *range;    /* "bytes=0-99"; NULL all */
 	const char *if_match; /* ETag with its quotes; NULL none */
-	size_t max_bytes;     /* of the answer; 0 is HTTP_MAX_BYTES */
+	bool if_absent;       /* only if there is none of this key */
+	const char *body;     /* NULL none; must outlive the attempt */
+	size_t body_len_bytes;
+	size_t max_bytes; /* of the answer; 0 is HTTP_MAX_BYTES */
 };
 
 /* Sign it, with the current keys and time. */
@@ -75,5 +79,9 @@ int s3_read_open(struct store *store, const struct uri *uri, int64_t offset,
 int s3_read(struct store_stream *stream, void *buf, size_t len_bytes, size_t *ret_len_bytes,
 	    struct err *err);
 void s3_read_close(struct store_stream *stream);
+int s3_object_read(struct store *store, const struct uri *uri, int64_t timeout_ms,
+		   struct store_object *ret, struct err *err);
+int s3_object_write(struct store *store, const struct uri *uri, const struct store_object *object,
+		    int64_t timeout_ms, char ret_etag[STORE_ETAG_BYTES], struct err *err);
 
 #endif

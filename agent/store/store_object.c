@@ -1,0 +1,86 @@
+#include "store/store_object.h"
+
+#include <stdio.h>
+
+#include "store/store_ops.h"
+
+#define NO_SUCH_ETAG "\"00000000000000000000000000000000\""
+
+static int check_supported(const struct store *store, struct err *err)
+{
+	if (store->ops->object_read)
+		return 0;
+	return err_set(err, ERR_CONFIG, 0,
+		       "a store of the scheme %s has no conditional writes; use S3", store->scheme);
+}
+
+int store_object_read(struct store *store, const char *uri, int64_t timeout_ms,
+		      struct store_object *ret, struct err *err)
+{
+	struct uri parsed = {0};
+	int rc;
+
+	if (check_supported(store, err) || store_parse_for(store, uri, &parsed, err))
+		return -1;
+	rc = store->ops->object_read(store, &parsed, timeout_ms, ret, err);
+	uri_release(&parsed);
+	return rc;
+}
+
+int store_object_write(struct store *store, const char *uri, const struct store_object *object,
+		       int64_t timeout_ms, char ret_etag[STORE_ETAG_BYTES], struct err *err)
+{
+	struct uri parsed = {0};
+	int rc;
+
+	if (check_supported(store, err) || store_parse_for(store, uri, &parsed, err))
+		return -1;
+	rc = store->ops->object_write(store, &parsed, object, timeout_ms, ret_etag, err);
+	uri_release(&parsed);
+	return rc;
+}
+
+/* A write that must be refused. */
+static int check_refused(struct store *store, const char *uri, const char *etag,
+			 const char *condition, int64_t timeout_ms, struct err *err)
+{
+	struct store_object object = {.body = BUF_INIT};
+	char ignored[STORE_ETAG_BYTES];
+	struct err why = {0};
+	int rc;
+
+	snprintf(object.etag, sizeof(object.etag), "%s", etag);
+	buf_addstr(&object.body, "drey tries conditional writes with this object\n");
+	rc = store_object_write(store, uri, &object, timeout_ms, ignored, &why);
+	buf_release(&object.body);
+	if (rc == 0)
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"%s: the server ignores %s, so two writers would both win; use a server that knows conditional writes",
+			uri, condition);
+	if (why.kind == ERR_BUSY)
+		return 0;
+	if (err)
+		*err = why;
+	return -1;
+}
+
+int store_object_check(struct store *store, const char *uri, int64_t timeout_ms, struct err *err)
+{
+	struct store_object object = {.body = BUF_INIT};
+	char ignored[STORE_ETAG_BYTES];
+	struct err why = {0};
+	int rc;
+
+	buf_addstr(&object.body, "drey tries conditional writes with this object\n");
+	rc = store_object_write(store, uri, &object, timeout_ms, ignored, &why);
+	buf_release(&object.body);
+	if (rc < 0 && why.kind != ERR_BUSY) { /* else it is there already */
+		if (err)
+			*err = why;
+		return -1;
+	}
+	if (check_refused(store, uri, "", "If-None-Match", timeout_ms, err) < 0)
+		return -1;
+	return check_refused(store, uri, NO_SUCH_ETAG, "If-Match", timeout_ms, err);
+}
