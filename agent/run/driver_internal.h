@@ -32,6 +32,7 @@ struct json;
 struct jvm_line;
 struct kube_lane;
 struct leavings;
+struct lease_part;
 struct observe_plan;
 struct owner_watch;
 struct ready;
@@ -78,6 +79,7 @@ struct driver {
 	int64_t flink_since_unix_ms;   /* when it was started */
 	bool flink_is_ours;            /* this agent has asked for it */
 	struct leavings *leavings;     /* NULL: not opened */
+	struct lease_part *lease;      /* NULL: no lease object is configured */
 	struct relauncher *relauncher; /* NULL: not opened */
 	struct control_server *control;
 	struct waiting_call *waiting; /* answered once their journal write is acknowledged */

@@ -145,6 +145,7 @@ extern const struct part part_init;
 extern const struct part part_inputs;
 extern const struct part part_journal;
 extern const struct part part_launch;
+extern const struct part part_lease;
 extern const struct part part_leavings;
 extern const struct part part_log;
 extern const struct part part_observe;

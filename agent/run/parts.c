@@ -39,6 +39,7 @@ const struct part_row parts[] = {
 	{2, &part_events},
 	{2, &part_http},
 	/* what keeps others out: not longer than necessary */
+	{3, &part_lease},
 	{3, &part_ha},
 	{3, &part_flink_lock},
 	{0, NULL},

@@ -460,6 +460,13 @@ static void rescaled(struct life *l)
 	step(l, &e);
 }
 
+static void lease(struct life *l)
+{
+	struct event e = {.type = EVENT_LEASE, .lease = {.sent_ms = l->now_ms}};
+
+	step(l, &e);
+}
+
 static void container_ends(struct life *l)
 {
 	stopping(l, 60000);
@@ -517,6 +524,7 @@ static const struct trial {
 	{EVENT_STOPPING, NULL, container_ends},
 	{EVENT_CANDIDATE, "without hand-overs", another_pod},
 	{EVENT_RESCALED, "without a request", rescaled},
+	{EVENT_LEASE, "without a lease object", lease},
 };
 
 /* ---- the table */

@@ -261,7 +261,8 @@ struct journal {
 	/* with hand-overs: the pod that may write it, uid NULL = none; its side is that of the job */
 	struct party owner;
 	struct handover handover;
-	char *phase; /* for readers; decisions never depend on it */
+	char *lease_id; /* of this installation, in the lease object (core/lease); NULL = none yet */
+	char *phase;    /* for readers; decisions never depend on it */
 	/* some launch completed a checkpoint: no automatic empty start any more */
 	bool ever_proven;
 	struct intent intent;

@@ -349,6 +349,7 @@ static const struct field journal_fields[] = {
 	/* left out without hand-overs, as drey 0.1.0 wrote it */
 	JOURNAL("owner", RECORD, owner, .record = &party_table, .sparse = true),
 	JOURNAL("handover", RECORD, handover, .record = &handover_table, .sparse = true),
+	JOURNAL("leaseId", TEXT, lease_id, .sparse = true),
 	JOURNAL("phase", TEXT, phase),
 	JOURNAL("everProven", BOOL, ever_proven, .needed = true),
 	JOURNAL("intent", RECORD, intent, .record = &intent_table),

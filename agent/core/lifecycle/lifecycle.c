@@ -395,6 +395,9 @@ static void dispatch(struct lifecycle *life, const struct event *event)
 	case EVENT_RESCALED:
 		on_rescaled(life, event);
 		break;
+	case EVENT_LEASE:
+		on_lease(life, event);
+		break;
 	case EVENT_COUNT:
 		break;
 	}

@@ -77,6 +77,7 @@ enum event_type {
 	EVENT_CANDIDATE,  /* the record of another pod was read */
 	EVENT_CHECKPOINT, /* answer to a requested checkpoint's POST or poll */
 	EVENT_RESCALED,   /* answer to RESCALE */
+	EVENT_LEASE,      /* the lease object was written, or is lost */
 	EVENT_COUNT,
 };
 
@@ -214,6 +215,10 @@ struct event {
 			const struct rescale_vertex *vertices;
 			size_t vertex_count;
 		} rescaled;
+		struct {
+			int64_t sent_ms; /* of the write that succeeded; 0 = it is another one's */
+			const char *why; /* lost: a sentence */
+		} lease;
 	};
 };
 
@@ -411,7 +416,10 @@ struct lifecycle {
 	bool looks_early;
 	bool checking;                        /* the journal is being checked */
 	int64_t write_sent_ms, check_sent_ms, /* when the last one was requested */
-		owned_ms; /* when the last journal that proved to be ours was requested */
+		owned_ms;  /* when the last journal that proved to be ours was requested */
+	int64_t leased_ms; /* the same of the lease object; 0 = it is not ours */
+	/* that time is only assumed: an agent before this one knew it, and has told drey-init */
+	bool lease_assumed;
 
 	int64_t polled_ms; /* when the last poll was sent: its answer is at best from then */
 	int64_t polled_job_ms, polled_all_ms; /* the last poll of that depth, or deeper; 0 = none */

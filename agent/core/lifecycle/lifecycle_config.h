@@ -108,6 +108,9 @@ struct lifecycle_config {
 	/* Fencing is strict: a Flink may run only this long after the last request for the journal
 	 * that showed it as ours. 0 = not strict: an unreachable journal stops nothing */
 	int64_t lease_ms;
+	/* Several installations of the application share a lease object (core/lease): a Flink may
+	 * run only this long after the last write of it that succeeded was sent. 0 = there is none */
+	int64_t object_lease_ms;
 	int64_t hold_retry_first_ms, hold_retry_max_ms;
 	int64_t stop_retry_ms; /* after a failed stop, while the job keeps running */
 	enum stop_failure on_stop_failure;

@@ -346,7 +346,7 @@ void adopt(struct lifecycle *life, const struct event *event)
 	const char *running = event->hello.running, *lost = lost_before(life, event);
 	struct launch *launch = journal_launch(&life->journal);
 
-	life->owned_ms = life->now_ms; /* drey-init still has the previous agent's time */
+	lease_begin(life);
 	if (running && (lost || !runs_here(life, event))) {
 		life->foreign = true;
 		snprintf(life->foreign_id, JOB_ID_BYTES, "%s", running);

@@ -13,9 +13,6 @@
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_internal.h"
 
-/* The agent ends Flink before drey-init does, so that it can log why. */
-#define LEASE_HASTE_MS 3000
-
 /* The length of the wait counts from the first acknowledged write; until then it is unknown. */
 #define ASK_AGAIN_MS 1000
 
@@ -112,15 +109,11 @@ bool takeover_waits(struct lifecycle *life)
 
 void journal_is_ours(struct lifecycle *life, int64_t asked_ms)
 {
-	struct effect *effect;
-
 	if (asked_ms <= life->owned_ms || life->fenced)
 		return;
 	life->owned_ms = asked_ms;
-	if (!life->config->lease_ms)
-		return;
-	effect = emit(life, EFFECT_LEASE);
-	effect->until_ms = asked_ms + life->config->lease_ms;
+	if (life->config->lease_ms)
+		lease_extend(life);
 }
 
 void check_journal(struct lifecycle *life)
@@ -164,22 +157,5 @@ void watch_journal(struct lifecycle *life)
 		life->check_ms = 0;
 	else if (!life->check_ms)
 		life->check_ms = life->now_ms + config->journal_check_ms;
-	life->lease_end_ms = 0;
-	if (live && config->lease_ms && !life->end_wanted)
-		life->lease_end_ms = life->owned_ms + config->lease_ms - LEASE_HASTE_MS;
-}
-
-/* No SIGTERM: it takes time, and the state of this Flink may already belong to another drey. */
-void lease_ran_out(struct lifecycle *life)
-{
-	enter_because(
-		life, life->terminating ? PHASE_TERMINATING : PHASE_STOPPING,
-		CAUSE_JOURNAL_UNREADABLE,
-		"fencing is strict, and the journal's owner could not be checked for %lld s: killing Flink before another drey may start the job",
-		(long long)((life->now_ms - life->owned_ms) / 1000));
-	xstrset(&life->end_reason, life->reason);
-	life->end_counts = false;
-	life->end_wanted = true;
-	if (life->launch_step == LAUNCH_LIVE)
-		kill_flink(life);
+	lease_watch(life, live);
 }

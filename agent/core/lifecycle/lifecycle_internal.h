@@ -117,7 +117,14 @@ void check_journal(struct lifecycle *life); /* now, unless that is under way */
 void on_journal_seen(struct lifecycle *life, const struct event *event);
 /* The journal requested at that time was ours. */
 void journal_is_ours(struct lifecycle *life, int64_t asked_ms);
+
+/* ---- lifecycle_lease.c: until when may Flink run? ---- */
+
+void lease_begin(struct lifecycle *life);
+void lease_extend(struct lifecycle *life);
+void lease_watch(struct lifecycle *life, bool live);
 void lease_ran_out(struct lifecycle *life);
+void on_lease(struct lifecycle *life, const struct event *event);
 
 /* ---- lifecycle_resolve.c ---- */
 

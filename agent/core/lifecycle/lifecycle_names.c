@@ -47,7 +47,7 @@ const char *event_type_name(enum event_type type)
 		"hello",        "tick",      "observed",      "journal-written", "journal-failed",
 		"journal-seen", "started",   "launch-failed", "refused",         "exited",
 		"view",         "operation", "disposed",      "inspected",       "control",
-		"stopping",     "candidate", "checkpoint",    "rescaled"};
+		"stopping",     "candidate", "checkpoint",    "rescaled",        "lease"};
 
 	return pick(names, ARRAY_LEN(names), (int)type);
 }

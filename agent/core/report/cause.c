@@ -34,6 +34,8 @@ const char *cause_name(enum cause cause)
 		[CAUSE_REQUEST_MAY_BE_OLD] = "RequestMayBeOld",
 		[CAUSE_FLINK_STILL_RUNS] = "FlinkStillRuns",
 		[CAUSE_UNKNOWN_FLINK_RUNS] = "UnknownFlinkRuns",
+		[CAUSE_LEASE_ELSEWHERE] = "LeaseElsewhere",
+		[CAUSE_LEASE_UNREADABLE] = "LeaseUnreadable",
 		[CAUSE_STORED_JOB_LEFT] = "StoredJobLeft",
 		[CAUSE_HA_NOT_PREPARED] = "HaNotPrepared",
 		[CAUSE_FLINK_WOULD_DISOBEY] = "FlinkWouldDisobey",

@@ -51,6 +51,8 @@ enum cause {
 	/* a launch is decided, but cannot begin */
 	CAUSE_FLINK_STILL_RUNS,
 	CAUSE_UNKNOWN_FLINK_RUNS,
+	CAUSE_LEASE_ELSEWHERE,  /* another installation of the application holds it */
+	CAUSE_LEASE_UNREADABLE, /* who holds it is not known */
 	CAUSE_STORED_JOB_LEFT,
 	CAUSE_HA_NOT_PREPARED,
 	CAUSE_FLINK_WOULD_DISOBEY,

@@ -65,6 +65,7 @@ static const struct field config_fields[] = {
 	CONFIG("place", TEXT, place),
 	CONFIG("takeoverMs", NUMBER, takeover_ms),
 	CONFIG("leaseMs", NUMBER, lease_ms),
+	CONFIG("objectLeaseMs", KNOWN, object_lease_ms, .sparse = true),
 	CONFIG("holdRetryFirstMs", NUMBER, hold_retry_first_ms),
 	CONFIG("holdRetryMaxMs", NUMBER, hold_retry_max_ms),
 	CONFIG("stopRetryMs", NUMBER, stop_retry_ms),

@@ -214,6 +214,11 @@ static const struct field rescaled_fields[] = {
 	       .record = &vertex_table),
 };
 
+static const struct field lease_fields[] = {
+	EVENT("sentMs", NUMBER, lease.sent_ms),
+	EVENT("why", TEXT, lease.why, .sparse = true),
+};
+
 static const struct record tables[EVENT_COUNT] = {
 	[EVENT_HELLO] = RECORD(struct event, hello_fields),
 	[EVENT_OBSERVED] = RECORD(struct event, observed_fields),
@@ -233,6 +238,7 @@ static const struct record tables[EVENT_COUNT] = {
 	[EVENT_CANDIDATE] = RECORD(struct event, candidate_fields),
 	[EVENT_CHECKPOINT] = RECORD(struct event, checkpoint_fields),
 	[EVENT_RESCALED] = RECORD(struct event, rescaled_fields),
+	[EVENT_LEASE] = RECORD(struct event, lease_fields),
 	[EVENT_TICK] = {.size_bytes = sizeof(struct event)},
 };
 

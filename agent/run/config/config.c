@@ -9,6 +9,7 @@
 #include "base/yaml.h"
 #include "base/zone.h"
 #include "core/handover/handover.h"
+#include "core/lease/lease_claim.h"
 #include "core/scale.h"
 #include "flink/class_archive.h"
 #include "flink/jvm_options.h"
@@ -124,6 +125,11 @@ static const struct config_key keys[] = {
 	KEY("restore.maxAge", DURATION, restore.max_age_ms, .fallback = "0", .max = 3650 * DAY),
 	KEY("restore.foreign", WORD, restore.foreign, .fallback = "hold", .words = foreign_words),
 	KEY("restore.adopt", WORD, restore.adopt, .fallback = "hold", .words = adopt_words),
+
+	KEY("lease.uri", URI, lease.uri, .check = store_check),
+	KEY("lease.name", STRING, lease.name),
+	KEY("lease.duration", DURATION, lease.duration_ms, .fallback = "30s", .min = LEASE_MIN_MS,
+	    .max = LEASE_MAX_MS),
 
 	KEY("storage.s3.endpoint", STRING, storage.s3.endpoint),
 	KEY("storage.s3.region", STRING, storage.s3.region),
@@ -545,6 +551,7 @@ void config_lifecycle(const struct config *config, struct lifecycle_config *ret_
 			   .probation_ms = config->handover.probation_ms},
 		.task_managers = config->kubernetes.task_managers,
 		.kill_after_ms = config->flink.kill_after_ms,
+		.object_lease_ms = config->lease.uri ? config->lease.duration_ms : 0,
 		.hold_retry_first_ms = config->holding.retry_first_ms,
 		.hold_retry_max_ms = config->holding.retry_max_ms,
 		.stop_retry_ms = config->savepoints.stop_retry_ms,

@@ -93,6 +93,12 @@ struct config {
 		int adopt;               /* enum adopt_policy */
 	} restore;
 
+	struct {
+		char *uri; /* of the object; NULL = none */
+		char *name;
+		int64_t duration_ms;
+	} lease;
+
 	/* secrets are given by file name; setup_storage.h reads the files */
 	struct {
 		struct {

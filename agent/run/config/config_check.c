@@ -56,6 +56,28 @@ static int check_stop_failure(const struct config *config, const struct yaml_nod
 		"'savepoints.onStopFailure' is last-state, but 'restore.policy' excludes checkpoints; set it to retry or keep-running");
 }
 
+static int check_lease(const struct config *config, const struct yaml_node *root, struct err *err)
+{
+	const struct yaml_node *node = config_node_of(root, "lease.uri");
+
+	if (!config->lease.uri)
+		return 0;
+	if (strncmp(config->lease.uri, "s3", 2) != 0)
+		return yaml_err(
+			node, err,
+			"'lease.uri' must be an object in S3 (s3://BUCKET/NAME): other stores have no conditional writes");
+	if (config->handover.mode != HANDOVER_OFF)
+		return yaml_err(
+			node, err,
+			"'lease.uri' and 'handover.mode: %s' exclude each other: the lease has one holder, and a hand-over two pods",
+			handover_mode_words[config->handover.mode]);
+	if (config->restore.foreign == FOREIGN_IGNORE)
+		return yaml_err(
+			node, err,
+			"'lease.uri' and 'restore.foreign: ignore' exclude each other: what the other installation has left would be ignored");
+	return 0;
+}
+
 static int check_handover(const struct config *config, const struct yaml_node *root,
 			  struct err *err)
 {
@@ -84,7 +106,8 @@ static int check_handover(const struct config *config, const struct yaml_node *r
 int config_check(const struct config *config, const struct yaml_node *root, struct err *err)
 {
 	if (check_schedule(config, root, err) < 0 || check_health(config, root, err) < 0 ||
-	    check_stop_failure(config, root, err) < 0 || check_handover(config, root, err) < 0)
+	    check_stop_failure(config, root, err) < 0 || check_lease(config, root, err) < 0 ||
+	    check_handover(config, root, err) < 0)
 		return -1;
 	return 0;
 }

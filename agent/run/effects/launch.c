@@ -116,10 +116,11 @@ static void effect_launch(struct driver *driver)
 		return;
 	}
 	/* MUT: a drey-init without leases gets one */
-	if (driver->setup->life.lease_ms && !driver->init_takes_lease) {
+	if ((driver->setup->life.lease_ms || driver->setup->life.object_lease_ms) &&
+	    !driver->init_takes_lease) {
 		driver_refuse(
 			driver, EFFECT_LAUNCH, CAUSE_JOURNAL_UNREADABLE,
-			"fencing is strict, but this drey-init is too old for it: use the drey-init of the same version as drey");
+			"this drey-init is too old for a lease (fencing: strict, lease.uri): use the drey-init of the same version as drey");
 		return;
 	}
 	if (launch->held) {

@@ -1,0 +1,101 @@
+/*
+ * lease - which of several installations of one application may run it, when they share nothing but a
+ * bucket: an object there says who, and is replaced by compare-and-swap only. Pure: time is an argument,
+ * what to do comes back as data.
+ *
+ * An installation is a journal: two clusters have two. The rules:
+ *   - The holder writes the object again three times in its duration. What it holds ends a duration after
+ *     its last write that succeeded was sent; its Flink is dead by then (EFFECT_LEASE: drey-init kills it).
+ *   - Another one takes the object only when it has not changed for longer than that (lease_wait_ms()), by
+ *     its own monotonic clock. No wall clock is compared, so none can be wrong; the margin is for clocks
+ *     that run at different speeds.
+ *   - No object is not a free one: a person may have deleted it beside a holder that lives. So that is
+ *     waited for, too, except by the holder itself.
+ *   - Who holds it for an application that is not meant to run keeps it. Nobody takes that over: a job that
+ *     was suspended or has finished must not run again because its cluster is gone.
+ *   - What was taken is read once more after LEASE_SETTLE_MS, and counts only then. There are servers that
+ *     look at the condition first and write a moment later, so that two that take it at the same time both
+ *     hear that they have written; the later one is in the object.
+ *   - What cannot be read is not taken, and what has been sent without an answer counts as not written
+ *     until it has been read.
+ *
+ * Life cycle: lease_init() -> lease_next() whenever something has happened or lease_wake_ms() has come ->
+ * do it -> lease_was_read() or lease_was_written(). No memory of its own.
+ */
+#ifndef DREY_CORE_LEASE_H
+#define DREY_CORE_LEASE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/lease/lease_claim.h"
+
+#define LEASE_ETAG_BYTES 128
+#define LEASE_SETTLE_MS  2000
+
+enum lease_act {
+	LEASE_REST,
+	LEASE_READ,
+	LEASE_CREATE,  /* lease_write() says what; only if there is no object */
+	LEASE_REPLACE, /* only if it still has lease.etag */
+};
+
+enum lease_answer {
+	LEASE_ANSWER_ERROR, /* it is not known */
+	LEASE_ANSWER_OK,
+	LEASE_ANSWER_ABSENT,   /* read: proven */
+	LEASE_ANSWER_CONFLICT, /* written: it was not as required, and nothing was written */
+	LEASE_ANSWER_DAMAGED,  /* read: it cannot be understood */
+};
+
+struct lease {
+	char holder[LEASE_ID_BYTES], session[LEASE_ID_BYTES];
+	int64_t duration_ms;
+	bool parked; /* to be written */
+	bool busy;   /* a request is under way */
+
+	/* the object as it was last read or written */
+	enum lease_answer seen; /* OK, ABSENT or DAMAGED; ERROR: not read yet */
+	char etag[LEASE_ETAG_BYTES];
+	struct lease_claim claim;
+	int64_t seen_ms; /* when it was first seen like this */
+
+	int64_t held_ms; /* when the last write that succeeded was sent; 0 = it is not ours */
+	bool ever_held;  /* by this session */
+	struct lease_claim sent; /* the last write */
+	int64_t sent_ms;         /* when it was sent; 0 = its result is known */
+	int64_t next_ms;         /* not before */
+	char why[512];           /* the last error; "" = none since */
+};
+
+/* holder, session: 32 hex digits. duration_ms: LEASE_MIN_MS to LEASE_MAX_MS. */
+void lease_init(struct lease *lease, const char *holder, const char *session, int64_t duration_ms);
+
+/* The application is not meant to run (any more). */
+void lease_set_parked(struct lease *lease, bool parked);
+
+/* What to do now. Anything but REST: then lease->busy is set until its answer. CREATE, REPLACE: write
+ * lease->sent. */
+enum lease_act lease_next(struct lease *lease, int64_t now_ms);
+/* When to ask lease_next() again, unless it is busy. */
+int64_t lease_wake_ms(const struct lease *lease);
+
+/* The answer to READ. OK: etag and claim; DAMAGED: etag; else why. */
+void lease_was_read(struct lease *lease, enum lease_answer answer, const char *etag,
+		    const struct lease_claim *claim, const char *why, int64_t now_ms);
+/* The answer to CREATE and REPLACE. OK: the new etag; else why. */
+void lease_was_written(struct lease *lease, enum lease_answer answer, const char *etag,
+		       const char *why, int64_t now_ms);
+
+bool lease_is_held(const struct lease *lease, int64_t now_ms);
+
+/* How long the object must not have changed before it may be taken. */
+int64_t lease_wait_ms(const struct lease *lease);
+
+/* Another one holds it for an application that is not meant to run. */
+bool lease_is_parked_elsewhere(const struct lease *lease);
+
+/* Why it is not held, one sentence for people. */
+void lease_print(const struct lease *lease, int64_t now_ms, struct buf *text);
+
+#endif

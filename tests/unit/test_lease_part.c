@@ -1,0 +1,300 @@
+/*
+ * The part of the lease object: what it asks the store, and what it lets happen. The driver and the store
+ * are played by this file; tests/servers/ tests the store, tests/e2e/test_lease.sh the whole.
+ */
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "core/lease/lease_claim.h"
+#include "gate_fake.h"
+#include "run/driver_internal.h"
+#include "store/store_object.h"
+#include "store/stores.h"
+#include "tap.h"
+
+#define LIMIT_MS 20000
+#define OURS     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define THEIRS   "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+
+struct rig {
+	struct driver driver; /* first: the part gets this one */
+	struct setup setup;
+	int held, lost; /* events */
+	char why[512];
+};
+
+/* The store, for the lane. */
+static struct {
+	atomic_bool exists, ignores, hangs;
+	atomic_int checks, reads, writes;
+	struct buf body;
+	char etag[STORE_ETAG_BYTES];
+	struct err err; /* of every request; ERR_NONE: none */
+} there;
+
+void driver_step(struct driver *driver, const struct event *event)
+{
+	struct rig *rig = (struct rig *)driver;
+
+	CHECK_INT(event->type, ==, EVENT_LEASE);
+	if (event->lease.sent_ms)
+		rig->held++;
+	else
+		rig->lost++;
+	snprintf(rig->why, sizeof(rig->why), "%s", event->lease.why ? event->lease.why : "");
+}
+
+struct store *stores_get(struct stores *stores, const char *uri, struct err *err)
+{
+	(void)stores, (void)err;
+	CHECK_STR(uri, "s3://b/lease.json");
+	return (struct store *)stores;
+}
+
+void stores_release(struct stores *stores)
+{
+	(void)stores;
+}
+
+int store_object_read(struct store *store, const char *uri, int64_t timeout_ms,
+		      struct store_object *ret, struct err *err)
+{
+	(void)store, (void)uri;
+	CHECK_INT(timeout_ms, ==, 5000);
+	there.reads++;
+	while (there.hangs)
+		usleep(1000);
+	if (there.err.kind) {
+		*err = there.err;
+		return -1;
+	}
+	if (!there.exists)
+		return err_set(err, ERR_ABSENT, 0, "404");
+	buf_add(&ret->body, there.body.data, there.body.len_bytes);
+	memcpy(ret->etag, there.etag, sizeof(ret->etag));
+	return 0;
+}
+
+int store_object_write(struct store *store, const char *uri, const struct store_object *object,
+		       int64_t timeout_ms, char ret_etag[STORE_ETAG_BYTES], struct err *err)
+{
+	(void)store, (void)uri, (void)timeout_ms;
+	there.writes++;
+	if (there.err.kind) {
+		*err = there.err;
+		return -1;
+	}
+	if (there.exists ? strcmp(object->etag, there.etag) != 0 : object->etag[0])
+		return err_set(err, ERR_BUSY, 0, "412");
+	buf_clear(&there.body);
+	buf_add(&there.body, object->body.data, object->body.len_bytes);
+	snprintf(there.etag, sizeof(there.etag), "\"%d\"", (int)there.writes);
+	memcpy(ret_etag, there.etag, STORE_ETAG_BYTES);
+	there.exists = true;
+	return 0;
+}
+
+int store_object_check(struct store *store, const char *uri, int64_t timeout_ms, struct err *err)
+{
+	(void)store, (void)timeout_ms;
+	CHECK_STR(uri, "s3://b/lease.json.probe");
+	there.checks++;
+	return there.ignores ? err_set(err, ERR_CONFIG, 0, "the server ignores If-Match") : 0;
+}
+
+static void theirs(bool parked)
+{
+	struct lease_claim claim = {
+		.sequence = ++there.writes, .duration_ms = 30000, .parked = parked};
+
+	memcpy(claim.holder, THEIRS, sizeof(claim.holder));
+	memcpy(claim.session, THEIRS, sizeof(claim.session));
+	snprintf(claim.name, sizeof(claim.name), "west");
+	buf_clear(&there.body);
+	lease_claim_print(&claim, "orders", &there.body);
+	snprintf(there.etag, sizeof(there.etag), "\"%d\"", (int)there.writes);
+	there.exists = true;
+}
+
+/* What an agent before this one has written. */
+static void ours_before(void)
+{
+	struct lease_claim claim = {.sequence = 7, .duration_ms = 30000};
+
+	memcpy(claim.holder, OURS, sizeof(claim.holder));
+	memcpy(claim.session, THEIRS, sizeof(claim.session));
+	buf_clear(&there.body);
+	lease_claim_print(&claim, "orders", &there.body);
+	snprintf(there.etag, sizeof(there.etag), "\"before\"");
+	there.exists = true;
+}
+
+static void rig_begin(struct rig *rig)
+{
+	struct journal journal;
+	struct rng rng;
+
+	memset(rig, 0, sizeof(*rig));
+	there.exists = there.ignores = there.hangs = false;
+	there.checks = there.reads = there.writes = 0;
+	there.err = (struct err){0};
+	rig->setup.config.application = (char *)"orders";
+	rig->setup.config.lease.uri = (char *)"s3://b/lease.json";
+	rig->setup.config.lease.name = (char *)"east";
+	rig->setup.config.lease.duration_ms = 30000;
+	rig->setup.life.object_lease_ms = 30000;
+	rig->driver.setup = &rig->setup;
+	rig->driver.alive = true;
+	rig->driver.loop = loop_new(NULL);
+	rig->driver.workers = workers_new(rig->driver.loop, NULL);
+	journal_init(&journal, "orders");
+	journal.lease_id = xstrdup(OURS);
+	rng_seed(&rng, 1);
+	lifecycle_init(&rig->driver.life, &rig->setup.life, &journal, &rng);
+	CHECK_INT(part_lease.open(&rig->driver, NULL), ==, 0);
+}
+
+static void rig_end(struct rig *rig)
+{
+	there.hangs = false;
+	part_lease.close(&rig->driver);
+	lifecycle_release(&rig->driver.life);
+	workers_free(rig->driver.workers);
+	loop_free(rig->driver.loop);
+	buf_release(&there.body);
+}
+
+static void alive(struct rig *rig)
+{
+	part_lease.alive(&rig->driver, &(struct part_start){0});
+}
+
+static void run_until(struct rig *rig, const atomic_int *counter, int least)
+{
+	int64_t end_ms = clock_mono_ms() + LIMIT_MS;
+
+	while (*counter < least && clock_mono_ms() < end_ms)
+		loop_step(rig->driver.loop, 50, NULL);
+	CHECK_INT(*counter, >=, least);
+	for (int i = 0; i < 5; i++) /* its answer */
+		loop_step(rig->driver.loop, 10, NULL);
+}
+
+static void run_until_held(struct rig *rig)
+{
+	int64_t end_ms = clock_mono_ms() + LIMIT_MS;
+
+	while (!rig->held && clock_mono_ms() < end_ms)
+		loop_step(rig->driver.loop, 50, NULL);
+	CHECK_INT(rig->held, ==, 1);
+}
+
+static void refuses(struct rig *rig, enum gate_type type, enum cause cause, const char *why)
+{
+	struct gate gate = {.number = 1};
+
+	CHECK_INT(part_lease.may(&rig->driver, type, &gate), ==, GATE_REFUSED);
+	CHECK_INT(gate.cause, ==, cause);
+	CHECK_HAS(gate.why, why);
+}
+
+TEST(without_the_lease_nothing_is_read_or_launched)
+{
+	struct rig rig;
+	struct gate gate = {.number = 1};
+
+	rig_begin(&rig);
+	refuses(&rig, GATE_OBSERVE, CAUSE_LEASE_UNREADABLE, "not yet");
+	theirs(false);
+	alive(&rig);
+	run_until(&rig, &there.reads, 1);
+	refuses(&rig, GATE_OBSERVE, CAUSE_LEASE_ELSEWHERE, "west holds the lease");
+	refuses(&rig, GATE_LAUNCH, CAUSE_LEASE_ELSEWHERE, "west holds the lease");
+	CHECK_INT(part_lease.may(&rig.driver, GATE_TRIGGER, &gate), ==, GATE_OPEN);
+	CHECK_INT(there.checks, ==, 0); /* nothing is written, not even to try */
+	CHECK_INT(rig.held + rig.lost, ==, 0);
+	rig_end(&rig);
+}
+
+TEST(the_lease_of_the_agent_before_is_taken_over_and_told)
+{
+	struct rig rig;
+	struct gate gate = {.number = 1};
+	cleanup_json struct json *document = json_object();
+
+	rig_begin(&rig);
+	ours_before();
+	alive(&rig);
+	run_until_held(&rig);
+	CHECK_INT(there.checks, ==, 1);
+	CHECK_INT(part_lease.may(&rig.driver, GATE_OBSERVE, &gate), ==, GATE_OPEN);
+	CHECK_INT(part_lease.may(&rig.driver, GATE_LAUNCH, &gate), ==, GATE_OPEN);
+	CHECK_HAS(buf_str(&there.body), "\"name\": \"east\"");
+	part_lease.status(&rig.driver, document);
+	CHECK(json_bool_or(json_get(document, "lease"), "held", false));
+	/* and lost: it is said once, and nothing may be done any more */
+	theirs(true);
+	rig.driver.life.journal.intent.do_not_restart = true; /* which is written at once */
+	part_lease.stepped(&rig.driver);
+	run_until(&rig, &there.reads, 3);
+	CHECK_INT(rig.lost, ==, 1);
+	CHECK_HAS(rig.why, "not meant to run there");
+	refuses(&rig, GATE_OBSERVE, CAUSE_LEASE_ELSEWHERE, "not meant to run there");
+	rig_end(&rig);
+}
+
+TEST(a_server_without_conditions_holds_no_lease)
+{
+	struct rig rig;
+
+	rig_begin(&rig);
+	there.ignores = true;
+	ours_before();
+	alive(&rig);
+	run_until(&rig, &there.checks, 1);
+	CHECK_INT(there.writes, ==, 0);
+	refuses(&rig, GATE_OBSERVE, CAUSE_LEASE_UNREADABLE, "the server ignores If-Match");
+	rig_end(&rig);
+}
+
+TEST(what_cannot_be_read_or_understood_is_not_taken)
+{
+	struct rig rig;
+
+	rig_begin(&rig);
+	err_set(&there.err, ERR_DENIED, 0, "HTTP 403 AccessDenied");
+	alive(&rig);
+	run_until(&rig, &there.reads, 1);
+	refuses(&rig, GATE_OBSERVE, CAUSE_LEASE_UNREADABLE, "HTTP 403 AccessDenied");
+	there.err = (struct err){0};
+	ours_before();
+	buf_addstr(&there.body, "rubbish");
+	run_until(&rig, &there.reads, 2);
+	refuses(&rig, GATE_OBSERVE, CAUSE_LEASE_UNREADABLE, "s3://b/lease.json: ");
+	CHECK_INT(there.writes, ==, 0);
+	rig_end(&rig);
+}
+
+TEST(a_store_that_hangs_is_left_behind)
+{
+	struct rig rig;
+	int64_t begin_ms;
+
+	rig_begin(&rig);
+	there.hangs = true;
+	alive(&rig);
+	run_until(&rig, &there.reads, 1);
+	refuses(&rig, GATE_OBSERVE, CAUSE_LEASE_UNREADABLE, "not yet");
+	begin_ms = clock_mono_ms();
+	rig.driver.closing = true;
+	part_lease.close(&rig.driver);
+	CHECK_INT(clock_mono_ms() - begin_ms, <, 5000);
+	there.hangs = false;
+	rig.driver.lease = NULL;
+	usleep(100000);
+	rig_end(&rig);
+}

@@ -1,0 +1,204 @@
+/*
+ * The life cycle with a lease object: Flink runs only as long as the lease is known to be this
+ * installation's, and no agent and no network changes that.
+ */
+#include "life.h"
+
+#define LEASE_MS 30000
+
+static void lease_held(struct life *l, int64_t sent_ms)
+{
+	struct event e = {.type = EVENT_LEASE, .lease = {.sent_ms = sent_ms}};
+
+	step(l, &e);
+}
+
+static void lease_lost(struct life *l)
+{
+	struct event e = {.type = EVENT_LEASE, .lease = {.why = "east holds the lease"}};
+
+	step(l, &e);
+}
+
+static void refuses(struct life *l, enum cause cause)
+{
+	struct event e = {.type = EVENT_REFUSED,
+			  .refused = {.effect = EFFECT_OBSERVE,
+				      .cause = cause,
+				      .why = "east holds the lease"}};
+
+	step(l, &e);
+}
+
+static void begin_leased(struct life *l)
+{
+	life_begin(l);
+	l->config.object_lease_ms = LEASE_MS;
+}
+
+/* The lease is renewed every 10 s; drey-init knows until when. */
+static void run_leased(struct life *l)
+{
+	begin_leased(l);
+	hello(l, NULL);
+	lease_held(l, l->now_ms);
+	observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+	started(l);
+	viewed(l, job_in(JOB_RUNNING));
+	prove(l, 1);
+	forget(l);
+}
+
+TEST(an_installation_gets_an_id_once)
+{
+	char id[JOB_ID_BYTES];
+	struct life l;
+
+	begin_leased(&l);
+	hello(&l, NULL);
+	CHECK(l.life.journal.lease_id != NULL);
+	CHECK_INT(strlen(l.life.journal.lease_id), ==, JOB_ID_BYTES - 1);
+	CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), >=, 1);
+	memcpy(id, l.life.journal.lease_id, sizeof(id));
+	hello(&l, NULL);
+	CHECK_STR(l.life.journal.lease_id, id);
+	xstrset(&l.life.journal.lease_id, "edited");
+	hello(&l, NULL);
+	CHECK_INT(strspn(l.life.journal.lease_id, "0123456789abcdef"), ==, JOB_ID_BYTES - 1);
+	life_end(&l);
+	life_begin(&l);
+	hello(&l, NULL);
+	CHECK(l.life.journal.lease_id == NULL);
+	life_end(&l);
+}
+
+TEST(drey_init_is_told_before_the_launch_until_when)
+{
+	struct life l;
+	int64_t sent_ms;
+
+	begin_leased(&l);
+	hello(&l, NULL);
+	CHECK_NOTHING(&l, EFFECT_LEASE); /* it is only assumed */
+	sent_ms = l.now_ms - 150;
+	lease_held(&l, sent_ms);
+	CHECK_INT(took(&l, EFFECT_LEASE), ==, 1);
+	CHECK_INT(l.last[EFFECT_LEASE].until_ms, ==, sent_ms + LEASE_MS);
+	life_end(&l);
+}
+
+TEST(a_lease_that_is_not_renewed_ends_flink_before_it_ends)
+{
+	struct life l;
+	int64_t sent_ms;
+
+	run_leased(&l);
+	sent_ms = l.life.leased_ms;
+	pass(&l, sent_ms + LEASE_MS - 3100 - l.now_ms);
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	pass(&l, 200);
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	CHECK_INT(l.last[EFFECT_SIGNAL].signo, ==, SIGKILL);
+	CHECK_INT(l.life.cause, ==, CAUSE_LEASE_UNREADABLE);
+	exited(&l, KILLED(SIGKILL));
+	CHECK_INT(l.life.journal.failure_count, ==, 0);
+	/* it is looked for again, and the launch waits for the lease at its gate */
+	CHECK_PHASE(&l, PHASE_RESOLVING);
+	life_end(&l);
+}
+
+TEST(as_long_as_it_is_renewed_the_job_runs)
+{
+	struct life l;
+
+	run_leased(&l);
+	for (int i = 0; i < 100; i++) {
+		pass(&l, 10000);
+		lease_held(&l, l.now_ms - 100);
+	}
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	CHECK_INT(took(&l, EFFECT_LEASE), ==, 100);
+	CHECK_PHASE(&l, PHASE_RUNNING);
+	/* an answer that comes late shortens nothing */
+	forget(&l);
+	lease_held(&l, l.now_ms - 20000);
+	CHECK_NOTHING(&l, EFFECT_LEASE);
+	life_end(&l);
+}
+
+TEST(a_lost_lease_kills_flink_at_once_and_waits)
+{
+	struct life l;
+
+	run_leased(&l);
+	lease_lost(&l);
+	CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+	CHECK_INT(l.last[EFFECT_SIGNAL].signo, ==, SIGKILL);
+	CHECK(l.last[EFFECT_SIGNAL].group);
+	CHECK_PHASE(&l, PHASE_STOPPING);
+	CHECK_INT(l.life.cause, ==, CAUSE_LEASE_ELSEWHERE);
+	CHECK_HAS(l.life.reason, "east holds the lease");
+	exited(&l, KILLED(SIGKILL));
+	CHECK_INT(l.life.journal.failure_count, ==, 0);
+	refuses(&l, CAUSE_LEASE_ELSEWHERE);
+	CHECK_PHASE(&l, PHASE_HOLDING);
+	CHECK_INT(l.life.cause, ==, CAUSE_LEASE_ELSEWHERE);
+	/* it is free: nobody waits for the next retry */
+	forget(&l);
+	lease_held(&l, l.now_ms);
+	pass(&l, 1);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	life_end(&l);
+}
+
+TEST(of_two_leases_the_one_that_ends_first_counts)
+{
+	struct life l;
+
+	begin_leased(&l);
+	l.config.place = "pod-a";
+	l.config.journal_check_ms = 6000;
+	l.config.lease_ms = 60000;
+	hello(&l, NULL);
+	lease_held(&l, l.now_ms);
+	CHECK_INT(l.last[EFFECT_LEASE].until_ms, ==, l.now_ms + LEASE_MS);
+	l.config.lease_ms = 20000;
+	lease_held(&l, l.now_ms + 1);
+	CHECK_INT(l.last[EFFECT_LEASE].until_ms, ==, l.life.owned_ms + 20000);
+	life_end(&l);
+}
+
+/* drey-init still has the time of the agent before: the next one does not extend what it does not know. */
+TEST(a_new_agent_extends_nothing_that_it_does_not_know)
+{
+	struct life l;
+
+	run_leased(&l);
+	/* and the journal is read as ours, which is the other lease */
+	l.config.place = "pod-a";
+	l.config.journal_check_ms = 6000;
+	l.config.lease_ms = 60000;
+	restart_agent(&l);
+	hello(&l, job_of(&l));
+	CHECK_NOTHING(&l, EFFECT_LEASE);
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	pass(&l, 20000);
+	CHECK_NOTHING(&l, EFFECT_LEASE);
+	pass(&l, 7100);
+	CHECK_INT(took(&l, EFFECT_SIGNAL), >=, 1);
+	life_end(&l);
+}
+
+TEST(without_a_lease_object_its_events_mean_nothing)
+{
+	struct life l;
+
+	life_begin(&l);
+	run_empty(&l);
+	forget(&l);
+	lease_lost(&l);
+	lease_held(&l, l.now_ms);
+	CHECK_NOTHING(&l, EFFECT_SIGNAL);
+	CHECK_NOTHING(&l, EFFECT_LEASE);
+	life_end(&l);
+}
