@@ -52,13 +52,15 @@ static const char *action_of(enum gc_verdict verdict)
 static void print_files(const struct collection *c, const struct gc_tree *tree,
 			enum gc_reason reason)
 {
+	cleanup_buf struct buf name = BUF_INIT;
+
 	for (size_t i = tree->first; i < tree->first + tree->count; i++) {
 		const struct gc_file *file = &c->run.gc.files[i];
 
 		if (file->reason != reason)
 			continue;
 		fprintf(c->cli->out, "          %s", file->odd ? "not a file: " : "");
-		text_print(gc_name(&c->run.gc, file), c->cli->out);
+		text_print(gc_name(&c->run.gc, file, &name), c->cli->out);
 		fputc('\n', c->cli->out);
 	}
 }
@@ -124,6 +126,7 @@ static void add_row(const struct collection *c, struct json *rows, const struct 
 		    enum gc_reason reason)
 {
 	struct json *row = json_add_object(rows, NULL);
+	cleanup_buf struct buf name = BUF_INIT;
 
 	json_add_str(row, "directory", tree->dir);
 	json_add_str(row, "jobId", tree->job_id);
@@ -136,7 +139,8 @@ static void add_row(const struct collection *c, struct json *rows, const struct 
 
 		for (size_t i = tree->first; i < tree->first + tree->count; i++)
 			if (c->run.gc.files[i].reason == reason)
-				json_add_str(names, NULL, gc_name(&c->run.gc, &c->run.gc.files[i]));
+				json_add_str(names, NULL,
+					     gc_name(&c->run.gc, &c->run.gc.files[i], &name));
 	}
 }
 

@@ -191,6 +191,7 @@ static void add_operator(struct json *operators, const struct metadata_operator 
 static void metadata_json(const struct cli *cli, const struct metadata *metadata)
 {
 	struct json *doc = json_object(), *list;
+	cleanup_buf struct buf path = BUF_INIT;
 
 	json_add_str(doc, "kind", "metadata");
 	json_add_i64(doc, "version", metadata->header.version);
@@ -201,13 +202,13 @@ static void metadata_json(const struct cli *cli, const struct metadata *metadata
 		add_operator(list, &metadata->operators[i]);
 	list = json_add_array(doc, "files");
 	for (size_t i = 0; i < metadata->file_count; i++) {
-		const struct metadata_file *file = &metadata->files[i];
+		const struct metadata_file file = metadata_file(metadata, i, &path);
 		struct json *item = json_add_object(list, NULL);
 
-		json_add_str(item, "path", file->path);
-		json_add_i64(item, "sizeBytes", file->size_bytes);
-		json_add_bool(item, "relative", file->relative);
-		json_add_str(item, "scope", file->shared ? "shared" : "exclusive");
+		json_add_str(item, "path", file.path);
+		json_add_i64(item, "sizeBytes", file.size_bytes);
+		json_add_bool(item, "relative", file.relative);
+		json_add_str(item, "scope", file.shared ? "shared" : "exclusive");
 	}
 	json_add_i64(doc, "inlineBytes", metadata->tail.inline_bytes);
 	json_add_i64(doc, "sizeBytes", metadata->size_bytes);
@@ -240,6 +241,7 @@ static void metadata_text(const struct cli *cli, const struct metadata *metadata
 	const char *flavour = metadata_flavour_name(metadata->tail.flavour);
 	const char *format = metadata_format_name(metadata->tail.format);
 	char size[TEXT_SIZE_BYTES], inner[TEXT_SIZE_BYTES];
+	cleanup_buf struct buf path = BUF_INIT;
 
 	fprintf(cli->out, "%s%s%s %" PRId64 ", _metadata version %d\n", format ? format : "",
 		format ? " " : "", flavour ? flavour : "snapshot", metadata->header.checkpoint_id,
@@ -252,12 +254,12 @@ static void metadata_text(const struct cli *cli, const struct metadata *metadata
 		operator_text(cli, &metadata->operators[i]);
 	fprintf(cli->out, "\n%zu files\n", metadata->file_count);
 	for (size_t i = 0; i < metadata->file_count; i++) {
-		const struct metadata_file *file = &metadata->files[i];
+		const struct metadata_file file = metadata_file(metadata, i, &path);
 
-		fprintf(cli->out, "  %-9s  %s%9s  ", file->shared ? "shared" : "exclusive",
-			file->lower_bound ? ">=" : "  ",
-			file->size_bytes < 0 ? "?" : text_size(file->size_bytes, size));
-		text_print(file->path, cli->out);
+		fprintf(cli->out, "  %-9s  %s%9s  ", file.shared ? "shared" : "exclusive",
+			file.lower_bound ? ">=" : "  ",
+			file.size_bytes < 0 ? "?" : text_size(file.size_bytes, size));
+		text_print(file.path, cli->out);
 		fputc('\n', cli->out);
 	}
 }

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/packed.h"
 #include "format/source.h"
 
 #define METADATA_NAME          "_metadata"
@@ -93,19 +94,30 @@ int metadata_parse(struct source *src, const struct metadata_visitor *visitor, s
 /* The header from the first METADATA_HEAD_BYTES of a file. */
 int metadata_peek(const void *head, size_t len_bytes, struct metadata_header *ret, struct err *err);
 
+/* One file of a struct metadata; metadata_file() has its path. */
+struct metadata_kept {
+	int64_t size_bytes;
+	uint32_t path; /* in metadata.paths */
+	bool relative, shared, lower_bound;
+};
+
 /* All of it in memory, files once per distinct path. Release with metadata_release(). */
 struct metadata {
 	struct metadata_header header;
 	struct metadata_tail tail;
 	struct metadata_operator *operators;
 	size_t operator_count;
-	struct metadata_file *files;
+	struct metadata_kept *files;
 	size_t file_count;
 	int64_t size_bytes;          /* inline_bytes and the known sizes of the files */
-	struct metadata_text *texts; /* the storage of names and paths */
+	struct metadata_text *texts; /* the storage of names */
+	struct packed paths;
 };
 
 int metadata_load(struct source *src, struct metadata *ret, struct err *err);
+
+/* File number `index`. Its path replaces what is in *text, and is borrowed from it. */
+struct metadata_file metadata_file(const struct metadata *metadata, size_t index, struct buf *text);
 
 /* NULL and zeroed are allowed. */
 void metadata_release(struct metadata *metadata);

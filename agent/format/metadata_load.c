@@ -27,6 +27,7 @@ struct collector {
 	uint32_t *slots;
 	size_t slot_count;
 	int64_t text_bytes;
+	struct buf text; /* a path that is compared */
 };
 
 static int on_header(void *ctx, const struct metadata_header *header, struct err *err)
@@ -47,6 +48,15 @@ static int on_tail(void *ctx, const struct metadata_tail *tail, struct err *err)
 	return 0;
 }
 
+static int count_text(struct collector *c, size_t len, struct err *err)
+{
+	c->text_bytes += (int64_t)len;
+	if (c->text_bytes > METADATA_MAX_TEXT)
+		return err_set(err, ERR_FORMAT, 0, "more than %d bytes of names and paths",
+			       METADATA_MAX_TEXT);
+	return 0;
+}
+
 /* Keep a copy: *ret, NULL for none. */
 static int keep_text(struct collector *c, const char *text, size_t len, const char **ret,
 		     struct err *err)
@@ -56,10 +66,8 @@ static int keep_text(struct collector *c, const char *text, size_t len, const ch
 	*ret = NULL;
 	if (!text)
 		return 0;
-	c->text_bytes += (int64_t)len;
-	if (c->text_bytes > METADATA_MAX_TEXT)
-		return err_set(err, ERR_FORMAT, 0, "more than %d bytes of names and paths",
-			       METADATA_MAX_TEXT);
+	if (count_text(c, len, err) < 0)
+		return -1;
 	if (!texts || texts->cap_bytes - texts->used_bytes <= len) {
 		size_t cap = len < TEXT_BYTES ? TEXT_BYTES : len + 1;
 
@@ -101,21 +109,9 @@ static int on_operator(void *ctx, const struct metadata_operator *op, struct err
 	return 0;
 }
 
-/* It starts differently in each run, so that a crafted file cannot have paths that all collide. */
-static uint64_t hash(const struct collector *c, const struct metadata_file *file)
+static uint64_t hash(const struct collector *c, const char *path, bool relative)
 {
-	uint64_t h = (uintptr_t)c ^ file->relative, word;
-	unsigned __int128 product;
-	size_t len = strlen(file->path);
-
-	for (size_t i = 0; i < len; i += sizeof(word)) {
-		word = 0;
-		memcpy(&word, file->path + i, len - i < sizeof(word) ? len - i : sizeof(word));
-		/* both halves of the product: the lower one alone would ignore the last letters */
-		product = (unsigned __int128)(h ^ word) * UINT64_C(0x9E3779B97F4A7C15);
-		h = (uint64_t)product ^ (uint64_t)(product >> 64);
-	}
-	return h;
+	return packed_hash((uintptr_t)c ^ relative, path, strlen(path));
 }
 
 static uint32_t mark_of(uint64_t key)
@@ -123,7 +119,7 @@ static uint32_t mark_of(uint64_t key)
 	return (uint32_t)(key >> 32) << SLOT_NUMBER_BITS;
 }
 
-static struct metadata_file *file_of(const struct collector *c, uint32_t slot)
+static struct metadata_kept *file_of(const struct collector *c, uint32_t slot)
 {
 	return &c->to->files[(slot & ((1 << SLOT_NUMBER_BITS) - 1)) - 1];
 }
@@ -133,14 +129,15 @@ static uint32_t *slot_of(struct collector *c, const struct metadata_file *file, 
 {
 	for (uint64_t i = key;; i++) {
 		uint32_t *slot = &c->slots[i & (c->slot_count - 1)];
-		const struct metadata_file *other;
+		const struct metadata_kept *other;
 
 		if (!*slot)
 			return slot;
 		if ((*slot ^ mark_of(key)) >> SLOT_NUMBER_BITS)
 			continue;
 		other = file_of(c, *slot);
-		if (other->relative == file->relative && !strcmp(other->path, file->path))
+		if (other->relative == file->relative &&
+		    !strcmp(packed_get(&c->to->paths, other->path, &c->text), file->path))
 			return slot;
 	}
 }
@@ -151,7 +148,9 @@ static void grow_slots(struct collector *c)
 	free(c->slots);
 	c->slots = xcalloc(c->slot_count, sizeof(*c->slots));
 	for (size_t i = 0; i < c->to->file_count; i++) {
-		uint64_t key = hash(c, &c->to->files[i]), at = key;
+		const struct metadata_kept *file = &c->to->files[i];
+		const char *path = packed_get(&c->to->paths, file->path, &c->text);
+		uint64_t key = hash(c, path, file->relative), at = key;
 
 		/* all are different */
 		while (c->slots[at & (c->slot_count - 1)])
@@ -161,17 +160,15 @@ static void grow_slots(struct collector *c)
 }
 
 /* A second reference to a file: it must satisfy both. */
-static void merge(struct metadata_file *into, const struct metadata_file *file)
+static void merge(struct metadata_kept *into, const struct metadata_file *file)
 {
-	const struct metadata_file *larger = into->size_bytes >= file->size_bytes ? into : file;
-	const struct metadata_file *smaller = larger == into ? file : into;
-
 	/* The exact length of one can be the lower bound of another, but not the reverse. */
-	if (larger->size_bytes == smaller->size_bytes)
+	if (into->size_bytes == file->size_bytes)
 		into->lower_bound = into->lower_bound && file->lower_bound;
-	else
-		into->lower_bound = larger->lower_bound;
-	into->size_bytes = larger->size_bytes;
+	else if (into->size_bytes < file->size_bytes)
+		into->lower_bound = file->lower_bound;
+	if (into->size_bytes < file->size_bytes)
+		into->size_bytes = file->size_bytes;
 	into->shared = into->shared || file->shared;
 }
 
@@ -179,9 +176,8 @@ static int on_file(void *ctx, const struct metadata_file *file, struct err *err)
 {
 	struct collector *c = ctx;
 	struct metadata *to = c->to;
-	struct metadata_file copy = *file;
-	uint64_t key = hash(c, file);
-	uint32_t *slot;
+	uint64_t key = hash(c, file->path, file->relative);
+	uint32_t *slot, path;
 
 	if (3 * c->slot_count <= 4 * to->file_count)
 		grow_slots(c);
@@ -192,11 +188,18 @@ static int on_file(void *ctx, const struct metadata_file *file, struct err *err)
 	}
 	if (to->file_count == METADATA_MAX_FILES)
 		return err_set(err, ERR_FORMAT, 0, "more than %d files", METADATA_MAX_FILES);
-	if (keep_text(c, file->path, strlen(file->path), &copy.path, err))
+	if (count_text(c, strlen(file->path), err) < 0)
 		return -1;
+	path = packed_add(&to->paths, file->path); /* METADATA_MAX_TEXT fits */
 	if (to->file_count == c->file_cap)
 		to->files = grown(to->files, &c->file_cap, sizeof(*to->files));
-	to->files[to->file_count++] = copy;
+	to->files[to->file_count++] = (struct metadata_kept){
+		.size_bytes = file->size_bytes,
+		.path = path,
+		.relative = file->relative,
+		.shared = file->shared,
+		.lower_bound = file->lower_bound,
+	};
 	*slot = mark_of(key) | (uint32_t)to->file_count;
 	return 0;
 }
@@ -215,6 +218,7 @@ int metadata_load(struct source *src, struct metadata *ret, struct err *err)
 	int rc = metadata_parse(src, &visitor, err);
 
 	free(c.slots);
+	buf_release(&c.text);
 	if (rc) {
 		metadata_release(&metadata);
 		return -1;
@@ -228,6 +232,19 @@ int metadata_load(struct source *src, struct metadata *ret, struct err *err)
 	return 0;
 }
 
+struct metadata_file metadata_file(const struct metadata *metadata, size_t index, struct buf *text)
+{
+	const struct metadata_kept *kept = &metadata->files[index];
+
+	return (struct metadata_file){
+		.path = packed_get(&metadata->paths, kept->path, text),
+		.size_bytes = kept->size_bytes,
+		.relative = kept->relative,
+		.shared = kept->shared,
+		.lower_bound = kept->lower_bound,
+	};
+}
+
 void metadata_release(struct metadata *metadata)
 {
 	if (!metadata)
@@ -238,5 +255,6 @@ void metadata_release(struct metadata *metadata)
 	}
 	free(metadata->operators);
 	free(metadata->files);
+	packed_release(&metadata->paths);
 	*metadata = (struct metadata){0};
 }

@@ -33,32 +33,46 @@ void verify_add_failure(struct verify_report *report, const char *path, const st
 		verify_add_problem(report, VERIFY_NOT_READ, err->kind, path, err->msg);
 }
 
-static bool is_right_size(const struct verify_item *item)
+/* What is checked, and what for. */
+struct files {
+	struct verify_report *report;
+	const struct metadata *metadata;
+	struct verify_list list;
+	struct buf uri; /* of one item */
+};
+
+static const char *item_uri(struct files *files, const struct verify_item *item)
 {
-	const struct metadata_file *file = item->file;
+	return packed_get(&files->list.uris, item->uri, &files->uri);
+}
+
+static bool is_right_size(const struct files *files, const struct verify_item *item)
+{
+	const struct metadata_kept *file = &files->metadata->files[item->file];
 
 	return file->size_bytes < 0 || item->size_bytes == file->size_bytes ||
 	       (file->lower_bound && item->size_bytes > file->size_bytes);
 }
 
-static void check_size(struct verify_report *report, const struct verify_item *item)
+static void check_size(struct files *files, const struct verify_item *item)
 {
-	const struct metadata_file *file = item->file;
+	const struct metadata_kept *file = &files->metadata->files[item->file];
 	cleanup_free char *detail = NULL;
 
-	if (is_right_size(item)) {
-		report->files_ok++;
+	if (is_right_size(files, item)) {
+		files->report->files_ok++;
 		return;
 	}
 	detail = xasprintf("has %" PRId64 " bytes, expected %s%" PRId64, item->size_bytes,
 			   file->lower_bound ? "at least " : "", file->size_bytes);
-	verify_add_problem(report, VERIFY_WRONG_SIZE, ERR_NONE, item->uri, detail);
+	verify_add_problem(files->report, VERIFY_WRONG_SIZE, ERR_NONE, item_uri(files, item),
+			   detail);
 }
 
 /* Files of one store that must be checked. */
 struct looks {
-	struct verify_report *report;
-	struct verify_item **items;
+	struct files *files;
+	uint32_t *items;
 	size_t count, looked, no_answers;
 };
 
@@ -66,25 +80,27 @@ static const char *look_uri(void *ctx, size_t index)
 {
 	const struct looks *looks = ctx;
 
-	return looks->items[index]->uri;
+	return item_uri(looks->files, &looks->files->list.items[looks->items[index]]);
 }
 
 static int on_look(void *ctx, const struct store_look *look, struct err *err)
 {
 	struct looks *looks = ctx;
-	struct verify_item *item = looks->items[look->index];
+	struct files *files = looks->files;
+	struct verify_item *item = &files->list.items[looks->items[look->index]];
 
 	looks->looked++;
 	switch (look->state) {
 	case STORE_LOOK_PRESENT:
 		item->size_bytes = look->stat.size_bytes;
-		check_size(looks->report, item);
+		check_size(files, item);
 		break;
 	case STORE_LOOK_ABSENT:
-		verify_add_failure(looks->report, item->uri, &(struct err){.kind = ERR_ABSENT});
+		verify_add_failure(files->report, item_uri(files, item),
+				   &(struct err){.kind = ERR_ABSENT});
 		break;
 	case STORE_LOOK_UNREADABLE:
-		verify_add_failure(looks->report, item->uri, look->why);
+		verify_add_failure(files->report, item_uri(files, item), look->why);
 		looks->no_answers += look->why->kind == ERR_RETRY;
 		break;
 	}
@@ -93,40 +109,68 @@ static int on_look(void *ctx, const struct store_look *look, struct err *err)
 	return 0;
 }
 
-/* The files items .. items + count are in one store: those whose size is in the listing are done,
- * the others are queried. A listing may lag behind (Swift), so it never condemns a file. */
-static void check_store(struct verify_report *report, struct store *store,
-			struct verify_item *items, size_t count)
+/* The items first .. first + count are in one store: those whose size is in the listing are done, the
+ * others are queried. A listing may lag behind (Swift), so it never condemns a file. */
+static void check_store(struct files *files, struct store *store, size_t first, size_t count)
 {
-	struct looks looks = {.report = report, .items = xcalloc(count, sizeof(*looks.items))};
+	struct looks looks = {.files = files, .items = xcalloc(count, sizeof(*looks.items))};
 
-	for (size_t i = 0; i < count; i++)
-		if (items[i].size_bytes >= 0 && is_right_size(&items[i]))
-			report->files_ok++;
+	for (size_t i = first; i < first + count; i++)
+		if (files->list.items[i].size_bytes >= 0 &&
+		    is_right_size(files, &files->list.items[i]))
+			files->report->files_ok++;
 		else
-			looks.items[looks.count++] = &items[i];
+			looks.items[looks.count++] = (uint32_t)i;
 	if (store_look_many(store, look_uri, looks.count, 0, on_look, &looks, NULL))
-		report->problems_left_out += looks.count - looks.looked;
+		files->report->problems_left_out += looks.count - looks.looked;
 	free(looks.items);
 }
 
-static void check_items(struct verify_report *report, struct stores *stores,
-			struct verify_item *items, size_t count)
+static void check_items(struct files *files, struct stores *stores)
 {
-	for (size_t i = 0, end; i < count; i = end) {
+	const struct verify_list *list = &files->list;
+
+	for (size_t i = 0, end; i < list->count; i = end) {
+		const char *uri = item_uri(files, &list->items[i]);
 		struct err err = {0};
-		struct store *store = stores_get(stores, items[i].uri, &err);
+		struct store *store = stores_get(stores, uri, &err);
 
 		end = i + 1;
 		if (!store) {
-			verify_add_failure(report, items[i].uri, &err);
+			verify_add_failure(files->report, uri, &err);
 			continue;
 		}
-		while (end < count && store_serves(store, items[end].uri))
+		while (end < list->count && store_serves(store, item_uri(files, &list->items[end])))
 			end++;
-		verify_list_sizes(store, items + i, end - i);
-		check_store(report, store, items + i, end - i);
+		verify_list_sizes(&files->list, store, i, end - i);
+		check_store(files, store, i, end - i);
 	}
+}
+
+static void list_items(struct files *files)
+{
+	const struct metadata *metadata = files->metadata;
+	struct verify_list *list = &files->list;
+
+	list->items = xcalloc(metadata->file_count + 1, sizeof(*list->items));
+	for (size_t i = 0; i < metadata->file_count; i++) {
+		const struct metadata_file file = metadata_file(metadata, i, &files->uri);
+		cleanup_free char *uri = file.relative ? uri_join(files->report->path, file.path)
+						       : uri_canonical(file.path);
+		uint32_t number = packed_add(&list->uris, uri ? uri : file.path);
+
+		if (number == PACKED_FULL) {
+			verify_add_problem(files->report, VERIFY_NOT_READ, ERR_FORMAT, file.path,
+					   "there are too many names");
+			continue;
+		}
+		list->items[list->count++] = (struct verify_item){
+			.uri = number,
+			.file = (uint32_t)i,
+			.size_bytes = -1,
+		};
+	}
+	verify_list_sort(list);
 }
 
 static int by_fault_and_path(const void *a, const void *b)
@@ -141,24 +185,13 @@ static int by_fault_and_path(const void *a, const void *b)
 void verify_files(struct verify_report *report, struct stores *stores,
 		  const struct metadata *metadata)
 {
-	size_t count = metadata->file_count;
-	struct verify_item *items = xcalloc(count + 1, sizeof(*items));
+	struct files files = {.report = report, .metadata = metadata};
 
-	for (size_t i = 0; i < count; i++) {
-		const struct metadata_file *file = &metadata->files[i];
-
-		items[i].file = file;
-		items[i].size_bytes = -1;
-		items[i].uri = file->relative ? uri_join(report->path, file->path)
-					      : uri_canonical(file->path);
-		if (!items[i].uri)
-			items[i].uri = xstrdup(file->path);
-	}
-	verify_list_sort(items, count);
-	check_items(report, stores, items, count);
-	for (size_t i = 0; i < count; i++)
-		free(items[i].uri);
-	free(items);
+	list_items(&files);
+	check_items(&files, stores);
+	free(files.list.items);
+	packed_release(&files.list.uris);
+	buf_release(&files.uri);
 	/* answers come in any order */
 	if (report->problem_count)
 		qsort(report->problems, report->problem_count, sizeof(*report->problems),

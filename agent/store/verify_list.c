@@ -1,49 +1,35 @@
 #include "store/verify_list.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "store/uri.h"
 
-/* Length of the directory part, its slash included. */
-static size_t dir_length(const char *uri)
-{
-	return (size_t)(uri_name(uri) - uri);
-}
-
-static int by_directory(const void *a, const void *b)
+static int by_directory(const void *a, const void *b, void *ctx)
 {
 	const struct verify_item *left = a, *right = b;
-	size_t left_len = dir_length(left->uri), right_len = dir_length(right->uri);
-	size_t len = left_len < right_len ? left_len : right_len;
-	int order = memcmp(left->uri, right->uri, len);
 
-	if (order)
-		return order;
-	if (left_len != right_len)
-		return left_len < right_len ? -1 : 1;
-	return strcmp(left->uri + len, right->uri + len);
+	return packed_compare(ctx, left->uri, right->uri);
 }
 
-void verify_list_sort(struct verify_item *items, size_t count)
+void verify_list_sort(struct verify_list *list)
 {
-	if (count)
-		qsort(items, count, sizeof(*items), by_directory);
+	if (list->count)
+		qsort_r(list->items, list->count, sizeof(*list->items), by_directory, &list->uris);
 }
 
-/* The end of the run of items in the directory of items[start]. */
-static size_t group_end(const struct verify_item *items, size_t start, size_t count)
+/* The end of the run of items in the directory of item number `start`. */
+static size_t group_end(const struct verify_list *list, size_t start, size_t end)
 {
-	size_t len = dir_length(items[start].uri), end = start + 1;
+	size_t i = start + 1;
 
-	while (end < count && dir_length(items[end].uri) == len &&
-	       !memcmp(items[end].uri, items[start].uri, len))
-		end++;
-	return end;
+	while (i < end && packed_same_dir(&list->uris, list->items[i].uri, list->items[start].uri))
+		i++;
+	return i;
 }
 
 struct sizes {
+	const struct packed *uris;
 	struct verify_item *items;
 	size_t count, missing;
 	int64_t *found; /* one per item, -1 not seen */
@@ -53,10 +39,12 @@ struct sizes {
 static struct verify_item *find_item(const struct sizes *sizes, const char *name)
 {
 	size_t low = 0, high = sizes->count;
+	struct packed_name key;
 
+	packed_name_of(name, &key);
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		int order = strcmp(name, uri_name(sizes->items[middle].uri));
+		int order = packed_compare_name(sizes->uris, &key, sizes->items[middle].uri);
 
 		if (!order)
 			return &sizes->items[middle];
@@ -83,12 +71,15 @@ static int on_entry(void *ctx, const struct store_entry *entry, struct err *err)
 	return !sizes->missing || !--sizes->budget;
 }
 
-static void list_group(struct store *store, struct verify_item *items, size_t count)
+static void list_group(const struct verify_list *list, struct store *store, size_t first,
+		       size_t count)
 {
-	cleanup_free char *dir = uri_parent(items[0].uri);
+	cleanup_buf struct buf uri = BUF_INIT;
+	cleanup_free char *dir = uri_parent(packed_get(&list->uris, list->items[first].uri, &uri));
 	cleanup_free int64_t *found = xcalloc(count, sizeof(*found));
 	struct sizes sizes = {
-		.items = items,
+		.uris = &list->uris,
+		.items = list->items + first,
 		.count = count,
 		.missing = count,
 		.found = found,
@@ -100,16 +91,16 @@ static void list_group(struct store *store, struct verify_item *items, size_t co
 	if (store_list(store, dir, on_entry, &sizes, NULL))
 		return;
 	for (size_t i = 0; i < count; i++)
-		items[i].size_bytes = found[i];
+		sizes.items[i].size_bytes = found[i];
 }
 
-void verify_list_sizes(struct store *store, struct verify_item *items, size_t count)
+void verify_list_sizes(struct verify_list *list, struct store *store, size_t first, size_t count)
 {
 	if (store_list_page(store) <= VERIFY_LIST_COST)
 		return;
-	for (size_t i = 0, end; i < count; i = end) {
-		end = group_end(items, i, count);
+	for (size_t i = first, end; i < first + count; i = end) {
+		end = group_end(list, i, first + count);
 		if (end - i >= VERIFY_LIST_COST)
-			list_group(store, items + i, end - i);
+			list_group(list, store, i, end - i);
 	}
 }

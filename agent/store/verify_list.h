@@ -8,7 +8,7 @@
 #ifndef DREY_STORE_VERIFY_LIST_H
 #define DREY_STORE_VERIFY_LIST_H
 
-#include "format/metadata.h"
+#include "base/packed.h"
 #include "store/store.h"
 
 /* A page of a listing costs as much as this many single requests: at AWS in money (5 against 0.4 US
@@ -17,16 +17,23 @@
 #define VERIFY_LIST_COST 12
 
 struct verify_item {
-	const struct metadata_file *file; /* borrowed */
-	char *uri;
+	uint32_t uri;       /* of the list's uris */
+	uint32_t file;      /* of the metadata */
 	int64_t size_bytes; /* -1: not known yet */
 };
 
-/* By directory, then by name: files of one directory, and those of one store, are neighbours. */
-void verify_list_sort(struct verify_item *items, size_t count);
+/* 16 bytes for each file, and the packed uri: a checkpoint may have a million. */
+struct verify_list {
+	struct verify_item *items;
+	size_t count;
+	struct packed uris;
+};
 
-/* Fill in the sizes of these sorted items of one store, as far as listings are cheaper. A failed
- * listing fills in nothing. */
-void verify_list_sizes(struct store *store, struct verify_item *items, size_t count);
+/* By directory, then by name: files of one directory, and those of one store, are neighbours. */
+void verify_list_sort(struct verify_list *list);
+
+/* Fill in the sizes of `count` sorted items of one store, from number `first` on, as far as listings are
+ * cheaper. A failed listing fills in nothing. */
+void verify_list_sizes(struct verify_list *list, struct store *store, size_t first, size_t count);
 
 #endif

@@ -102,8 +102,10 @@ static void judge(struct world *w)
 /* Why the file of this name has its verdict. */
 static const char *why(const struct world *w, const char *name)
 {
+	cleanup_buf struct buf text = BUF_INIT;
+
 	for (size_t i = 0; i < w->gc.file_count; i++)
-		if (!strcmp(gc_name(&w->gc, &w->gc.files[i]), name))
+		if (!strcmp(gc_name(&w->gc, &w->gc.files[i], &text), name))
 			return gc_reason_name((enum gc_reason)w->gc.files[i].reason);
 	return "no such file";
 }
@@ -146,16 +148,14 @@ GC_TEST(nothing_is_deleted_that_is_younger_than_the_first_checkpoint_of_the_last
 
 	left_by_all(w);
 	tree(w, jobs[3]);
-	file(w, "shared/aa", 300);
-	w->gc.files[0].mtime_unix_ms = proven_unix_ms;
+	CHECK(gc_add_file(&w->gc, "shared/aa", 100, proven_unix_ms, false));
+	CHECK(gc_add_file(&w->gc, "shared/bb", 100, 0, false));
 	judge(w);
 	CHECK_STR(why(w, "shared/aa"), "unreferenced");
-	w->gc.files[0].mtime_unix_ms = proven_unix_ms + 1;
+	CHECK_STR(why(w, "shared/bb"), "strange");
+	CHECK(gc_add_file(&w->gc, "shared/cc", 100, proven_unix_ms + 1, false));
 	judge(w);
 	CHECK_STR(why(w, "shared/aa"), "active");
-	w->gc.files[0].mtime_unix_ms = 0;
-	judge(w);
-	CHECK_STR(why(w, "shared/aa"), "strange");
 }
 
 GC_TEST(a_job_for_which_something_still_writes_is_in_doubt_as_a_whole)

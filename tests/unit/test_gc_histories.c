@@ -407,6 +407,7 @@ struct deletion {
 
 static int collect(const struct history *h, const struct gc *gc, struct deletion *ret)
 {
+	cleanup_buf struct buf text = BUF_INIT;
 	int count = 0;
 
 	for (int round = 0; round < 2; round++)
@@ -419,7 +420,7 @@ static int collect(const struct history *h, const struct gc *gc, struct deletion
 					continue;
 				for (d->job = 0; strcmp(h->ids[d->job], gc->trees[t].job_id) != 0;)
 					d->job++;
-				d->file = parse(gc_name(gc, f), &d->chk);
+				d->file = parse(gc_name(gc, f, &text), &d->chk);
 				count++;
 			}
 	return count;

@@ -46,8 +46,9 @@ TEST(every_file_is_kept_once_however_many_there_are)
 	static const int counts[] = {1, 47, 48, 49, 1000, 50000};
 
 	for (size_t c = 0; c < ARRAY_LEN(counts); c++) {
-		cleanup_buf struct buf bytes = BUF_INIT;
+		cleanup_buf struct buf bytes = BUF_INIT, text = BUF_INIT;
 		struct metadata metadata = {0};
+		struct metadata_file file;
 		int count = counts[c], wrong = 0;
 		char path[64];
 
@@ -56,11 +57,11 @@ TEST(every_file_is_kept_once_however_many_there_are)
 		if (CHECK_INT(metadata.file_count, ==, 2 * count))
 			for (int i = 0; i < count; i++) {
 				snprintf(path, sizeof(path), "s3://bucket/shared/%d", i);
-				wrong += strcmp(metadata.files[i].path, path) != 0 ||
-					 metadata.files[i].relative ||
-					 metadata.files[i].size_bytes != i + 1 ||
-					 strcmp(metadata.files[count + i].path, path) != 0 ||
-					 !metadata.files[count + i].relative;
+				file = metadata_file(&metadata, (size_t)i, &text);
+				wrong += strcmp(file.path, path) != 0 || file.relative ||
+					 file.size_bytes != i + 1;
+				file = metadata_file(&metadata, (size_t)(count + i), &text);
+				wrong += strcmp(file.path, path) != 0 || !file.relative;
 			}
 		CHECK_INT(wrong, ==, 0);
 		metadata_release(&metadata);

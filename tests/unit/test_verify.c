@@ -359,16 +359,15 @@ static void check_counted(struct counted *counted, size_t count, size_t others,
 	metadata.files = xcalloc(count + others, sizeof(*metadata.files));
 	for (size_t i = 0; i < count + others; i++) {
 		size_t number = i < count ? i : i - count;
+		cleanup_free char *path = xasprintf("file:/%c/f%zu", i < count ? 'd' : 'e', number);
 
-		metadata.files[i].path = xasprintf("file:/%c/f%zu", i < count ? 'd' : 'e', number);
+		metadata.files[i].path = packed_add(&metadata.paths, path);
 		metadata.files[i].size_bytes = (int64_t)number;
 	}
 	*report = (struct verify_report){.path = xstrdup("file:/d")};
 	verify_files(report, &stores, &metadata);
 	stores_release(&stores);
-	for (size_t i = 0; i < count + others; i++)
-		free((char *)metadata.files[i].path);
-	free(metadata.files);
+	metadata_release(&metadata);
 }
 
 TEST(sizes_come_from_a_listing_where_that_is_cheaper)

@@ -25,7 +25,7 @@ void gc_release(struct gc *gc)
 	free(gc->by_path);
 	free(gc->unreadable);
 	free(gc->stop);
-	buf_release(&gc->names);
+	packed_release(&gc->names);
 	*gc = (struct gc){0};
 }
 
@@ -44,7 +44,10 @@ void gc_add_tree(struct gc *gc, enum gc_tree_kind kind, const char *dir, const c
 bool gc_add_file(struct gc *gc, const char *name, int64_t size_bytes, int64_t mtime_unix_ms,
 		 bool odd)
 {
-	if (gc->names.len_bytes + strlen(name) >= UINT32_MAX)
+	struct gc_tree *tree = &gc->trees[gc->tree_count - 1];
+	uint32_t number = packed_add(&gc->names, name);
+
+	if (number == PACKED_FULL)
 		return false;
 	if (gc->file_count == gc->file_cap) {
 		/* by a half: memory is what limits this */
@@ -52,15 +55,16 @@ bool gc_add_file(struct gc *gc, const char *name, int64_t size_bytes, int64_t mt
 		gc->files = xreallocarray(gc->files, gc->file_cap, sizeof(*gc->files));
 	}
 	gc->files[gc->file_count++] = (struct gc_file){
-		.name = (uint32_t)gc->names.len_bytes,
+		.size_bytes = size_bytes,
+		.name = number,
 		.odd = odd,
+		.undated = mtime_unix_ms <= 0,
 		.verdict = GC_DOUBT,
 		.reason = GC_STOPPED,
-		.size_bytes = size_bytes,
-		.mtime_unix_ms = mtime_unix_ms,
 	};
-	buf_add(&gc->names, name, strlen(name) + 1);
-	gc->trees[gc->tree_count - 1].count++;
+	tree->count++;
+	if (mtime_unix_ms > tree->newest_unix_ms)
+		tree->newest_unix_ms = mtime_unix_ms;
 	return true;
 }
 

@@ -26,7 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/buf.h"
+#include "base/packed.h"
 #include "core/journal/journal.h"
 #include "core/resolve/facts.h"
 
@@ -71,10 +71,11 @@ struct gc_sum {
 
 /* One file below the directory of a tree. */
 struct gc_file {
+	int64_t size_bytes;
 	uint32_t name; /* of gc.names: relative to the tree */
 	bool odd;      /* a symbolic link, or anything else that is not a file */
+	bool undated;  /* so it could be new */
 	uint8_t verdict, reason;
-	int64_t size_bytes, mtime_unix_ms;
 };
 
 enum gc_tree_kind {
@@ -90,6 +91,7 @@ struct gc_tree {
 	char *dir;
 	char job_id[JOB_ID_BYTES];
 	size_t first, count;
+	int64_t newest_unix_ms;              /* of its files */
 	struct gc_sum sums[GC_REASON_COUNT]; /* gc_judge() */
 };
 
@@ -124,7 +126,7 @@ struct gc {
 	size_t tree_count;
 	struct gc_file *files;
 	size_t file_count, file_cap;
-	struct buf names;
+	struct packed names;
 	struct gc_snapshot *snapshots;
 	size_t snapshot_count, snapshot_cap;
 	uint32_t *by_path; /* index + 1 of each snapshot, open addressing */
@@ -157,7 +159,7 @@ bool gc_ha_needs(const struct journal *journal, const struct candidate *candidat
 
 /* Begin a tree: the files that are added next are in it (copied). */
 void gc_add_tree(struct gc *gc, enum gc_tree_kind kind, const char *dir, const char *job_id);
-/* False: there is no room for more (4 GiB of names). */
+/* False: there is no room for more (4 GiB of names). No date: mtime_unix_ms <= 0. */
 bool gc_add_file(struct gc *gc, const char *name, int64_t size_bytes, int64_t mtime_unix_ms,
 		 bool odd);
 /* Copied. One with this path is not added again: NULL. Borrowed until the next one is added. */
@@ -199,9 +201,10 @@ const char *gc_verdict_name(enum gc_verdict verdict); /* "keep", "doubt", "delet
 const char *gc_reason_name(enum gc_reason reason);    /* "replaced", ...; never changes */
 const char *gc_reason_text(enum gc_reason reason);    /* for people: "of checkpoints that ..." */
 
-static inline const char *gc_name(const struct gc *gc, const struct gc_file *file)
+/* The name of a file, relative to its tree: replaces what is in *ret, and is borrowed from it. */
+static inline const char *gc_name(const struct gc *gc, const struct gc_file *file, struct buf *ret)
 {
-	return gc->names.data + file->name;
+	return packed_get(&gc->names, file->name, ret);
 }
 
 #endif

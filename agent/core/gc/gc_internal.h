@@ -15,7 +15,7 @@ enum gc_job {
 enum gc_job gc_job_of(const struct gc *gc, const struct journal *journal, const char *job_id);
 
 /* Has something been written in the tree since the last launch is proven? */
-bool gc_is_active(const struct gc *gc, const struct gc_tree *tree, const struct journal *journal);
+bool gc_is_active(const struct gc_tree *tree, const struct journal *journal);
 
 /* Does a launch that counts have a snapshot all files of which exist? */
 bool gc_has_complete(const struct gc *gc, const struct journal *journal, size_t index);

@@ -119,10 +119,11 @@ static struct chk *chk_find(const struct chks *chks, int64_t id)
 
 static void list_ids(const struct gc *gc, const struct gc_tree *tree, struct chks *chks)
 {
+	cleanup_buf struct buf text = BUF_INIT;
 	size_t cap = 0, kept = 0;
 
 	for (size_t i = tree->first; i < tree->first + tree->count; i++) {
-		int64_t id = gc_checkpoint_of(gc_name(gc, &gc->files[i]), NULL);
+		int64_t id = gc_checkpoint_of(gc_name(gc, &gc->files[i], &text), NULL);
 
 		if (!id || (chks->count && chks->list[chks->count - 1].id == id))
 			continue;
@@ -143,12 +144,14 @@ static void list_ids(const struct gc *gc, const struct gc_tree *tree, struct chk
 
 static void chks_find(const struct gc *gc, const struct gc_tree *tree, struct chks *chks)
 {
+	cleanup_buf struct buf text = BUF_INIT;
+
 	*chks = (struct chks){0};
 	list_ids(gc, tree, chks);
 	for (size_t i = tree->first; i < tree->first + tree->count; i++) {
 		const struct gc_file *file = &gc->files[i];
 		const char *rest;
-		int64_t id = gc_checkpoint_of(gc_name(gc, file), &rest);
+		int64_t id = gc_checkpoint_of(gc_name(gc, file, &text), &rest);
 		struct chk *chk = id ? chk_find(chks, id) : NULL;
 
 		if (chk && !strcmp(rest, "_metadata"))
@@ -170,14 +173,13 @@ static void chks_find(const struct gc *gc, const struct gc_tree *tree, struct ch
 
 /* ---- one file ---- */
 
-/* A file without a date could be new. */
 static bool is_strange(const struct gc_file *file)
 {
-	return file->odd || file->mtime_unix_ms <= 0;
+	return file->odd || file->undated;
 }
 
-static enum gc_reason judge_in_checkpoint(const struct gc *gc, const struct gc_file *file,
-					  const struct chk *chk, const char *rest)
+static enum gc_reason judge_in_checkpoint(const struct gc *gc, const struct chk *chk,
+					  const char *rest)
 {
 	const struct gc_snapshot *snapshot = chk->snapshot;
 
@@ -186,7 +188,7 @@ static enum gc_reason judge_in_checkpoint(const struct gc *gc, const struct gc_f
 	if (snapshot && snapshot->retained)
 		return GC_RETAINED;
 	/* MUT: a file goes with its checkpoint although another refers to it */
-	if (gc_is_referred(gc, gc_name(gc, file)))
+	if (gc_is_referred(gc, rest))
 		return GC_REFERRED;
 	if (!snapshot && chk->metadata) /* it is complete, but was not seen as such */
 		return GC_STRANGE;
@@ -203,13 +205,14 @@ static bool is_in(const char *name, const char *dir)
 static enum gc_reason judge_of_job(const struct gc *gc, const struct gc_file *file,
 				   const struct chks *chks)
 {
-	const char *name = gc_name(gc, file), *rest;
+	cleanup_buf struct buf text = BUF_INIT;
+	const char *name = gc_name(gc, file, &text), *rest;
 	int64_t id = gc_checkpoint_of(name, &rest);
 
 	if (is_strange(file))
 		return GC_STRANGE;
 	if (id)
-		return judge_in_checkpoint(gc, file, chk_find(chks, id), rest);
+		return judge_in_checkpoint(gc, chk_find(chks, id), rest);
 	if (!is_in(name, "shared") && !is_in(name, "taskowned") && !is_in(name, "dstl"))
 		return GC_STRANGE;
 	/* MUT: shared files are deleted although snapshots refer to them */
@@ -230,7 +233,7 @@ static enum gc_reason judge_tree(const struct gc *gc, const struct gc_tree *tree
 		return GC_NEEDED;
 	if (job == GC_JOB_FOREIGN)
 		return GC_STRANGE;
-	return gc_is_active(gc, tree, journal) ? GC_ACTIVE : GC_REASON_COUNT;
+	return gc_is_active(tree, journal) ? GC_ACTIVE : GC_REASON_COUNT;
 }
 
 static void judge_files(struct gc *gc, struct gc_tree *tree, const struct journal *journal)
@@ -282,7 +285,8 @@ void gc_judge(struct gc *gc, const struct journal *journal)
 
 bool gc_goes_first(const struct gc *gc, const struct gc_file *file)
 {
+	cleanup_buf struct buf text = BUF_INIT;
 	const char *rest;
 
-	return gc_checkpoint_of(gc_name(gc, file), &rest) && !strcmp(rest, "_metadata");
+	return gc_checkpoint_of(gc_name(gc, file, &text), &rest) && !strcmp(rest, "_metadata");
 }

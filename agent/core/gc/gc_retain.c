@@ -230,15 +230,10 @@ static bool is_needed_by_journal(const struct gc *gc, const struct journal *jour
 	       is_named_by(journal->operation.path, snapshot);
 }
 
-bool gc_is_active(const struct gc *gc, const struct gc_tree *tree, const struct journal *journal)
+bool gc_is_active(const struct gc_tree *tree, const struct journal *journal)
 {
-	int64_t proven_unix_ms = journal->launches[journal->launch_count - 1].proven_unix_ms;
-
-	for (size_t i = tree->first; i < tree->first + tree->count; i++)
-		/* MUT: a job that still writes counts as dead */
-		if (gc->files[i].mtime_unix_ms > proven_unix_ms)
-			return true;
-	return false;
+	/* MUT: a job that still writes counts as dead */
+	return tree->newest_unix_ms > journal->launches[journal->launch_count - 1].proven_unix_ms;
 }
 
 /* Deleting it means to delete files of a tree: without one it stays. */
@@ -250,7 +245,7 @@ static bool is_in_quiet_tree(const struct gc *gc, const struct journal *journal,
 
 		if (tree->kind == GC_TREE_JOB && !strcmp(tree->job_id, snapshot->job_id) &&
 		    snapshot_is_under(snapshot->path, tree->dir))
-			return !gc_is_active(gc, tree, journal);
+			return !gc_is_active(tree, journal);
 	}
 	return false;
 }

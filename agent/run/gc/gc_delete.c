@@ -20,6 +20,7 @@ struct run {
 	const struct gc_tree *tree;
 	const struct gc_file *files[GC_DELETE_BATCH];
 	size_t count;
+	struct buf name;
 	char *uri;
 };
 
@@ -44,7 +45,7 @@ static const char *batch_uri(void *ctx, size_t index)
 	struct run *run = ctx;
 
 	free(run->uri);
-	run->uri = uri_join(run->tree->dir, gc_name(run->gc, run->files[index]));
+	run->uri = uri_join(run->tree->dir, gc_name(run->gc, run->files[index], &run->name));
 	return run->uri;
 }
 
@@ -146,6 +147,7 @@ int gc_delete(const struct gc_delete_ask *ask, const struct gc *gc, struct gc_de
 	run->total = gc_total(gc, GC_DELETE).files;
 	rc = delete_all(run, err);
 	stores_release(&run->stores);
+	buf_release(&run->name);
 	free(run->uri);
 	free(run);
 	return rc;

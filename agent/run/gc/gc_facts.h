@@ -6,8 +6,8 @@
  * running Flink adds and discards checkpoints meanwhile, so the snapshots are listed again until
  * nothing new is found, at most GC_FACTS_ROUNDS times.
  *
- * Memory grows with the files of dead launches (about 64 bytes each) and with what is referred to (16
- * bytes each), not with the size of a _metadata.
+ * Memory grows with the files of dead launches (about 40 bytes each), with what is referred to (16
+ * bytes each), and for a short time with the files of one checkpoint (about 80 bytes each).
  */
 #ifndef DREY_RUN_GC_FACTS_H
 #define DREY_RUN_GC_FACTS_H
