@@ -24,10 +24,12 @@ esac
 . tests/e2e/lib.sh
 # shellcheck source=tests/servers/lib.sh
 . tests/servers/lib.sh
+# shellcheck source=tests/gc_world.sh
+. tests/gc_world.sh
 make -j2 all build/bench/resolve/fixtures >&2
 FIXTURES=$BUILD/bench/resolve/fixtures
 METADATA=$TOP/tests/fixtures/metadata/2.3.0-hashmap-chk
-JOBS=(00000000000000000000000000000001 00000000000000000000000000000002 00000000000000000000000000000003)
+JOBS=("$(gc_job 1)" "$(gc_job 2)" "$(gc_job 3)")
 
 row() { # CELL...
 	printf '|'
@@ -37,30 +39,13 @@ row() { # CELL...
 
 # Three launches: of the first N files, of the second the checkpoint that refers to half of them, the last one runs.
 fill() { # DIR N URI
-	local ck=$1/ck now
+	local ck=$1/ck
 	rm -rf "$1"
-	mkdir -p "$ck/${JOBS[0]}/shared" "$ck/${JOBS[1]}" "$ck/${JOBS[2]}/chk-9" "$1/sp" "$RUN/state"
+	mkdir -p "$ck/${JOBS[0]}/shared" "$ck/${JOBS[1]}" "$ck/${JOBS[2]}/chk-9" "$1/sp"
 	"$FIXTURES" shared "$ck/${JOBS[1]}/chk-8" "$ck/${JOBS[0]}/shared" $(($2 / 2))
 	cp "$METADATA" "$ck/${JOBS[2]}/chk-9/_metadata"
-	now=$(date +%s%3N)
-	jq -n --arg uri "$3" --argjson now "$now" --args '
-		{schema: 1, application: "orders", sequence: 7, writer: "x", phase: "Running", everProven: true,
-			intent: {state: "running", doNotRestart: false}, snapshots: [], failuresUnixMs: [], consumedTokens: [], formerJobIds: [],
-			failedGenerations: [], log: [],
-			launches: [$ARGS.positional | to_entries[] | {number: (.key + 1), jobId: .value, checkpointDirectory: "\($uri)/ck",
-				savepointDirectory: "\($uri)/sp", intendedUnixMs: $now, startedUnixMs: $now, verifiedUnixMs: $now,
-				provenUnixMs: $now}]}' "${JOBS[@]}" >"$RUN/state/journal.json"
-	cat >"$RUN/drey.yaml" <<-YAML
-		application: orders
-		stateDirectory: $RUN/state
-		flink:
-		  version: 2.3.0
-		  command: [$RUN/flink]
-		  jobClass: example.Job
-		  checkpointDirectory: $3/ck
-		  savepointDirectory: $3/sp
-		  resultStoreDirectory: $3/results
-	YAML
+	gc_configure "$RUN" "$3"
+	gc_journal "$RUN" "$3" 3
 }
 
 # "seconds s, MB": of one run.

@@ -5,6 +5,8 @@
 set -uo pipefail
 # shellcheck source=tests/contract/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=tests/gc_world.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../gc_world.sh"
 contract_begin jq cc
 F=tests/fixtures/metadata
 SHARED=1837b946-1ecb-4012-b47d-c7c170583d29 # the rocksdb fixture refers to it
@@ -12,10 +14,6 @@ OTHER=bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
 gc=("$DREY" gc --config "$dir/drey.yaml")
 NOW=$(date +%s)
 DAY=86400
-
-job() { # N: the job id of launch N
-	printf '%032x\n' "$1"
-}
 
 not() { ! "$@"; }
 json() { [ -s "$dir/out" ] && jq -e "$1" "$dir/out" >/dev/null; }
@@ -32,14 +30,7 @@ put() { # PATH DAYS_AGO [FIXTURE]
 
 # Launch N begins N * 10 days after the first; the last one, 5, began 20 days ago.
 journal() { # [JQ_FILTER]
-	jq -n --arg dir "$dir" --argjson now "$NOW" --argjson day "$DAY" '
-		def at(n): ($now - (70 - n * 10) * $day) * 1000;
-		{schema: 1, application: "orders", sequence: 7, writer: "x", phase: "Running", everProven: true, intent: {state: "running", doNotRestart: false}, snapshots: [], failuresUnixMs: [], consumedTokens: [], formerJobIds: [],
-			failedGenerations: [], log: [],
-			launches: [range(1; 6) as $n | ("0000000000000000000000000000000\($n)") as $id |
-				{number: $n, jobId: $id, jobResultPath: "file:\($dir)/results/\($id)", checkpointDirectory: "file:\($dir)/ck",
-					savepointDirectory: "file:\($dir)/sp", intendedUnixMs: at($n), startedUnixMs: at($n), verifiedUnixMs: at($n),
-					provenUnixMs: (at($n) + 60000)}]} | '"${1:-.}" >"$dir/state/journal.json"
+	gc_journal "$dir" "file:$dir" 5 "\$now - (70 - n * 10) * $DAY * 1000" ".launches[].provenUnixMs += 60000 | ${1:-.}"
 }
 
 world() {
@@ -47,37 +38,32 @@ world() {
 	rm -rf "$dir/ck" "$dir/sp" "$dir/results"
 	mkdir -p "$dir/ck" "$dir/sp" "$dir/state" "$dir/results"
 	for n in 1 2 3 4 5; do
-		put "ck/$(job "$n")/chk-${n}0/_metadata" $((65 - n * 10)) 2.3.0-hashmap-chk
-		put "ck/$(job "$n")/chk-${n}0/state" $((65 - n * 10))
-		put "ck/$(job "$n")/chk-${n}1/state" $((65 - n * 10))
-		put "ck/$(job "$n")/shared/unused-$n" $((65 - n * 10))
-		mkdir -p "$dir/ck/$(job "$n")/taskowned"
-		put "results/$(job "$n")/$(job "$n").json" $((65 - n * 10))
+		put "ck/$(gc_job "$n")/chk-${n}0/_metadata" $((65 - n * 10)) 2.3.0-hashmap-chk
+		put "ck/$(gc_job "$n")/chk-${n}0/state" $((65 - n * 10))
+		put "ck/$(gc_job "$n")/chk-${n}1/state" $((65 - n * 10))
+		put "ck/$(gc_job "$n")/shared/unused-$n" $((65 - n * 10))
+		mkdir -p "$dir/ck/$(gc_job "$n")/taskowned"
+		put "results/$(gc_job "$n")/$(gc_job "$n").json" $((65 - n * 10))
 	done
-	put "ck/$(job 2)/shared/$SHARED" 50
+	put "ck/$(gc_job 2)/shared/$SHARED" 50
 	put "ck/$OTHER/chk-7/_metadata" 1 2.3.0-rocksdb-inc-chk
 	put "ck/$OTHER/shared/unused" 50
 	put "sp/savepoint-000001-0123456789ab/_metadata" 50 2.3.0-hashmap-chk
 	journal
 }
 
-drey_yaml <<'END'
-restore:
-  policy: latest
-END
-sed -i -e '/checkpointDirectory/d; /savepointDirectory/d; /resultStoreDirectory/d' "$dir/drey.yaml"
-sed -i "s|^flink:|flink:\n  checkpointDirectory: $dir/ck\n  savepointDirectory: $dir/sp\n  resultStoreDirectory: $dir/results|" "$dir/drey.yaml"
+gc_configure "$dir" "$dir"
 
 # ---- a dry run
 world
 left >"$dir/before"
 ok 'a dry run' status 0 "${gc[@]}"
 ok 'has a table' grep -q '^ACTION  *FILES  *SIZE  *WHAT  *WHERE$' "$dir/out"
-ok 'checkpoints of old launches would go' grep -qE "^delete  *2  .* completed checkpoints of old launches  *file:$dir/ck/$(job 1)$" "$dir/out"
-ok 'those of the last launches stay' grep -qE "^keep  *2  .* completed checkpoints that stay  *file:$dir/ck/$(job 4)$" "$dir/out"
+ok 'checkpoints of old launches would go' grep -qE "^delete  *2  .* completed checkpoints of old launches  *file:$dir/ck/$(gc_job 1)$" "$dir/out"
+ok 'those of the last launches stay' grep -qE "^keep  *2  .* completed checkpoints that stay  *file:$dir/ck/$(gc_job 4)$" "$dir/out"
 ok 'and what a snapshot of another application refers to' \
-	grep -qE "^keep  *1  .* a snapshot that stays refers to them  *file:$dir/ck/$(job 2)$" "$dir/out"
-ok 'the last launch is not listed' not says "$(job 5)"
+	grep -qE "^keep  *1  .* a snapshot that stays refers to them  *file:$dir/ck/$(gc_job 2)$" "$dir/out"
+ok 'the last launch is not listed' not says "$(gc_job 5)"
 ok 'nor another application' not says "$OTHER"
 ok 'what would be deleted is counted' grep -qE '^would be deleted \(use --delete\): 16 files, ' "$dir/out"
 left >"$dir/after"
@@ -88,9 +74,9 @@ ok 'and rows' json '.rows | all(keys_unsorted == ["directory", "jobId", "verdict
 ok 'its figures are those of the rows' json '[.rows[] | select(.verdict == "delete") | .files] | add == 16'
 ok 'a row has the names of its files' json "[.rows[] | select(.reason == \"referred\") | .names[]] == [\"shared/$SHARED\"]"
 ok 'more launches can be kept' status 0 "${gc[@]}" --json --keep 3
-ok 'then the second one is' json ".rows | map(select(.jobId == \"$(job 2)\" and .reason == \"replaced\")) == []"
+ok 'then the second one is' json ".rows | map(select(.jobId == \"$(gc_job 2)\" and .reason == \"replaced\")) == []"
 ok 'or older checkpoints for a longer time' status 0 "${gc[@]}" --json --keep-for 50d
-ok 'then only the first one goes' json '[.rows[] | select(.reason == "replaced") | .jobId] == ["'"$(job 1)"'"]'
+ok 'then only the first one goes' json '[.rows[] | select(.reason == "replaced") | .jobId] == ["'"$(gc_job 1)"'"]'
 
 # ---- wrong use
 ok 'a number that is none' status 2 "${gc[@]}" --keep two
@@ -109,7 +95,7 @@ stopped() { # WHAT SAYS
 world
 truncate -s 100 "$dir/ck/$OTHER/chk-7/_metadata"
 stopped 'a snapshot of another application that cannot be read' "$OTHER/chk-7 cannot be read"
-ok 'records of ends went' test ! -e "$dir/results/$(job 1)"
+ok 'records of ends went' test ! -e "$dir/results/$(gc_job 1)"
 world
 mv "$dir/sp" "$dir/sp.away"
 mkdir "$dir/sp.none"
@@ -119,7 +105,7 @@ ok 'is named' warns "the directory file:$dir/sp does not exist"
 rm -rf "$dir/sp.none"
 mv "$dir/sp.away" "$dir/sp"
 world
-rm "$dir/ck/$(job 5)/chk-50/_metadata"
+rm "$dir/ck/$(gc_job 5)/chk-50/_metadata"
 stopped 'a last launch without a complete snapshot' 'no complete snapshot of the last launch was found'
 world
 journal '.launches[4].provenUnixMs = null'
@@ -137,23 +123,23 @@ ok 'is no reason to delete' warns 'the journal has no launch'
 world
 ok 'it deletes' status 0 "${gc[@]}" --json --delete
 ok 'what it has said' json '.deleted.files == 16 and .deleted.files == .delete.files and .deleted.bytes == .delete.bytes and .failed == 0'
-ok 'directories of old launches are gone' test ! -e "$dir/ck/$(job 1)"
-ok 'but for what is referred to' test "$(find "$dir/ck/$(job 2)" -type f)" = "$dir/ck/$(job 2)/shared/$SHARED"
-ok 'checkpoints of the last launches are there' test -e "$dir/ck/$(job 3)/chk-30/_metadata" -a -e "$dir/ck/$(job 4)/chk-40/state"
-ok 'without what was never completed' test ! -e "$dir/ck/$(job 4)/chk-41"
-ok 'the last launch has all' test "$(find "$dir/ck/$(job 5)" -type f | wc -l)" -eq 4
+ok 'directories of old launches are gone' test ! -e "$dir/ck/$(gc_job 1)"
+ok 'but for what is referred to' test "$(find "$dir/ck/$(gc_job 2)" -type f)" = "$dir/ck/$(gc_job 2)/shared/$SHARED"
+ok 'checkpoints of the last launches are there' test -e "$dir/ck/$(gc_job 3)/chk-30/_metadata" -a -e "$dir/ck/$(gc_job 4)/chk-40/state"
+ok 'without what was never completed' test ! -e "$dir/ck/$(gc_job 4)/chk-41"
+ok 'the last launch has all' test "$(find "$dir/ck/$(gc_job 5)" -type f | wc -l)" -eq 4
 ok 'and so has the other application' test "$(find "$dir/ck/$OTHER" -type f | wc -l)" -eq 2
 ok 'savepoints are there' test -e "$dir/sp/savepoint-000001-0123456789ab/_metadata"
-ok 'the record of the last launch, too' test "$(ls "$dir/results")" = "$(job 5)"
+ok 'the record of the last launch, too' test "$(ls "$dir/results")" = "$(gc_job 5)"
 left >"$dir/clean"
 ok 'a second run' status 0 "${gc[@]}" --json --delete
 ok 'finds nothing more' json '.deleted.files == 0 and .delete.files == 0 and .keep.files == 5'
 world
-ln -s "$dir/sp" "$dir/ck/$(job 1)/shared/link"
-touch -h -d "@$((NOW - 50 * DAY))" "$dir/ck/$(job 1)/shared/link"
+ln -s "$dir/sp" "$dir/ck/$(gc_job 1)/shared/link"
+touch -h -d "@$((NOW - 50 * DAY))" "$dir/ck/$(gc_job 1)/shared/link"
 ok 'a link is not followed' status 0 "${gc[@]}" --json --delete
 ok 'but in doubt' json '.doubt.files == 1 and .deleted.files == 16'
-ok 'what is behind it is there' test -e "$dir/sp/savepoint-000001-0123456789ab/_metadata" -a -L "$dir/ck/$(job 1)/shared/link"
+ok 'what is behind it is there' test -e "$dir/sp/savepoint-000001-0123456789ab/_metadata" -a -L "$dir/ck/$(gc_job 1)/shared/link"
 
 # ---- killed between any two deletions
 # Whatever has a _metadata and had a file beside it has that file still.

@@ -7,13 +7,16 @@
 #
 # The dates are those of the upload, so the journal has all launches begin after it.
 
+# shellcheck source=tests/gc_world.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../gc_world.sh"
+
 GC_OTHER=bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
 GC_SHARED=1837b946-1ecb-4012-b47d-c7c170583d29 # tests/fixtures/metadata/2.3.0-rocksdb-inc-chk refers to it
 
 gc_make() { # DIR
 	local n job
 	for n in 1 2 3 4 5; do
-		printf -v job '%032x' "$n"
+		job=$(gc_job "$n")
 		mkdir -p "$1/ck/$job/chk-${n}0" "$1/ck/$job/chk-${n}1" "$1/ck/$job/shared" "$1/results/$job"
 		cp "$FIXTURES/2.3.0-hashmap-chk" "$1/ck/$job/chk-${n}0/_metadata"
 		echo state >"$1/ck/$job/chk-${n}0/state"
@@ -21,39 +24,17 @@ gc_make() { # DIR
 		echo unused >"$1/ck/$job/shared/unused-$n"
 		echo '{}' >"$1/results/$job/$job.json"
 	done
-	printf -v job '%032x' 2
+	job=$(gc_job 2)
 	echo used >"$1/ck/$job/shared/$GC_SHARED"
 	mkdir -p "$1/ck/$GC_OTHER/chk-7" "$1/sp/savepoint-000001-0123456789ab"
 	cp "$FIXTURES/2.3.0-rocksdb-inc-chk" "$1/ck/$GC_OTHER/chk-7/_metadata"
 	cp "$FIXTURES/2.3.0-hashmap-chk" "$1/sp/savepoint-000001-0123456789ab/_metadata"
 }
 
-gc_configure() { # URI
-	mkdir -p "$RUN/state"
-	cat >"$RUN/drey.yaml" <<-YAML
-		application: orders
-		stateDirectory: $RUN/state
-		flink:
-		  version: 2.3.0
-		  command: [$RUN/flink]
-		  jobClass: example.Job
-		  checkpointDirectory: $1/ck
-		  savepointDirectory: $1/sp
-		  resultStoreDirectory: $1/results
-	YAML
-	jq -n --arg uri "$1" --argjson now "$(date +%s%3N)" '
-		{schema: 1, application: "orders", sequence: 7, writer: "x", phase: "Running", everProven: true,
-			intent: {state: "running", doNotRestart: false}, snapshots: [], failuresUnixMs: [], consumedTokens: [], formerJobIds: [],
-			failedGenerations: [], log: [],
-			launches: [range(1; 6) as $n | ("0000000000000000000000000000000\($n)") as $id |
-				{number: $n, jobId: $id, jobResultPath: "\($uri)/results/\($id)", checkpointDirectory: "\($uri)/ck",
-					savepointDirectory: "\($uri)/sp", intendedUnixMs: $now, startedUnixMs: $now, verifiedUnixMs: $now,
-					provenUnixMs: $now}]}' >"$RUN/state/journal.json"
-}
-
 gc_check() { # URI
 	local gc=(gc --config "$RUN/drey.yaml" --keep-for 0s --grace 0s)
-	gc_configure "$1"
+	gc_configure "$RUN" "$1"
+	gc_journal "$RUN" "$1" 5
 	says 0 "would be deleted (use --delete): 16 files" "gc: 16 files are not needed" "${gc[@]}"
 	says 0 "a snapshot that stays refers to them     $1/ck/00000000000000000000000000000002" \
 		"gc: one is needed by another application" "${gc[@]}"
