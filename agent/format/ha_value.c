@@ -13,8 +13,11 @@
 #define ROOT_WRAPPED                                                                               \
 	"org.apache.flink.kubernetes.highavailability."                                            \
 	"KubernetesStateHandleStore$StateHandleWithDeleteMarker"
-#define ROOT_PLAIN      "org.apache.flink.runtime.state.RetrievableStreamStateHandle"
-#define ROOT_CHECKPOINT "org.apache.flink.runtime.checkpoint.CompletedCheckpoint"
+#define ROOT_PLAIN        "org.apache.flink.runtime.state.RetrievableStreamStateHandle"
+#define ROOT_CHECKPOINT   "org.apache.flink.runtime.checkpoint.CompletedCheckpoint"
+#define ROOT_JOB_GRAPH    "org.apache.flink.runtime.jobgraph.JobGraph"
+#define ROOT_STREAM_GRAPH "org.apache.flink.streaming.api.graph.StreamGraph"
+#define JOB_ID_CLASS      "org.apache.flink.api.common.JobID"
 
 /* ---- the handle ---- */
 
@@ -116,6 +119,28 @@ void ha_value_release(struct ha_value *value)
 	*value = (struct ha_value){0};
 }
 
+/* ---- the id of a job ---- */
+
+/* A JobID (AbstractID: two longs) whose fields are one level below the field that has it. */
+struct job_id_reader {
+	bool inside, has_lower;
+	uint64_t lower;
+	char id[33]; /* "": not seen yet */
+};
+
+static void visit_job_id(struct job_id_reader *rd, const struct java_value *value)
+{
+	if (!rd->inside)
+		return;
+	if (is_field(value, "lowerPart")) {
+		rd->lower = (uint64_t)value->number;
+		rd->has_lower = true;
+	}
+	if (rd->has_lower && is_field(value, "upperPart"))
+		snprintf(rd->id, sizeof(rd->id), "%016" PRIx64 "%016" PRIx64, rd->lower,
+			 (uint64_t)value->number);
+}
+
 /* ---- CompletedCheckpoint ---- */
 
 enum {
@@ -129,8 +154,7 @@ enum {
 struct checkpoint_reader {
 	struct completed_checkpoint checkpoint;
 	unsigned has;
-	bool in_job, has_lower;
-	uint64_t lower;
+	struct job_id_reader job;
 };
 
 /* A field of the checkpoint itself. 1 when nothing of interest can follow. */
@@ -138,7 +162,7 @@ static int visit_own_field(struct checkpoint_reader *rd, const struct java_value
 {
 	struct completed_checkpoint *cp = &rd->checkpoint;
 
-	rd->in_job = false;
+	rd->job.inside = false;
 	if (is_field(value, "checkpointID")) {
 		cp->checkpoint_id = value->number;
 		rd->has |= HAS_ID;
@@ -154,7 +178,7 @@ static int visit_own_field(struct checkpoint_reader *rd, const struct java_value
 			rd->has |= HAS_POINTER;
 		}
 	} else if (is_field(value, "job")) {
-		rd->in_job = true;
+		rd->job.inside = true;
 	} else {
 		return rd->has == HAS_ALL;
 	}
@@ -173,14 +197,9 @@ static int visit_checkpoint(void *ctx, const struct java_value *value, struct er
 	}
 	if (value->depth == 1)
 		return visit_own_field(rd, value);
-	if (value->depth == 2 && rd->in_job && is_field(value, "lowerPart")) {
-		rd->lower = (uint64_t)value->number;
-		rd->has_lower = true;
-	}
-	if (value->depth == 2 && rd->in_job && rd->has_lower && is_field(value, "upperPart"))
-		snprintf(rd->checkpoint.job_id, sizeof(rd->checkpoint.job_id),
-			 "%016" PRIx64 "%016" PRIx64, rd->lower, (uint64_t)value->number);
-	return rd->has == HAS_ALL && rd->checkpoint.job_id[0];
+	if (value->depth == 2)
+		visit_job_id(&rd->job, value);
+	return rd->has == HAS_ALL && rd->job.id[0];
 }
 
 int completed_checkpoint_parse(struct source *src, struct completed_checkpoint *ret,
@@ -197,6 +216,7 @@ int completed_checkpoint_parse(struct source *src, struct completed_checkpoint *
 		return -1;
 	}
 	*ret = rd.checkpoint;
+	memcpy(ret->job_id, rd.job.id, sizeof(ret->job_id));
 	return 0;
 }
 
@@ -206,4 +226,38 @@ void completed_checkpoint_release(struct completed_checkpoint *checkpoint)
 		return;
 	free(checkpoint->external_pointer);
 	*checkpoint = (struct completed_checkpoint){0};
+}
+
+/* ---- JobGraph, StreamGraph ---- */
+
+/* JobGraph.jobID, StreamGraph.jobId. */
+static int visit_stored_job(void *ctx, const struct java_value *value, struct err *err)
+{
+	struct job_id_reader *rd = ctx;
+
+	if (!value->depth) {
+		if (value->class_name && (!strcmp(value->class_name, ROOT_JOB_GRAPH) ||
+					  !strcmp(value->class_name, ROOT_STREAM_GRAPH)))
+			return 0;
+		return err_set(err, ERR_FORMAT, 0, "expected a job, found %s",
+			       class_for_people(value));
+	}
+	if (value->depth == 1)
+		rd->inside = (is_field(value, "jobID") || is_field(value, "jobId")) &&
+			     value->class_name && !strcmp(value->class_name, JOB_ID_CLASS);
+	else if (value->depth == 2)
+		visit_job_id(rd, value);
+	return rd->id[0] != '\0';
+}
+
+int stored_job_parse(struct source *src, char ret_job_id[33], struct err *err)
+{
+	struct job_id_reader rd = {0};
+
+	if (java_stream_parse(src, visit_stored_job, &rd, err) < 0)
+		return -1;
+	if (!rd.id[0])
+		return err_set(err, ERR_FORMAT, 0, "the job has no id");
+	memcpy(ret_job_id, rd.id, sizeof(rd.id));
+	return 0;
 }

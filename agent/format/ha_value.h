@@ -1,12 +1,14 @@
 /*
  * ha_value - what Flink's high availability stores about checkpoints.
  *
- * Two things: the value of a `checkpointID-*`, `jobGraph-*`, `executionPlan-*` or `application-*`
- * key of a ConfigMap (Base64 of a serialized handle that points to a file), and the file that such
- * a handle of a checkpoint points to (`completedCheckpoint*`: a serialized CompletedCheckpoint).
+ * Three things: the value of a `checkpointID-*`, `jobGraph-*`, `executionPlan-*` or `application-*`
+ * key of a ConfigMap (Base64 of a serialized handle that points to a file), the file that such a
+ * handle of a checkpoint points to (`completedCheckpoint*`: a serialized CompletedCheckpoint), and that
+ * of a job (`submittedJobGraph*`, `submittedExecutionPlan*`: a JobGraph, or since 2.0 a StreamGraph).
  *
- * Source: org.apache.flink.kubernetes.highavailability.KubernetesStateHandleStore and
- * org.apache.flink.runtime.checkpoint.CompletedCheckpoint, Flink 1.13 to 2.3. Both layouts of the
+ * Source: org.apache.flink.kubernetes.highavailability.KubernetesStateHandleStore,
+ * org.apache.flink.runtime.checkpoint.CompletedCheckpoint, org.apache.flink.runtime.jobgraph.JobGraph and
+ * org.apache.flink.streaming.api.graph.StreamGraph, Flink 1.13 to 2.3. Both layouts of the
  * value are read: the handle alone (1.14 and older) and wrapped with a delete marker.
  *
  * Errors: ERR_FORMAT with the byte offset (in the decoded bytes).
@@ -51,5 +53,8 @@ int completed_checkpoint_parse(struct source *src, struct completed_checkpoint *
 			       struct err *err);
 
 void completed_checkpoint_release(struct completed_checkpoint *checkpoint);
+
+/* The id of the job that this file would start again, 32 digits. Reads up to there only. */
+int stored_job_parse(struct source *src, char ret_job_id[33], struct err *err);
 
 #endif

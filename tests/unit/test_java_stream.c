@@ -466,6 +466,56 @@ TEST(refuses_a_handle_in_place_of_a_checkpoint)
 	CHECK_HAS(err.msg, "expected a CompletedCheckpoint, found X");
 }
 
+static int parse_stored(const void *bytes, size_t len, char ret_job_id[33], struct err *err)
+{
+	struct source *src = source_new_bytes(bytes, len);
+	int rc = stored_job_parse(src, ret_job_id, err);
+
+	source_free(src);
+	return rc;
+}
+
+TEST(reads_which_job_would_be_started_again)
+{
+	static const struct {
+		const char *file, *job_id;
+		size_t end; /* of the id */
+	} cases[] = {
+		{"submitted-job-graph", "4d62d4542043097dd3d99742b9cee249", 3825},
+		{"submitted-execution-plan", "31c24aa1992a79c667399dac2ab24fbe", 5889},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		cleanup_buf struct buf bytes = BUF_INIT;
+		size_t shortest = 0;
+		char job_id[33] = "";
+
+		read_fixture(cases[i].file, &bytes);
+		CHECK_INT(parse_stored(bytes.data, bytes.len_bytes, job_id, NULL), ==, 0);
+		CHECK_STR(job_id, cases[i].job_id);
+		while (parse_stored(bytes.data, shortest, job_id, NULL))
+			shortest++;
+		CHECK_INT(shortest, ==, cases[i].end);
+	}
+}
+
+TEST(only_a_job_is_taken_for_one)
+{
+	cleanup_buf struct buf bytes = BUF_INIT, job = BUF_INIT;
+	struct completed_checkpoint cp;
+	struct err err = {0};
+	char job_id[33] = "kept";
+
+	read_fixture("completed-checkpoint", &bytes);
+	CHECK_INT(parse_stored(bytes.data, bytes.len_bytes, job_id, &err), ==, -1);
+	CHECK_HAS(err.msg, "expected a job, found "
+			   "org.apache.flink.runtime.checkpoint.CompletedCheckpoint");
+	CHECK_STR(job_id, "kept");
+	read_fixture("submitted-job-graph", &job);
+	CHECK_INT(parse_checkpoint(job.data, job.len_bytes, &cp, &err), ==, -1);
+	CHECK_HAS(err.msg, "expected a CompletedCheckpoint");
+}
+
 TEST(survives_flipped_bits)
 {
 	static const char *const names[] = {"completed-checkpoint", "ha-value"};
