@@ -281,12 +281,12 @@ const struct cli_command cmd_gc = {
 	.summary = "show or delete what dead launches have left in storage",
 	.description =
 		"Lists what earlier launches of this application have left: checkpoints, the files that\n"
-		"these share, and Flink's records of how jobs ended. Says of each directory what can be\n"
-		"deleted, what is needed, and what is in doubt and therefore kept. With --delete it\n"
-		"deletes the first of these. A savepoint is never deleted, nor anything of the last\n"
-		"launch, of a job that is not in the journal, or that any snapshot still refers\n"
-		"to: the _metadata of each one is read, and if one cannot be read, no file of a\n"
-		"checkpoint is deleted.\n",
+		"these share, Flink's records of how jobs ended, and what its high availability has\n"
+		"kept. Says of each directory what can be deleted, what is needed, and what is in doubt\n"
+		"and therefore kept. With --delete it deletes the first of these. A savepoint is never\n"
+		"deleted, nor anything of the last launch, of a job that is not in the journal, or that\n"
+		"any snapshot still refers to: the _metadata of each one is read, and if one cannot be\n"
+		"read, no file of a checkpoint is deleted.\n",
 	.options = options,
 	.statuses = "0  listed or deleted\n"
 		    "1  some files could not be deleted\n"

@@ -432,6 +432,68 @@ GC_TEST(blobs_of_dead_jobs_go_like_results)
 	CHECK_STR(why(w, "blob_p-2"), "needed");
 }
 
+static void ha(struct world *w, const char *job, const char *name, int64_t hours)
+{
+	gc_add_tree(&w->gc, GC_TREE_HA, "file:/ha/app", job);
+	file(w, name, hours);
+}
+
+GC_TEST(what_flinks_ha_has_of_dead_jobs_goes)
+{
+	left_by_all(w);
+	ha(w, jobs[3], "completedCheckpoint0", 300); /* also of one whose checkpoints stay */
+	ha(w, jobs[0], "submittedJobGraph1", 300);
+	ha(w, jobs[4], "completedCheckpoint2", 300);
+	ha(w, FORMER, "completedCheckpoint3", 300);
+	ha(w, "", "completedCheckpoint4", 300);
+	journal_add_former_job(&w->journal, FORMER);
+	judge(w);
+	CHECK_STR(why(w, "completedCheckpoint0"), "ha");
+	CHECK_STR(why(w, "submittedJobGraph1"), "ha");
+	CHECK_STR(why(w, "completedCheckpoint2"), "needed");
+	CHECK_STR(why(w, "completedCheckpoint3"), "ha");
+	CHECK_STR(why(w, "completedCheckpoint4"), "unproven");
+	CHECK_INT(gc_total(&w->gc, GC_DELETE).files, ==, 3);
+	CHECK_INT(gc_total(&w->gc, GC_DOUBT).files, ==, 1);
+}
+
+GC_TEST(what_flinks_maps_refer_to_stays_whoever_it_is_of)
+{
+	left_by_all(w);
+	ha(w, jobs[3], "completedCheckpoint0", 300);
+	file(w, "completedCheckpoint1", 300);
+	ha(w, "", "completedCheckpoint2", 300);
+	gc_refer(&w->gc, "s3://b/ha/app/completedCheckpoint0");
+	gc_refer(&w->gc, "s3://b/ha/app/completedCheckpoint2");
+	judge(w);
+	CHECK_STR(why(w, "completedCheckpoint0"), "ha-named");
+	CHECK_STR(why(w, "completedCheckpoint1"), "ha");
+	CHECK_STR(why(w, "completedCheckpoint2"), "ha-named");
+}
+
+GC_TEST(a_job_that_still_writes_to_flinks_ha_is_in_doubt)
+{
+	left_by_all(w);
+	ha(w, jobs[3], "completedCheckpoint0", 300);
+	file(w, "completedCheckpoint1", 1);
+	ha(w, jobs[2], "completedCheckpoint2", 300);
+	CHECK(gc_add_file(&w->gc, "completedCheckpoint3", 100, 0, false));
+	judge(w);
+	CHECK_STR(why(w, "completedCheckpoint0"), "active");
+	CHECK_STR(why(w, "completedCheckpoint2"), "ha");
+	CHECK_STR(why(w, "completedCheckpoint3"), "strange");
+}
+
+GC_TEST(nothing_in_flinks_ha_goes_while_something_cannot_be_read)
+{
+	left_by_all(w);
+	ha(w, jobs[3], "completedCheckpoint0", 300);
+	gc_set_unreadable(&w->gc, "file:/sp: denied");
+	judge(w);
+	CHECK_STR(why(w, "completedCheckpoint0"), "stopped");
+	CHECK(w->gc.only_jobs);
+}
+
 /* ---- what stops it ---- */
 
 static const char *stop_of(struct world *w)

@@ -186,11 +186,14 @@ static const struct {
 	[GC_UNREFERENCED] = {GC_DELETE, "unreferenced", "no snapshot refers to them"},
 	[GC_RESULT] = {GC_DELETE, "result", "how a dead launch ended"},
 	[GC_BLOB] = {GC_DELETE, "blob", "libraries of dead jobs in Flink's HA"},
+	[GC_HA] = {GC_DELETE, "ha", "Flink's HA of dead jobs"},
 	[GC_RETAINED] = {GC_KEEP, "retained", "completed checkpoints that stay"},
 	[GC_REFERRED] = {GC_KEEP, "referred", "a snapshot that stays refers to them"},
 	[GC_NEEDED] = {GC_KEEP, "needed", "of the last launch"},
+	[GC_HA_NAMED] = {GC_KEEP, "ha-named", "Flink's HA data refer to them"},
 	[GC_ACTIVE] = {GC_DOUBT, "active", "something still writes for this job"},
 	[GC_STRANGE] = {GC_DOUBT, "strange", "not what Flink writes there"},
+	[GC_UNPROVEN] = {GC_DOUBT, "unproven", "of a job that is not known to be dead"},
 	[GC_STOPPED] = {GC_DOUBT, "stopped", "nothing can be judged now"},
 };
 

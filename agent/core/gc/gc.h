@@ -16,6 +16,9 @@
  * of others only from the snapshot that it restored, and from then on each of its checkpoints refers
  * to a subset of these. So it is enough to have read one of them, or what the job was restored from.
  *
+ * The same is true of what Flink's high availability keeps for a dead job, except what its ConfigMaps refer
+ * to: nothing but these leads Flink to it.
+ *
  * Life cycle: a zeroed struct gc -> gc_add...() -> do gc_next_check() while >= 0 -> gc_retain() ->
  * read what is retained, gc_refer() -> gc_judge() -> gc_release(). One thread.
  */
@@ -54,14 +57,17 @@ enum gc_reason {
 	GC_UNREFERENCED, /* no snapshot that stays refers to it */
 	GC_RESULT,       /* Flink's record of how a dead launch ended */
 	GC_BLOB,         /* what Flink's HA has kept for the TaskManagers of a dead job */
+	GC_HA,           /* a checkpoint or a job of a dead launch that Flink's HA has kept */
 	/* keep */
 	GC_RETAINED, /* of a completed checkpoint that stays */
 	GC_REFERRED, /* a snapshot that stays refers to it */
 	GC_NEEDED,   /* of the last launch */
+	GC_HA_NAMED, /* Flink's HA data refer to it */
 	/* doubt */
-	GC_ACTIVE,  /* something has written for this job since the last launch is proven */
-	GC_STRANGE, /* not a file that Flink writes there */
-	GC_STOPPED, /* gc.stop */
+	GC_ACTIVE,   /* something has written for this job since the last launch is proven */
+	GC_STRANGE,  /* not a file that Flink writes there */
+	GC_UNPROVEN, /* in Flink's HA, and not proven to be of a dead launch */
+	GC_STOPPED,  /* gc.stop */
 	GC_REASON_COUNT,
 };
 
@@ -83,6 +89,11 @@ enum gc_tree_kind {
 	GC_TREE_RESULTS, /* job_result_path or application_result_path of a launch */
 	/* <high-availability.storageDir>/<cluster id>/blob/job_<job id> (FileSystemBlobStore) */
 	GC_TREE_BLOBS,
+	/* Files of one job directly in <high-availability.storageDir>/<cluster id>, which is not read deeper:
+	 * completedCheckpoint*, submittedJobGraph*, submittedExecutionPlan*. The job is in the content. job_id
+	 * "": it is not known, or not whether the job's ConfigMap refers to them. What the ConfigMaps
+	 * refer to was passed to gc_refer(). */
+	GC_TREE_HA,
 };
 
 /* A directory that belongs to one dead launch; its files follow one another in gc.files. */
@@ -119,7 +130,7 @@ struct gc {
 	struct gc_policy policy;
 	int64_t now_unix_ms;
 	/* Why nothing in storage may be deleted: not everything could be read. NULL = it could. Owned.
-	 * Concerns GC_TREE_JOB only: to other trees no snapshot refers. */
+	 * Concerns gc_needs_snapshots() only: to other trees no snapshot refers. */
 	char *unreadable;
 
 	struct gc_tree *trees;
@@ -138,7 +149,7 @@ struct gc {
 	size_t floor;
 	/* gc_judge() */
 	char *stop;     /* why nothing may be deleted; NULL = nothing stops it; owned */
-	bool only_jobs; /* `stop` concerns GC_TREE_JOB only */
+	bool only_jobs; /* `stop` concerns gc_needs_snapshots() only */
 	struct gc_sum sums[GC_REASON_COUNT];
 };
 
@@ -182,6 +193,9 @@ void gc_retain(struct gc *gc, const struct journal *journal);
 
 /* A verdict and a reason for each file, the sums, and `stop`. */
 void gc_judge(struct gc *gc, const struct journal *journal);
+
+/* Is this tree judged only when all snapshots, and what names them, could be read? */
+bool gc_needs_snapshots(enum gc_tree_kind kind);
 
 /* The order of deletion: first a checkpoint loses its _metadata, so that what is left of it can never
  * be taken for complete. True: this file goes before all others, and if it cannot be deleted, nothing

@@ -221,14 +221,43 @@ static enum gc_reason judge_of_job(const struct gc *gc, const struct gc_file *fi
 	return GC_UNREFERENCED;
 }
 
+static enum gc_reason judge_in_ha(const struct gc *gc, const struct gc_tree *tree,
+				  const struct gc_file *file, const struct journal *journal)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (is_strange(file))
+		return GC_STRANGE;
+	/* MUT: what Flink's ConfigMaps refer to goes */
+	if (gc_is_referred(gc, gc_name(gc, file, &text)))
+		return GC_HA_NAMED;
+	switch (gc_job_of(gc, journal, tree->job_id)) {
+	case GC_JOB_LAST:
+		return GC_NEEDED;
+	case GC_JOB_FOREIGN:
+		return GC_UNPROVEN;
+	case GC_JOB_RECENT:
+	case GC_JOB_OLD:
+		break;
+	}
+	return gc_is_active(tree, journal) ? GC_ACTIVE : GC_HA;
+}
+
+bool gc_needs_snapshots(enum gc_tree_kind kind)
+{
+	return kind == GC_TREE_JOB || kind == GC_TREE_HA;
+}
+
 /* The same for all files of the tree? Else GC_REASON_COUNT. */
 static enum gc_reason judge_tree(const struct gc *gc, const struct gc_tree *tree,
 				 const struct journal *journal)
 {
 	enum gc_job job = gc_job_of(gc, journal, tree->job_id);
 
-	if (gc->stop && (!gc->only_jobs || tree->kind == GC_TREE_JOB))
+	if (gc->stop && (!gc->only_jobs || gc_needs_snapshots(tree->kind)))
 		return GC_STOPPED;
+	if (tree->kind == GC_TREE_HA)
+		return GC_REASON_COUNT;
 	if (job == GC_JOB_LAST)
 		return GC_NEEDED;
 	if (job == GC_JOB_FOREIGN)
@@ -249,6 +278,8 @@ static void judge_files(struct gc *gc, struct gc_tree *tree, const struct journa
 
 		if (whole == GC_REASON_COUNT && tree->kind == GC_TREE_JOB)
 			reason = judge_of_job(gc, file, &chks);
+		else if (whole == GC_REASON_COUNT && tree->kind == GC_TREE_HA)
+			reason = judge_in_ha(gc, tree, file, journal);
 		else if (whole == GC_REASON_COUNT)
 			reason = is_strange(file)                ? GC_STRANGE
 				 : tree->kind == GC_TREE_RESULTS ? GC_RESULT

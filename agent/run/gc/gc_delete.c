@@ -107,7 +107,8 @@ static int delete_files(struct run *run, bool first, struct err *err)
 /* Of a dead launch: nothing writes there any more. */
 static bool is_judged(const struct gc *gc, const struct gc_tree *tree)
 {
-	return (!gc->stop || (gc->only_jobs && tree->kind != GC_TREE_JOB)) &&
+	return (!gc->stop || (gc->only_jobs && !gc_needs_snapshots(tree->kind))) &&
+	       tree->kind != GC_TREE_HA && /* in this directory the last launch works, too */
 	       !tree->sums[GC_ACTIVE].files && !tree->sums[GC_NEEDED].files;
 }
 

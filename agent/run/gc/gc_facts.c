@@ -354,7 +354,6 @@ void gc_facts(const struct gc_facts_ask *ask, struct gc *gc)
 
 	find_dirs(&look);
 	gc_facts_read(&look);
-	gc_judge(gc, ask->journal);
 	stores_release(&look.stores);
 	for (size_t i = 0; i < look.dir_count; i++)
 		free(look.dirs[i].uri);

@@ -37,7 +37,7 @@ struct gc_facts_ask {
 	void *progress_ctx;
 };
 
-/* Gather and judge. `gc` has its policy and the time, and possibly `unreadable`; all else is filled
+/* Gather, up to gc_judge(). `gc` has its policy and the time, and possibly `unreadable`; all else is filled
  * in. The ask is borrowed for the call. */
 void gc_facts(const struct gc_facts_ask *ask, struct gc *gc);
 

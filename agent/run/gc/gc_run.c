@@ -5,7 +5,9 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "run/gc/gc_facts.h"
+#include "run/gc/gc_ha.h"
 #include "run/gc/gc_named.h"
+#include "store/uri.h"
 
 struct gc_policy gc_run_policy(const struct setup *setup)
 {
@@ -58,25 +60,17 @@ static int on_reading(void *ctx, const char *what, size_t done)
 	return ends(run) ? -1 : 0;
 }
 
-/* Where Flink's HA keeps blobs: <storage>/<cluster id>/blob (HighAvailabilityServicesUtils), for each side. */
-static void add_blob_dir(struct gc_facts_ask *ask, const char *storage, const char *cluster_id)
-{
-	if (!storage || !cluster_id)
-		return;
-	ask->blob_dirs =
-		xreallocarray(ask->blob_dirs, ask->blob_dir_count + 1, sizeof(*ask->blob_dirs));
-	ask->blob_dirs[ask->blob_dir_count++] =
-		xasprintf("%s/%s/blob", storage, cluster_id + (*cluster_id == '/'));
-}
-
+/* FileSystemBlobStore */
 static void find_blob_dirs(const struct setup *setup, struct gc_facts_ask *ask)
 {
-	const struct flink_settings *settings = &setup->settings;
+	struct gc_ha_place places[GC_HA_PLACES];
 
-	/* also without HA now: earlier launches may have had it */
-	add_blob_dir(ask, settings->ha_storage_dir, settings->ha_cluster_id);
-	for (int side = 0; setup->handover.two_sides && side < SIDES; side++)
-		add_blob_dir(ask, settings->ha_storage_dir, setup->handover.cluster_ids[side]);
+	ask->blob_dir_count = gc_ha_places(setup, places);
+	ask->blob_dirs = xcalloc(GC_HA_PLACES, sizeof(*ask->blob_dirs));
+	for (size_t i = 0; i < ask->blob_dir_count; i++) {
+		ask->blob_dirs[i] = uri_join(places[i].dir, "blob");
+		free(places[i].dir);
+	}
 }
 
 void gc_run_collect(struct gc_run *run, const struct gc_policy *policy)
@@ -104,6 +98,8 @@ void gc_run_collect(struct gc_run *run, const struct gc_policy *policy)
 	ask.named_count = named.count;
 	find_blob_dirs(setup, &ask);
 	gc_facts(&ask, &run->gc);
+	gc_ha_read(&(struct gc_ha_ask){setup, &run->journal, on_reading, run}, &run->gc);
+	gc_judge(&run->gc, &run->journal);
 	for (size_t i = 0; i < ask.blob_dir_count; i++)
 		free(ask.blob_dirs[i]);
 	free(ask.blob_dirs);
