@@ -494,6 +494,31 @@ GC_TEST(nothing_in_flinks_ha_goes_while_something_cannot_be_read)
 	CHECK(w->gc.only_jobs);
 }
 
+/* ---- when ---- */
+
+TEST(it_is_due_after_the_grace_time_and_then_at_intervals)
+{
+	static const struct {
+		int64_t proven, grace, ended;
+		bool stopped;
+		int64_t interval, due;
+	} cases[] = {
+		{1000, HOUR, 0, false, 6 * HOUR, 1000 + HOUR + GC_SLACK_MS},
+		{1000, HOUR, 0, true, 6 * HOUR, 1000 + HOUR + GC_SLACK_MS},
+		{1000, 0, 5 * HOUR, false, 6 * HOUR, 11 * HOUR},
+		{1000, 0, 5 * HOUR, true, 6 * HOUR, 5 * HOUR + GC_RETRY_MS},
+		{1000, 0, 5 * HOUR, true, 1000, 5 * HOUR + 1000}, /* no later than usual */
+		/* another launch is proven meanwhile */
+		{9 * HOUR, HOUR, 5 * HOUR, false, HOUR, 10 * HOUR + GC_SLACK_MS},
+		{9 * HOUR, HOUR, 5 * HOUR, true, 6 * HOUR, 10 * HOUR + GC_SLACK_MS},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+		CHECK_INT(gc_due_unix_ms(cases[i].proven, cases[i].grace, cases[i].ended,
+					 cases[i].stopped, cases[i].interval),
+			  ==, cases[i].due);
+}
+
 /* ---- what stops it ---- */
 
 static const char *stop_of(struct world *w)

@@ -175,6 +175,18 @@ bool gc_is_referred(const struct gc *gc, const char *path)
 	return gc->ref_cap && *slot_of(gc, key_of(path)) != 0;
 }
 
+/* ---- when ---- */
+
+int64_t gc_due_unix_ms(int64_t proven_unix_ms, int64_t grace_ms, int64_t ended_unix_ms,
+		       bool stopped, int64_t interval_ms)
+{
+	int64_t first_unix_ms = proven_unix_ms + grace_ms + GC_SLACK_MS;
+	int64_t wait_ms = stopped && interval_ms > GC_RETRY_MS ? GC_RETRY_MS : interval_ms;
+	int64_t next_unix_ms = ended_unix_ms ? ended_unix_ms + wait_ms : 0;
+
+	return first_unix_ms > next_unix_ms ? first_unix_ms : next_unix_ms;
+}
+
 /* ---- words ---- */
 
 static const struct {

@@ -33,6 +33,9 @@
 #include "core/journal/journal.h"
 #include "core/resolve/facts.h"
 
+#define GC_RETRY_MS INT64_C(600000) /* after a collection that did not judge or delete everything */
+#define GC_SLACK_MS 1000            /* after the grace time: the clocks are not read together */
+
 struct gc_policy {
 	/* the first checkpoint of the last launch must be as old as that; what is deleted is older */
 	int64_t grace_ms;
@@ -207,6 +210,14 @@ bool gc_goes_first(const struct gc *gc, const struct gc_file *file);
  * a request or a hand-over came in between. *ret_why (static) says what.
  */
 bool gc_still_holds(const struct journal *then, const struct journal *now, const char **ret_why);
+
+/*
+ * When to collect next without a request, for a last launch that was proven then; the time is to be
+ * reached, not exact. ended_unix_ms: of the last collection, 0 = there was none; `stopped`: it did not
+ * judge or delete everything.
+ */
+int64_t gc_due_unix_ms(int64_t proven_unix_ms, int64_t grace_ms, int64_t ended_unix_ms,
+		       bool stopped, int64_t interval_ms);
 
 struct gc_sum gc_total(const struct gc *gc, enum gc_verdict verdict);
 

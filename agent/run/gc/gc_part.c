@@ -12,9 +12,6 @@
 #include "run/gc/gc_run.h"
 #include "run/part.h"
 
-#define GC_RETRY_MS INT64_C(600000) /* after a run that was ended, or could not judge */
-#define GC_SLACK_MS 1000            /* after the grace time: the clocks are not read together */
-
 /* What the last run has found; for people. */
 struct gc_seen {
 	int64_t ended_unix_ms; /* 0 = there was none */
@@ -26,7 +23,6 @@ struct gc_part {
 	struct lane *lane;
 	struct loop_timer *timer;
 	struct gc_job *job; /* that runs; NULL = none */
-	int64_t next_unix_ms;
 	struct gc_seen seen;
 };
 
@@ -52,10 +48,11 @@ static bool may_run(const struct driver *driver)
 static int64_t due_unix_ms(const struct driver *driver)
 {
 	const struct launch *launch = journal_launch_const(&driver->life.journal);
-	int64_t first_unix_ms =
-		launch->proven_unix_ms + driver->setup->config.gc.grace_ms + GC_SLACK_MS;
+	const struct gc_seen *seen = &driver->gc->seen;
 
-	return first_unix_ms > driver->gc->next_unix_ms ? first_unix_ms : driver->gc->next_unix_ms;
+	return gc_due_unix_ms(launch->proven_unix_ms, driver->setup->config.gc.grace_ms,
+			      seen->ended_unix_ms, seen->stopped != NULL,
+			      driver->setup->config.gc.interval_ms);
 }
 
 static void plan(struct driver *driver)
@@ -126,10 +123,6 @@ static void take_run(struct driver *driver, const struct gc_job *job)
 	driver->metrics.gc_doubt_bytes = seen->doubt.bytes;
 	driver->metrics.gc_last_unix_ms = seen->ended_unix_ms;
 	driver->metrics.gc_stopped = stopped != NULL;
-	driver->gc->next_unix_ms =
-		seen->ended_unix_ms + (stopped && driver->setup->config.gc.interval_ms > GC_RETRY_MS
-					       ? GC_RETRY_MS
-					       : driver->setup->config.gc.interval_ms);
 }
 
 static void gc_done(void *arg, bool ran)
