@@ -182,6 +182,13 @@ static void print_spare(const struct check *check)
 	row(check, "spare", text);
 }
 
+static void print_changelog(const struct check *check)
+{
+	if (check->setup.settings.changelog_no_claim)
+		row(check, "warning",
+		    "with Flink's changelog, a restored job fails at its first checkpoint in claim mode NO_CLAIM, the default: set execution.state-recovery.claim-mode: CLAIM in Flink's configuration, unless the code of the job does");
+}
+
 /* A third version would end the pod that prepares, or the one that the job has just come to. Back to one
  * of the two it may always go: that is what a rollback is. NULL: it is allowed. */
 static char *handover_refuses(const struct check *check)
@@ -254,6 +261,7 @@ static int report(struct check *check)
 			 check->setup.version_text);
 	row(check, "checked", text);
 	print_spare(check);
+	print_changelog(check);
 	read_journal(check);
 	print_now(check);
 	refusal = handover_refuses(check);

@@ -41,7 +41,12 @@ ok 'would start empty' says 'start empty: upgrade is stateless'
 end_drey
 before=$(sum)
 
+new_yaml 'generation: one'
+sed -i "s|^flink:|flink:\n  properties: {state.changelog.enabled: true}|" "$dir/new.yaml"
+ok "with Flink's changelog" status 0 "$DREY" check --config "$dir/new.yaml"
+ok 'it is warned that a restored job would fail' says 'set execution.state-recovery.claim-mode: CLAIM in'
 ok 'after its end, with the same generation' status 0 "$DREY" check --config "$dir/drey.yaml"
+ok 'without the changelog it is not' eval "! says claim-mode"
 ok 'it is no upgrade' says 'the generation is the same'
 new_yaml 'generation: two'
 sed -i 's/version: 2.3.0/version: 1.20.0/' "$dir/new.yaml"

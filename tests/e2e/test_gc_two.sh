@@ -81,7 +81,7 @@ next_launch() {
 files_of() { # APPLICATION
 	local job
 	for job in ${JOBS[$1]}; do
-		find "$SHARED/ck/$job" -type f -printf '%p %s %T@\n'
+		[ ! -d "$SHARED/ck/$job" ] || find "$SHARED/ck/$job" -type f -printf '%p %s %T@\n'
 	done | sort
 }
 

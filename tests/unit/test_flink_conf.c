@@ -216,6 +216,35 @@ TEST(everything_drey_asks_for_is_found)
 	flink_conf_release(&conf);
 }
 
+TEST(the_changelog_needs_another_claim_mode_than_the_default)
+{
+	static const struct {
+		const char *text;
+		bool breaks;
+	} cases[] = {
+		{"state.changelog.enabled: true\n", true},
+		{"state.backend.changelog.enabled: 'TRUE'\n", true},
+		{"state.changelog.enabled: true\nexecution.state-recovery.claim-mode: no_claim\n",
+		 true},
+		{"state.changelog.enabled: true\nexecution.state-recovery.claim-mode: CLAIM\n",
+		 false},
+		{"state.changelog.enabled: true\nexecution.savepoint-restore-mode: LEGACY\n",
+		 false},
+		{"state.changelog.enabled: false\n", false},
+		{"state.backend.type: rocksdb\n", false},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct flink_conf conf = yaml(cases[i].text);
+		struct flink_settings got;
+
+		CHECK_INT(flink_conf_settings(&conf, &got, NULL), ==, 0);
+		if (got.changelog_no_claim != cases[i].breaks)
+			CHECK_STR(cases[i].text, "judged the other way");
+		flink_conf_release(&conf);
+	}
+}
+
 TEST(a_port_that_is_no_single_port_is_refused)
 {
 	static const char *const bad[] = {"rest.port: 0\n", "rest.port: 65536\n",
