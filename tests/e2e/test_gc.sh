@@ -20,8 +20,11 @@ configure() { # VARIANT
 	{
 		echo 'state.backend.type: rocksdb'
 		echo 'execution.checkpointing.incremental: true'
+		# else it writes all files anew, by chance before the first checkpoint of a launch
+		echo 'state.backend.rocksdb.compaction.style: FIFO'
 		echo 'execution.checkpointing.data-inline-threshold: 0 b'
-		echo 'execution.checkpointing.num-retained: 2'
+		# the first checkpoint of a launch is there when the test looks
+		echo 'execution.checkpointing.num-retained: 20'
 		if [ "$1" = changelog ]; then
 			echo 'state.changelog.enabled: true'
 			echo 'state.changelog.storage: filesystem'
@@ -36,10 +39,14 @@ is_proven() {
 	phase_is Running && status_is .launch.proven
 }
 
-# The files of others to which the newest checkpoint of JOB refers, that are in directories of dead jobs.
+# The files of others to which a checkpoint of JOB refers, that are in directories of dead jobs. Often it is only its first one:
+# RocksDB compacts the files that it has restored, and the changelog is materialized anew.
 borrowed() { # JOB
-	"$BUILD/drey" inspect --json "$(newest_retained "$1")/_metadata" |
-		jq -r --arg job "$1" '.files[].path | select(startswith("file:") and (contains($job) | not))'
+	local metadata
+	for metadata in "$RUN/ck/$1"/chk-*/_metadata; do
+		"$BUILD/drey" inspect --json "$metadata" 2>>"$RUN/log/inspect.log" |
+			jq -r --arg job "$1" '.files[].path | select(startswith("file:") and (contains($job) | not))'
+	done | sort -u
 }
 
 refers_to_the_dead() { # JOB
