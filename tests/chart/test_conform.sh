@@ -139,6 +139,13 @@ dangling() { # NAME
 for name in $(all_values); do
 	case $name in
 	s3-bare) expected="Deployment/orders-jobmanager wants ServiceAccount/theirs" ;;
+	pvc-accounts)
+		expected="CronJob/orders-savepoint wants ServiceAccount/flink-savepoint
+Deployment/orders-jobmanager wants ServiceAccount/flink
+Deployment/orders-taskmanager wants ServiceAccount/flink-worker
+Job/orders-check wants ServiceAccount/flink-check
+Job/orders-uninstall wants ServiceAccount/flink-uninstall"
+		;;
 	pvc-existing)
 		expected="Job/orders-check wants PersistentVolumeClaim/shared-state
 Deployment/orders-jobmanager wants PersistentVolumeClaim/shared-state

@@ -121,6 +121,38 @@ is "$(object full-placed ConfigMap/more .data.release) $(object full-placed Conf
 is "$(object full-placed Deployment/payments-jobmanager '[.spec.template.spec | .containers[0].image, .priorityClassName, .nodeSelector["kubernetes.io/arch"], .tolerations[0].key, .serviceAccountName] | join(" ")')" \
 	"registry.example/orders@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef high amd64 dedicated flink" \
 	"what is said of Pods is handed on, and a digest goes before a tag"
+
+# ---- what is asked of every object and every Pod ---------------------------------------------------
+
+# What of it has not all of MAP: of objects, or of Pods.
+without() { # NAME objects|pods labels|annotations MAP
+	jq --raw-output --arg of "$2" --arg where "$3" --argjson map "$4" '.items[] | (.kind + "/" + .metadata.name) as $name |
+		(if $of == "objects" then . elif .kind == "CronJob" then .spec.jobTemplate.spec.template else .spec.template? end) |
+		select(. != null and .metadata != null) | select(.metadata[$where] // {} | contains($map) | not) | $name' "$RUN/$1.json"
+}
+
+for of in objects pods; do
+	is "$(without full-common "$of" labels '{"cost-center": "4711"}')" "" "common labels: all $of have them"
+	is "$(without full-common "$of" annotations '{"example.com/owner": "payments"}')" "" "common annotations: all $of have them"
+done
+is "$(without s3 objects labels '{"app.kubernetes.io/version": "1.4.0"}')" "" "each object says which version of the application it is of"
+is "$(object full-placed Deployment/payments-jobmanager '.metadata.labels["app.kubernetes.io/version"]')" 1.4.0 "by its tag, also beside a digest"
+is "$(object full-common PodMonitor/orders '.metadata.labels.team') $(object full-common Deployment/orders-taskmanager '.spec.template.metadata.labels.team')" \
+	"monitoring payments-flink" "what is asked of one of them goes before"
+is "$(without full-common pods labels '{"sidecar.istio.io/inject": "false"}' | sort | tr '\n' ' ')" "Deployment/orders-jobmanager Deployment/orders-taskmanager " \
+	"no sidecar is put into the Pods of Jobs, and only there"
+is "$(jq --raw-output '[.items[] | select(.metadata.annotations["helm.sh/resource-policy"] == "keep") | "\(.kind)/\(.metadata.name)"] | sort | join(" ")' "$RUN/full-common.json")" \
+	"ConfigMap/orders-drey-control FlinkApplication/orders ServiceAccount/orders" "what is to outlive the release does"
+# a ResourceQuota refuses a Pod in which one container has no limit of CPU
+is "$(jq '.items[] | .spec | .containers[], .initContainers[]? | select(.resources.limits.cpu == null) | .name' "$RUN/full-common.pods.json")" "" "every container has a limit of CPU"
+is "$(object full-common Deployment/orders-jobmanager '.spec.template.spec.containers[0].resources | tojson')" \
+	'{"limits":{"cpu":"1","ephemeral-storage":"3Gi","memory":"2Gi"},"requests":{"cpu":"500m","ephemeral-storage":"1Gi","memory":"1728Mi"}}' "more resources are beside those of Flink's sizes"
+is "$(jq -r '[.items[].kind] | map(select(. == "Role" or . == "RoleBinding" or . == "ServiceAccount")) | length' "$RUN/pvc-accounts.json")" 0 \
+	"where all accounts are there already, none is made, nor is a Role"
+is "$(object pvc-accounts Deployment/orders-taskmanager .spec.template.spec.serviceAccountName)" flink-worker "and each Pod has its own"
+check "with rights for accounts that are there already" render theirs "${s3[@]}" --set serviceAccount.taskManager.name=worker,serviceAccount.check.name=looker
+is "$(object theirs RoleBinding/orders-taskmanager '.subjects[0].name') $(object theirs RoleBinding/orders-check '.subjects[0].name')" "worker looker" "the Roles are bound to them"
+
 SECONDS=0
 helm template orders "$CHART" "${s3[@]}" >/dev/null
 diag "200 names were rendered in $SECONDS s"

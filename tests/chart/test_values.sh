@@ -145,6 +145,9 @@ for helm in 3 4; do
 		--set upgrade.strategy=surge,jobManager.progressDeadlineSeconds=796
 done
 
+mkdir -p "$RUN/one/charts"
+cp -r "$RUN/many/charts/flink-application" "$RUN/one/charts/"
+printf 'apiVersion: v2\nname: one\nversion: 0.1.0\ndependencies:\n- {name: flink-application, version: %s}\n' "$version" >"$RUN/one/Chart.yaml"
 for helm in 3 4; do
 	mapfile -t s3 < <(values s3)
 	HELM=$helm helm template orders "$CHART" "${s3[@]}" --set drey.kubernetes.control=none,onDelete=nothing >"$RUN/said" 2>&1
@@ -153,6 +156,9 @@ for helm in 3 4; do
 		HELM=$helm helm template "$name" "$CHART" "${s3[@]}" >"$RUN/said" 2>&1
 		check "a release $name is refused by Helm $helm" grep --quiet "application: '$name'" "$RUN/said"
 	done
+	HELM=$helm helm template orders "$CHART" "${s3[@]}" --set global.imageRegistry=registry.example >"$RUN/said" 2>&1
+	check "globals that nothing reads are refused by Helm $helm" grep --quiet 'global: the chart reads nothing from it, but imageRegistry' "$RUN/said"
+	HELM=$helm check "but as a dependency the chart gets those of others, by Helm $helm" helm template orders "$RUN/one" --set global.imageRegistry=registry.example
 done
 
 # Every key of drey.yaml is known here, but for those that are the chart's own business.

@@ -15,6 +15,12 @@
 {{- default (include "flink-application.name" .) .Values.serviceAccount.name -}}
 {{- end -}}
 
+{{/* The account of the Pods of something else: (list CONTEXT KEY SUFFIX). */}}
+{{- define "flink-application.accountOf" -}}
+{{- $root := index . 0 -}}
+{{- default (printf "%s-%s" (include "flink-application.name" $root) (index . 2)) (get $root.Values.serviceAccount (index . 1)).name -}}
+{{- end -}}
+
 {{/* The Deployment or Job of the JobManager; also its headless Service. */}}
 {{- define "flink-application.jobManager" -}}
 {{- printf "%s-jobmanager" (include "flink-application.name" .) -}}
@@ -55,7 +61,36 @@
 app.kubernetes.io/name: flink-application
 app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
+app.kubernetes.io/version: {{ include "flink-application.version" . | quote }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* The same, and a map of labels that takes precedence over commonLabels: (list CONTEXT MAP). */}}
+{{- define "flink-application.labelsAnd" -}}
+{{- mergeOverwrite (include "flink-application.labels" (index . 0) | fromYaml) (deepCopy (index . 1)) | toYaml -}}
+{{- end -}}
+
+{{/* As a label: the tag of the image, or the digest. */}}
+{{- define "flink-application.version" -}}
+{{- .Values.image.tag | default (.Values.image.digest | replace ":" "-") | trunc 63 | trimAll "-_." -}}
+{{- end -}}
+
+{{/* The member `annotations` of an object's metadata, or nothing: (list CONTEXT MAP...); a later map takes precedence. */}}
+{{- define "flink-application.annotations" -}}
+{{- $annotations := deepCopy (index . 0).Values.commonAnnotations -}}
+{{- range slice . 1 }}{{ $annotations = mergeOverwrite $annotations (deepCopy .) }}{{ end -}}
+{{- with $annotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+{{- end -}}
+{{- end -}}
+
+{{/* (list CONTEXT WHAT): an object that `keep` names outlives the release. */}}
+{{- define "flink-application.kept" -}}
+{{- if has (index . 1) (index . 0).Values.keep }}helm.sh/resource-policy: keep{{ end -}}
 {{- end -}}
 
 {{/* (list CONTEXT COMPONENT): labels of Pods that a selector may use: they never change. */}}
@@ -65,6 +100,59 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 app.kubernetes.io/name: flink-application
 app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/component: {{ $component }}
+{{- end -}}
+{{- end -}}
+
+{{/* Labels of a Pod: (list CONTEXT COMPONENT MAP...); a later map takes precedence, but none over the selector. */}}
+{{- define "flink-application.podLabels" -}}
+{{- $labels := deepCopy (index . 0).Values.commonLabels -}}
+{{- range slice . 2 }}{{ $labels = mergeOverwrite $labels (deepCopy .) }}{{ end -}}
+{{- mergeOverwrite $labels (include "flink-application.selector" (slice . 0 2) | fromYaml) | toYaml -}}
+{{- end -}}
+
+{{/* Labels and annotations of the Pod of one of our own Jobs: (list CONTEXT COMPONENT). */}}
+{{- define "flink-application.jobMetadata" -}}
+{{- $root := index . 0 -}}
+labels:
+  {{- include "flink-application.podLabels" (list $root (index . 1) $root.Values.jobs.podLabels) | nindent 2 }}
+{{- with mergeOverwrite (deepCopy $root.Values.commonAnnotations) (deepCopy $root.Values.jobs.podAnnotations) }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* ---- resources ---- */}}
+
+{{/* As YAML: (dict "own" TEXT "over" MAP "memory" MIB "at" KEY). `over` are those of the values. */}}
+{{- define "flink-application.resources" -}}
+{{- include "flink-application.guardMemory" (dict "limit" (dig "limits" "memory" "" .over) "least" .memory "at" (printf "%s.limits.memory" .at)) -}}
+{{- mergeOverwrite (fromYaml .own) (deepCopy .over) | toYaml -}}
+{{- end -}}
+
+{{/* Of a container with Flink: (list VALUES MIB KEY). */}}
+{{- define "flink-application.flinkResources" -}}
+{{- $values := index . 0 -}}
+{{- $memory := printf "%dMi" (index . 1 | int64) -}}
+{{- $limits := dict "memory" $memory -}}
+{{- with $values.cpuLimit }}{{ $_ := set $limits "cpu" (toString .) }}{{ end -}}
+{{- $own := dict "requests" (dict "cpu" (toString $values.cpu) "memory" $memory) "limits" $limits | toYaml -}}
+{{- include "flink-application.resources" (dict "own" $own "over" $values.resources "memory" (index . 1 | int64) "at" (index . 2)) -}}
+{{- end -}}
+
+{{/* Of what is small: the containers of Jobs, and the one that makes directories. */}}
+{{- define "flink-application.jobResources" -}}
+{{- include "flink-application.resources" (dict "own" "{requests: {cpu: 10m, memory: 32Mi}, limits: {memory: 64Mi}}" "over" .Values.jobs.resources "memory" 32 "at" "jobs.resources") -}}
+{{- end -}}
+
+{{/* (dict "limit" QUANTITY "least" MIB "at" PATH): a JVM takes what it was told to, and below that the kernel kills it. */}}
+{{- define "flink-application.guardMemory" -}}
+{{- if ne (toString .limit) "" -}}
+{{- $unit := regexFind "[A-Za-z]*$" (toString .limit) -}}
+{{- $factors := dict "" 1.0 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "P" 1e15 "Ki" 1024.0 "Mi" 1048576.0 "Gi" 1073741824.0 "Ti" 1099511627776.0 "Pi" 1125899906842624.0 -}}
+{{- if not (and (hasKey $factors $unit) (regexMatch "^[0-9]+([.][0-9]+)?[A-Za-z]*$" (toString .limit))) }}{{ fail (printf "%s: '%v' is not a size; write for example 2Gi" .at .limit) }}{{ end -}}
+{{- if lt (mulf (regexFind "^[0-9.]+" (toString .limit) | float64) (get $factors $unit)) (mulf .least 1048576.0) }}
+{{- fail (printf "%s: it is %v, but at least %dMi are needed; set it to that or more" .at .limit (int64 .least)) }}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 
@@ -158,4 +246,11 @@ digits of sha256("NAMESPACE/APPLICATION/SALT/n").
 {{- range $n := $launches }}{{ $names = append $names (printf "%s-%s-config-map" $cluster (printf "%s/%d" $ids $n | sha256sum | trunc 32)) }}{{ end -}}
 {{- end -}}
 {{- toYaml $names -}}
+{{- end -}}
+
+{{/* Refuses values that nothing would read. As a dependency the chart gets the globals of all charts, and most are for others. */}}
+{{- define "flink-application.readsAll" -}}
+{{- if and .Chart.IsRoot .Values.global }}
+{{- fail (printf "global: the chart reads nothing from it, but %s is set there; set image, commonLabels and so on instead" (keys .Values.global | sortAlpha | join ", ")) }}
+{{- end -}}
 {{- end -}}

@@ -32,13 +32,10 @@ access to the cluster (helm template) it finds nothing. */}}
 {{- define "flink-application.jobManagerPod" -}}
 metadata:
   labels:
-    {{- include "flink-application.selector" (list . "jobmanager") | nindent 4 }}
+    {{- include "flink-application.podLabels" (list . "jobmanager" .Values.jobManager.podLabels) | nindent 4 }}
     {{- if include "flink-application.surge" . }}
     # for the Service of the new version
     drey.dev/generation: {{ include "flink-application.generation" . | quote }}
-    {{- end }}
-    {{- with .Values.jobManager.podLabels }}
-    {{- toYaml . | nindent 4 }}
     {{- end }}
   annotations:
     # if it differs from that of the running Pod, this is an upgrade
@@ -51,7 +48,7 @@ metadata:
       {{- include "flink-application.dreyYaml" . | nindent 6 }}
     {{- include "flink-application.configAnnotation" . | nindent 4 }}
     {{- end }}
-    {{- with .Values.jobManager.podAnnotations }}
+    {{- with mergeOverwrite (deepCopy .Values.commonAnnotations) (deepCopy .Values.jobManager.podAnnotations) }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
 spec:
@@ -75,8 +72,7 @@ spec:
     imagePullPolicy: {{ .Values.image.pullPolicy }}
     command: [mkdir, -p, "{{ $directory }}/checkpoints", "{{ $directory }}/savepoints"]
     resources:
-      requests: {cpu: 10m, memory: 16Mi}
-      limits: {memory: 32Mi}
+      {{- include "flink-application.jobResources" . | nindent 6 }}
     securityContext:
       {{- toYaml .Values.containerSecurityContext | nindent 6 }}
     volumeMounts:
@@ -138,14 +134,7 @@ spec:
       failureThreshold: 1
       {{- end }}
     resources:
-      requests:
-        cpu: {{ .Values.jobManager.cpu | quote }}
-        memory: {{ include "flink-application.jobManagerMiB" . }}Mi
-      limits:
-        {{- with .Values.jobManager.cpuLimit }}
-        cpu: {{ . | quote }}
-        {{- end }}
-        memory: {{ include "flink-application.jobManagerMiB" . }}Mi
+      {{- include "flink-application.flinkResources" (list .Values.jobManager (include "flink-application.jobManagerMiB" . | int64) "jobManager.resources") | nindent 6 }}
     securityContext:
       {{- toYaml .Values.containerSecurityContext | nindent 6 }}
     volumeMounts:
