@@ -18,7 +18,7 @@ pods() { # NAME
 	jq '{apiVersion: "v1", kind: "List", items: [
 		.items[] | .kind as $kind | .metadata.name as $name |
 		(if $kind == "CronJob" then .spec.jobTemplate.spec.template else .spec.template? end) | select(. != null and .spec != null) |
-		{apiVersion: "v1", kind: "Pod", metadata: {name: "\($kind | ascii_downcase)-\($name)"}, spec: (.spec | del(.serviceAccountName, .serviceAccount, .priorityClassName, .priority))}
+		{apiVersion: "v1", kind: "Pod", metadata: {name: "\($kind | ascii_downcase)-\($name)"}, spec: (.spec | del(.serviceAccountName, .serviceAccount, .priorityClassName, .priority, .runtimeClassName))}
 	]}' "$RUN/$1.json"
 }
 
@@ -152,6 +152,49 @@ is "$(jq -r '[.items[].kind] | map(select(. == "Role" or . == "RoleBinding" or .
 is "$(object pvc-accounts Deployment/orders-taskmanager .spec.template.spec.serviceAccountName)" flink-worker "and each Pod has its own"
 check "with rights for accounts that are there already" render theirs "${s3[@]}" --set serviceAccount.taskManager.name=worker,serviceAccount.check.name=looker
 is "$(object theirs RoleBinding/orders-taskmanager '.subjects[0].name') $(object theirs RoleBinding/orders-check '.subjects[0].name')" "worker looker" "the Roles are bound to them"
+
+# ---- podTemplate -----------------------------------------------------------------------------------
+
+check "the same without a podTemplate" render s3-same "${s3[@]}" --set 'jobManager.env[0].name=TOPIC,jobManager.env[0].value=orders'
+
+spec_of() { # NAME COMPONENT JQ
+	object "$1" "Deployment/orders-$2" ".spec.template.spec | $3"
+}
+
+for component in jobmanager taskmanager; do
+	is "$(spec_of s3-template $component '[.initContainers[].name, .containers[].name] | join(" ")')" "fetch logs $component" "$component: more containers, and its own is the same one"
+	is "$(spec_of s3-template $component .containers[0] | sha256sum)" "$(spec_of s3-same $component .containers[0] | sha256sum)" \
+		"$component: whose members are those of before"
+	is "$(spec_of s3-template $component '[.volumes[] | .name] | join(" ")')" "$(spec_of s3-same $component '[.volumes[] | .name] | join(" ")') lib" "$component: one more volume"
+	is "$(spec_of s3-template $component '.volumes[] | select(.name == "tmp") | .emptyDir | "\(.medium) \(.sizeLimit)"')" "Memory $(spec_of s3-same $component '.volumes[] | select(.name == "tmp") | .emptyDir.sizeLimit')" \
+		"$component: a map is merged"
+	is "$(spec_of s3-template $component '[.securityContext.runAsUser, .securityContext.supplementalGroups[0], .hostAliases[0].ip, .dnsConfig.options[0].name, .runtimeClassName, .schedulerName, .terminationGracePeriodSeconds] | map(tostring) | join(" ")')" \
+		"9999 2000 192.0.2.1 ndots gvisor volcano 600" "$component: what the Pod had and what it gets"
+done
+is "$(spec_of s3-template jobmanager '[.tolerations[].key] | join(" ")')" "dedicated spot" "tolerations are appended"
+is "$(spec_of s3-template taskmanager '[.topologySpreadConstraints[] | "\(.whenUnsatisfiable)=\(.labelSelector.matchLabels | keys | map(ltrimstr("app.kubernetes.io/")) | join(","))"] | join(" ")')" "ScheduleAnyway=instance,name DoNotSchedule=name" \
+	"the constraint of the same two keys is merged"
+is "$(object s3-template Job/orders-check '.spec.template.spec | [.hostAliases[0].ip, (.containers[0].env[] | select(.name == "HTTPS_PROXY") | .value)] | join(" ")') $(object s3-template CronJob/orders-savepoint '.spec.jobTemplate.spec.template.spec.containers | "\(length) \(.[0].terminationMessagePolicy)"')" \
+	"192.0.2.1 http://proxy.example:3128 1 File" "what is said of a container counts in the Pod of its Job"
+check "null removes, a variable is replaced, ports and mounts are added" render removed "${s3[@]}" --values <(cat <<-'YAML'
+	jobManager:
+	  env: [{name: TOPIC, value: orders}]
+	  podTemplate:
+	    spec:
+	      securityContext: {runAsUser: null, fsGroup: null}
+	      containers:
+	      - name: jobmanager
+	        env: [{name: TOPIC, valueFrom: {configMapKeyRef: {name: topics, key: a}}}]
+	        envFrom: [{configMapRef: {name: more}}]
+	        ports: [{containerPort: 5005, name: debug}, {containerPort: 5005, protocol: UDP, name: more}]
+	        volumeMounts: [{name: tmp, mountPath: /scratch, subPath: scratch}]
+	        securityContext: {readOnlyRootFilesystem: false}
+YAML
+)
+is "$(spec_of removed jobmanager '[.securityContext.runAsUser, .securityContext.fsGroup, .securityContext.runAsNonRoot, .containers[0].securityContext.readOnlyRootFilesystem, .containers[0].securityContext.allowPrivilegeEscalation] | map(tostring) | join(" ")')" \
+	"null null true false false" "users and groups are gone, the rest is not"
+is "$(spec_of removed jobmanager '.containers[0] | [.env[] | select(.name == "TOPIC") | .value // .valueFrom.configMapKeyRef.name] + [.envFrom[0].configMapRef.name, .ports[-2].name, .ports[-1].protocol, .volumeMounts[-1].mountPath] | join(" ")')" \
+	"topics more debug UDP /scratch" "and the other things are there"
 
 SECONDS=0
 helm template orders "$CHART" "${s3[@]}" >/dev/null

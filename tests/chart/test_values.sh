@@ -91,10 +91,10 @@ done
 is "$(diff <(jq --raw-output '.properties | keys[] | select(. != "global")' "$SCHEMA" | sort) \
 	<(sed -n 's/^\([a-zA-Z0-9]*\):.*/\1/p' "$CHART/values.yaml" | sort))" "" "the schema and values.yaml have the same sections"
 is "$(jq --raw-output "$keys"' | select(.schema.type == "object" and (.schema | has("additionalProperties") | not)) | .path | join(".")' "$SCHEMA" | tr '\n' ' ')" \
-	"global jobManager.affinity.nodeAffinity jobManager.affinity.podAffinity jobManager.affinity.podAntiAffinity \
-taskManager.affinity.nodeAffinity taskManager.affinity.podAffinity taskManager.affinity.podAntiAffinity \
+	"global jobManager.affinity.nodeAffinity jobManager.affinity.podAffinity jobManager.affinity.podAntiAffinity jobManager.podTemplate.spec \
+taskManager.affinity.nodeAffinity taskManager.affinity.podAffinity taskManager.affinity.podAntiAffinity taskManager.podTemplate.spec \
 podSecurityContext.appArmorProfile podSecurityContext.seLinuxOptions podSecurityContext.seccompProfile \
-containerSecurityContext.appArmorProfile containerSecurityContext.seLinuxOptions containerSecurityContext.seccompProfile " \
+containerSecurityContext.appArmorProfile containerSecurityContext.seLinuxOptions containerSecurityContext.seccompProfile jobs.podTemplate.spec " \
 	"every map knows its keys, but for those of Kubernetes that are handed on"
 is "$(jq --raw-output "$keys"' | select(.schema.type == "integer" and (.schema | has("minimum") and (has("maximum") or has("not")) | not)) | .path | join(".")' "$SCHEMA" | tr '\n' ' ')" \
 	"podSecurityContext.fsGroup podSecurityContext.runAsGroup podSecurityContext.runAsUser containerSecurityContext.runAsGroup containerSecurityContext.runAsUser " \

@@ -30,6 +30,11 @@ access to the cluster (helm template) it finds nothing. */}}
 
 {{/* The Pod of the JobManager, the same in a Deployment and in a Job. */}}
 {{- define "flink-application.jobManagerPod" -}}
+{{- $ends := eq .Values.jobManager.kind "Job" -}}
+{{- include "flink-application.merged" (dict "pod" (include "flink-application.jobManagerOwnPod" .) "over" .Values.jobManager.podTemplate "at" "jobManager.podTemplate" "main" "jobmanager" "env" .Values.jobManager.env "grace" .Values.jobManager.terminationGracePeriodSeconds "memory" (include "flink-application.jobManagerMiB" . | int64) "ends" $ends) -}}
+{{- end -}}
+
+{{- define "flink-application.jobManagerOwnPod" -}}
 metadata:
   labels:
     {{- include "flink-application.podLabels" (list . "jobmanager" .Values.jobManager.podLabels) | nindent 4 }}
