@@ -16,9 +16,10 @@ chart_begin chart-render
 # The Pods of everything that makes Pods, without their accounts and priorities, which a dry run has not made.
 pods() { # NAME
 	jq '{apiVersion: "v1", kind: "List", items: [
-		.items[] | .kind as $kind | .metadata.name as $name |
+		.items[] | .kind as $kind | .metadata.name as $name | (.spec.volumeClaimTemplates? // []) as $claims |
 		(if $kind == "CronJob" then .spec.jobTemplate.spec.template else .spec.template? end) | select(. != null and .spec != null) |
-		{apiVersion: "v1", kind: "Pod", metadata: {name: "\($kind | ascii_downcase)-\($name)"}, spec: (.spec | del(.serviceAccountName, .serviceAccount, .priorityClassName, .priority, .runtimeClassName))}
+		{apiVersion: "v1", kind: "Pod", metadata: {name: "\($kind | ascii_downcase)-\($name)"}, spec: (.spec | del(.serviceAccountName, .serviceAccount, .priorityClassName, .priority, .runtimeClassName) |
+			.volumes += [$claims[] | {name: .metadata.name, emptyDir: {}}])}
 	]}' "$RUN/$1.json"
 }
 
@@ -195,6 +196,44 @@ is "$(spec_of removed jobmanager '[.securityContext.runAsUser, .securityContext.
 	"null null true false false" "users and groups are gone, the rest is not"
 is "$(spec_of removed jobmanager '.containers[0] | [.env[] | select(.name == "TOPIC") | .value // .valueFrom.configMapKeyRef.name] + [.envFrom[0].configMapRef.name, .ports[-2].name, .ports[-1].protocol, .volumeMounts[-1].mountPath] | join(" ")')" \
 	"topics more debug UDP /scratch" "and the other things are there"
+
+# ---- pools and StatefulSets of TaskManagers --------------------------------------------------------
+
+# What makes TaskManagers, a line each.
+makers() { # NAME JQ
+	jq --raw-output ".items[] | select(.spec.template.metadata.labels[\"app.kubernetes.io/component\"]? == \"taskmanager\") | \"\(.kind)/\(.metadata.name) \" + ($2)" "$RUN/$1.json" | sort
+}
+
+is "$(makers s3-pools '[.spec.replicas, .spec.selector.matchLabels["drey.dev/pool"], .spec.template.metadata.labels["drey.dev/pool"], .spec.template.metadata.labels.tier] | map(tostring) | join(" ")')" \
+	"Deployment/orders-taskmanager 2 null null stream
+Deployment/orders-taskmanager-large 2 large large stream
+Deployment/orders-taskmanager-spot 1 spot spot null" "each pool is a Deployment; what it says of itself replaces what is said of all"
+is "$(makers s3-pools '.spec.template.spec | [(.hostAliases | length), .priorityClassName, .tolerations[0].key, .nodeSelector["example.com/size"], .containers[0].resources.limits.memory, .containers[0].resources.requests.cpu] | map(tostring) | join(" ")')" \
+	"Deployment/orders-taskmanager 1 null null null 1728Mi 1
+Deployment/orders-taskmanager-large 1 null null large 8Gi 4
+Deployment/orders-taskmanager-spot 2 low spot null 1728Mi 1" "and its podTemplate comes on top of that of all"
+is "$(makers s3-pools '.spec.template.spec.containers[0].args | join(" ") | sub(".*taskmanager.host=[^ ]*"; "")')" \
+	"Deployment/orders-taskmanager 
+Deployment/orders-taskmanager-large  -D taskmanager.numberOfTaskSlots=8 -D taskmanager.memory.process.size=8192m
+Deployment/orders-taskmanager-spot " "Flink is told of what differs"
+is "$(grep -A3 'name: orders-taskmanager-spot$' "$RUN/s3-pools.yaml" | grep -c replicas:)" 0 "replicas that are null are left to whoever scales"
+is "$(object s3-pools Deployment/orders-jobmanager '.spec.template.metadata.annotations["drey.dev/generation"]')" \
+	"$(object s3 Deployment/orders-jobmanager '.spec.template.metadata.annotations["drey.dev/generation"]')" "pools are no other version of the job"
+is "$(makers full-sets '[.spec.replicas, .spec.podManagementPolicy, (.spec.volumeClaimTemplates[0] | .metadata.name, .spec.storageClassName, .spec.resources.requests.storage), .spec.persistentVolumeClaimRetentionPolicy.whenDeleted, .spec.selector.matchLabels["drey.dev/taskmanager"]] | map(tostring) | join(" ")')" \
+	"StatefulSet/orders-taskmanager-0 1 Parallel local fast 20Gi Delete orders-taskmanager-0
+StatefulSet/orders-taskmanager-1 1 Parallel local fast 20Gi Delete orders-taskmanager-1
+StatefulSet/orders-taskmanager-large-0 1 Parallel local fast 20Gi Delete orders-taskmanager-large-0" "StatefulSets: one for each TaskManager, with a claim"
+is "$(object full-sets ConfigMap/orders-flink '.data["config.yaml"]' | key_values | grep -E 'local|working-dir' | sort | tr '\n' ' ')" \
+	"execution.checkpointing.local-backup.enabled=true execution.state-recovery.from-local=true process.taskmanager.working-dir=/flink/local state.backend.rocksdb.localdir=/flink/local/rocksdb " \
+	"local recovery: Flink is told to keep state there, and to look for it"
+is "$(object full-sets StatefulSet/orders-taskmanager-1 '.spec.template.spec.containers[0] | (.command[4:8] | join(" ")), (.volumeMounts[] | select(.name == "local") | .mountPath), .args[-1]' | tr '\n' ' ')" \
+	"bash /etc/drey/local.sh /flink/local $(object full-sets Deployment/orders-jobmanager '.spec.template.metadata.annotations["drey.dev/generation"]')-\$(POD_NAME) /flink/local taskmanager.host=\$(POD_IP) " \
+	"which drey join starts with the id of this Pod"
+check "local recovery of a Deployment" render local "${s3[@]}" --set taskManager.localRecovery.enabled=true
+is "$(object local Deployment/orders-taskmanager '.spec.template.spec.volumes[] | select(.name == "local") | .emptyDir.sizeLimit')" 10Gi "is on an emptyDir"
+check "with a class" render claim "${s3[@]}" --set taskManager.localRecovery.enabled=true,taskManager.localRecovery.storageClass=fast,flink.version=1.19.1
+is "$(object claim Deployment/orders-taskmanager '.spec.template.spec.volumes[] | select(.name == "local") | .ephemeral.volumeClaimTemplate.spec.storageClassName') $(object claim ConfigMap/orders-flink '.data["config.yaml"]' | key_values | grep local-)" \
+	"fast state.backend.local-recovery=true" "on a claim of each Pod; Flink 1.19 has another key for it"
 
 SECONDS=0
 helm template orders "$CHART" "${s3[@]}" >/dev/null

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 #
 # The scripts inside the chart, against servers that imitate drey and Flink: a terminating TaskManager waits for the last
-# savepoint, and for nothing else, also where there are JobManagers of two generations; the liveness of a TaskManager; what
-# `helm test` detects.
+# savepoint, and for nothing else, also where there are JobManagers of two generations; the liveness of a TaskManager; what is
+# removed from a volume with local state; what `helm test` detects.
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"
@@ -231,6 +231,19 @@ check "no JVM yet: it is alive" alive "$NOBODY"
 process 9 java
 check "a JVM that does not listen is not" not alive "$NOBODY"
 check "one that listens is" alive "$PORT"
+
+# ---- local recovery --------------------------------------------------------------------------------
+
+local_volume() { # what is on it
+	(cd "$RUN/local" && find . -mindepth 1 -maxdepth 2 | sort | tr '\n' ' ')
+}
+
+mkdir -p "$RUN/local"/{lost+found,tm_old-orders-0,rocksdb/job_1} "$RUN/local/tm_new-orders-0/localState"
+is "$(bash "$FILES/local.sh" "$RUN/local" new-orders-0 printf '%s,' a 'b c')" "a,b c," "local recovery: the command is started"
+is "$(local_volume)" "./lost+found ./rocksdb ./tm_new-orders-0 ./tm_new-orders-0/localState " "what nobody would find is gone, and what is of this TaskManager is there"
+rm -rf "$RUN/local"/*
+is "$(bash "$FILES/local.sh" "$RUN/local" new-orders-0 echo started)" started "a new volume is empty"
+check "the exit status is that of the command" test "$(bash "$FILES/local.sh" "$RUN/local" a bash -c 'exit 7'; echo $?)" = 7
 
 # ---- helm test -------------------------------------------------------------------------------------
 

@@ -41,6 +41,17 @@ taskmanager.registration.timeout: 30 s
 # how long it keeps the slots of a job whose JobManager is gone
 taskmanager.slot.timeout: 2 s
 {{- end }}
+{{- if .Values.taskManager.localRecovery.enabled }}
+process.taskmanager.working-dir: {{ include "flink-application.localDirectory" . }}
+# on the same volume, where a copy of its files is a link
+state.backend.rocksdb.localdir: {{ include "flink-application.localDirectory" . }}/rocksdb
+{{- if hasPrefix "1.19" .Values.flink.version }}
+state.backend.local-recovery: true
+{{- else }}
+execution.checkpointing.local-backup.enabled: true
+execution.state-recovery.from-local: true
+{{- end }}
+{{- end }}
 {{- with .Values.s3 }}
 {{- if .endpoint }}
 s3.endpoint: {{ .endpoint | quote }}

@@ -148,7 +148,7 @@ envFrom: []
 {{- range $over.volumes -}}
 {{- $name := dig "name" "" (ternary . dict (kindIs "map" .)) -}}
 {{- if has $name (list "drey" "flink" "control" "run" "state" "check" "local") -}}
-{{- range $.pod.volumes }}{{ if eq .name $name }}{{ fail (printf "%s.volumes[name=%s]: not for a podTemplate: the chart sets it" $.at $name) }}{{ end }}{{ end -}}
+{{- range $.pod.containers }}{{ range .volumeMounts }}{{ if eq .name $name }}{{ fail (printf "%s.volumes[name=%s]: not for a podTemplate: the chart sets it" $.at $name) }}{{ end }}{{ end }}{{ end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

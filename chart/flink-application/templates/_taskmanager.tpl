@@ -1,13 +1,121 @@
-{{/* ---- the Pod of a TaskManager ---- */}}
+{{/* ---- TaskManagers: pools, the objects of each, and their Pods ---- */}}
 
-{{- define "flink-application.taskManagerPod" -}}
-{{- include "flink-application.merged" (dict "pod" (include "flink-application.taskManagerOwnPod" .) "over" .Values.taskManager.podTemplate "at" "taskManager.podTemplate" "main" "taskmanager" "env" .Values.taskManager.env "grace" (add (include "flink-application.awaitStopSeconds" .) 30) "memory" .Values.taskManager.memoryMiB) -}}
+{{/*
+The pools as JSON, a list of {name, fullName, at, values, templates}: first the unnamed one, which taskManager describes, then
+those of taskManager.pools, whose values replace those of taskManager. `at` is the key of the values.
+*/}}
+{{- define "flink-application.pools" -}}
+{{- $own := omit .Values.taskManager "pools" "podTemplate" -}}
+{{- $name := include "flink-application.taskManager" . -}}
+{{- $template := dict "at" "taskManager.podTemplate" "over" .Values.taskManager.podTemplate -}}
+{{- $pools := list (dict "name" "" "fullName" $name "at" "taskManager" "values" $own "templates" (list $template)) -}}
+{{- range .Values.taskManager.pools -}}
+{{- $values := deepCopy $own -}}
+{{- range $key, $value := omit . "podTemplate" "name" }}{{ $_ := set $values $key $value }}{{ end -}}
+{{- $at := printf "taskManager.pools[name=%s]" .name -}}
+{{- $templates := list $template -}}
+{{- with .podTemplate }}{{ $templates = append $templates (dict "at" (printf "%s.podTemplate" $at) "over" .) }}{{ end -}}
+{{- $pools = append $pools (dict "name" .name "fullName" (printf "%s-%s" $name .name) "at" $at "values" $values "templates" $templates) -}}
+{{- end -}}
+{{- toJson $pools -}}
 {{- end -}}
 
+{{/* The Pod: (merge POOL (dict "root" CONTEXT "labels" MAP "set" BOOL)). */}}
+{{- define "flink-application.taskManagerPod" -}}
+{{- $pod := include "flink-application.taskManagerOwnPod" . -}}
+{{- $grace := add (include "flink-application.awaitStopSeconds" .root) 30 -}}
+{{- $main := dict "main" "taskmanager" "env" .values.env "grace" $grace "memory" .values.memoryMiB -}}
+{{- range .templates }}{{ $pod = include "flink-application.merged" (merge (dict "pod" $pod) . $main) }}{{ end -}}
+{{- $pod -}}
+{{- end -}}
+
+{{/* What runs in it, with what differs between pools. */}}
+{{- define "flink-application.taskManagerCommand" -}}
+{{- $of := . -}}
+{{- with .root -}}
+- "{{ .Values.flink.home }}/bin/taskmanager.sh"
+- start-foreground
+- -D
+- taskmanager.host=$(POD_IP)
+{{- if ne (int $of.values.slots) (int .Values.taskManager.slots) }}
+- -D
+- taskmanager.numberOfTaskSlots={{ $of.values.slots }}
+{{- end }}
+{{- if ne (int $of.values.memoryMiB) (int .Values.taskManager.memoryMiB) }}
+- -D
+- taskmanager.memory.process.size={{ $of.values.memoryMiB }}m
+{{- end }}
+{{- end -}}
+{{- end -}}
+
+{{/* ---- volumes for local recovery ---- */}}
+
+{{- define "flink-application.localDirectory" -}}
+/flink/local
+{{- end -}}
+
+{{/* What runs first, with the id of the TaskManager: the rest of a list of words, or nothing. */}}
+{{- define "flink-application.localScript" -}}
+{{- if .Values.taskManager.localRecovery.enabled -}}
+, bash, /etc/drey/local.sh, {{ include "flink-application.localDirectory" . }}, {{ if .Values.highAvailability.enabled }}{{ include "flink-application.generation" . }}-{{ end }}$(POD_NAME)
+{{- end -}}
+{{- end -}}
+
+{{/* The spec of a claim. */}}
+{{- define "flink-application.localClaim" -}}
+{{- with .Values.taskManager.localRecovery -}}
+accessModes: [ReadWriteOnce]
+{{- with .storageClass }}
+storageClassName: {{ . | quote }}
+{{- end }}
+resources:
+  requests:
+    storage: {{ .size | quote }}
+{{- end -}}
+{{- end -}}
+
+{{/* ---- what does not go together ---- */}}
+
+{{- define "flink-application.canHaveSets" -}}
+{{- $seen := list -}}
+{{- range $n, $pool := .Values.taskManager.pools -}}
+{{- if has .name $seen }}{{ fail (printf "taskManager.pools[%d].name: '%s' is there twice" $n .name) }}{{ end -}}
+{{- $seen = append $seen .name -}}
+{{- end -}}
+{{- if eq .Values.taskManager.kind "StatefulSet" -}}
+{{- if include "flink-application.earlyTaskManagers" . }}
+{{- fail "upgrade.taskManagers: it is early, but taskManager.kind is StatefulSet, whose Pods cannot be there twice; set it to late, or upgrade.strategy to recreate" }}
+{{- end }}
+{{- range include "flink-application.pools" . | fromJsonArray -}}
+{{- if kindIs "invalid" .values.replicas }}
+{{- fail (printf "%s.replicas: it is null, but taskManager.kind is StatefulSet, of which the chart makes one for each TaskManager; set a number" .at) }}
+{{- end }}
+{{- if gt (len (printf "%s-%d" .fullName (max 0 (sub (int .values.replicas) 1)))) 52 }}
+{{- fail (printf "taskManager.kind: it is StatefulSet, whose names Kubernetes puts into labels, and %s-%d has more than 52 characters; set a shorter application" .fullName (max 0 (sub (int .values.replicas) 1))) }}
+{{- end }}
+{{- if $.Release.IsUpgrade -}}
+{{- with lookup "apps/v1" "StatefulSet" $.Release.Namespace (printf "%s-0" .fullName) -}}
+{{- $old := dict -}}
+{{- range .spec.volumeClaimTemplates }}{{ $old = dict "size" .spec.resources.requests.storage "storageClass" (default "" .spec.storageClassName) }}{{ end -}}
+{{- $new := ternary (pick $.Values.taskManager.localRecovery "size" "storageClass") dict $.Values.taskManager.localRecovery.enabled -}}
+{{- if ne (toJson $old) (toJson $new) }}
+{{- fail (printf "taskManager.localRecovery: the volumes of a StatefulSet cannot be changed; delete the StatefulSets first, the job waits for the new ones: kubectl --namespace %s delete statefulset --selector %s" $.Release.Namespace (printf "app.kubernetes.io/instance=%s,app.kubernetes.io/component=taskmanager" $.Release.Name)) }}
+{{- end }}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* ---- the Pod ---- */}}
+
 {{- define "flink-application.taskManagerOwnPod" -}}
+{{- $of := . -}}
+{{- $values := .values -}}
+{{- with .root -}}
 metadata:
   labels:
-    {{- include "flink-application.podLabels" (list . "taskmanager" .Values.taskManager.podLabels) | nindent 4 }}
+    {{- include "flink-application.podLabels" (list . "taskmanager" $values.podLabels $of.labels) | nindent 4 }}
     {{- if include "flink-application.surge" . }}
     drey.dev/generation: {{ include "flink-application.generation" . | quote }}
     {{- end }}
@@ -19,7 +127,7 @@ metadata:
     {{- if include "flink-application.surge" . }}
     {{- include "flink-application.configAnnotation" . | nindent 4 }}
     {{- end }}
-    {{- with mergeOverwrite (deepCopy .Values.commonAnnotations) (deepCopy .Values.taskManager.podAnnotations) }}
+    {{- with mergeOverwrite (deepCopy .Values.commonAnnotations) (deepCopy $values.podAnnotations) }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
 spec:
@@ -40,17 +148,17 @@ spec:
     imagePullPolicy: {{ .Values.image.pullPolicy }}
     {{- if .Values.highAvailability.enabled }}
     # starts Flink when drey of the same generation says on which side, with its cluster id and a resource id
-    command: [drey-init, --remap, "143", --, drey, join]
+    command: [drey-init, --remap, "143", --{{ include "flink-application.localScript" . }}, drey, join]
     args:
     {{- include "flink-application.joinOptions" . | nindent 4 }}
     - --
-    - "{{ .Values.flink.home }}/bin/taskmanager.sh"
-    - start-foreground
-    - -D
-    - taskmanager.host=$(POD_IP)
+    {{- include "flink-application.taskManagerCommand" $of | nindent 4 }}
     {{- else }}
-    command: [drey-init, --remap, "143", --, "{{ .Values.flink.home }}/bin/taskmanager.sh", start-foreground]
-    args: [-D, taskmanager.host=$(POD_IP), -D, taskmanager.resource-id=$(POD_NAME)]
+    command: [drey-init, --remap, "143", --{{ include "flink-application.localScript" . }}]
+    args:
+    {{- include "flink-application.taskManagerCommand" $of | nindent 4 }}
+    - -D
+    - taskmanager.resource-id=$(POD_NAME)
     {{- end }}
     env:
     {{- include "flink-application.podEnv" . | nindent 4 }}
@@ -62,10 +170,10 @@ spec:
     {{- with include "flink-application.storageEnv" . }}
     {{- . | nindent 4 }}
     {{- end }}
-    {{- with .Values.taskManager.env }}
+    {{- with $values.env }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
-    {{- with .Values.taskManager.envFrom }}
+    {{- with $values.envFrom }}
     envFrom:
     {{- toYaml . | nindent 4 }}
     {{- end }}
@@ -125,21 +233,36 @@ spec:
       failureThreshold: 1
     {{- end }}
     resources:
-      {{- include "flink-application.flinkResources" (list .Values.taskManager .Values.taskManager.memoryMiB "taskManager.resources") | nindent 6 }}
+      {{- include "flink-application.flinkResources" (list $values $values.memoryMiB (printf "%s.resources" $of.at)) | nindent 6 }}
     securityContext:
       {{- toYaml .Values.containerSecurityContext | nindent 6 }}
     volumeMounts:
     - {name: drey, mountPath: /etc/drey}
+    {{- if .Values.taskManager.localRecovery.enabled }}
+    - {name: local, mountPath: {{ include "flink-application.localDirectory" . }}}
+    {{- end }}
     {{- include "flink-application.flinkMounts" . | nindent 4 }}
-    {{- with .Values.taskManager.extraVolumeMounts }}
+    {{- with $values.extraVolumeMounts }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
   volumes:
   - name: drey
-    configMap: {name: {{ include "flink-application.name" . }}-drey, items: [{key: await-stop.sh, path: await-stop.sh}{{ if .Values.highAvailability.enabled }}, {key: alive.sh, path: alive.sh}{{ end }}]}
-  {{- include "flink-application.flinkVolumes" (list . .Values.taskManager.tmpSize) | nindent 2 }}
-  {{- with .Values.taskManager.extraVolumes }}
+    configMap: {name: {{ include "flink-application.name" . }}-drey, items: [{key: await-stop.sh, path: await-stop.sh}{{ if .Values.highAvailability.enabled }}, {key: alive.sh, path: alive.sh}{{ end }}{{ if .Values.taskManager.localRecovery.enabled }}, {key: local.sh, path: local.sh}{{ end }}]}
+  {{- if and .Values.taskManager.localRecovery.enabled (not $of.set) }}
+  - name: local
+    {{- if .Values.taskManager.localRecovery.storageClass }}
+    ephemeral:
+      volumeClaimTemplate:
+        spec:
+          {{- include "flink-application.localClaim" . | nindent 10 }}
+    {{- else }}
+    emptyDir: {sizeLimit: {{ .Values.taskManager.localRecovery.size | quote }}}
+    {{- end }}
+  {{- end }}
+  {{- include "flink-application.flinkVolumes" (list . $values.tmpSize) | nindent 2 }}
+  {{- with $values.extraVolumes }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
-  {{- include "flink-application.placement" .Values.taskManager | nindent 2 }}
+  {{- include "flink-application.placement" $values | nindent 2 }}
+{{- end -}}
 {{- end -}}

@@ -85,6 +85,12 @@ clusterIds: {{ toJson . }}
 {{- if include "flink-application.surge" . }}
 {{- fail (printf "%s, but upgrade.strategy is surge, where a new version prepares itself with TaskManagers of its own, which the old one would scale to 0; remove it, or set upgrade.strategy to recreate" $key) }}
 {{- end }}
+{{- if eq .Values.taskManager.kind "StatefulSet" }}
+{{- fail (printf "%s, but taskManager.kind is StatefulSet, and drey scales one Deployment; remove it, or set taskManager.kind to Deployment" $key) }}
+{{- end }}
+{{- if .Values.taskManager.pools }}
+{{- fail (printf "%s, but there are taskManager.pools, and drey scales one Deployment; remove it, or the pools" $key) }}
+{{- end }}
 {{- if not (include "flink-application.journal" .) }}
 {{- fail (printf "%s, but drey.kubernetes.journal is none, so the number of TaskManagers could not be recorded; name a ConfigMap there, or remove it" $key) }}
 {{- end }}
