@@ -139,12 +139,17 @@ dangling() { # NAME
 for name in $(all_values); do
 	case $name in
 	s3-bare) expected="Deployment/orders-jobmanager wants ServiceAccount/theirs" ;;
-	pvc-accounts)
+	without-roles)
 		expected="CronJob/orders-savepoint wants ServiceAccount/flink-savepoint
 Deployment/orders-jobmanager wants ServiceAccount/flink
 Deployment/orders-taskmanager wants ServiceAccount/flink-worker
 Job/orders-check wants ServiceAccount/flink-check
 Job/orders-uninstall wants ServiceAccount/flink-uninstall"
+		;;
+	platform)
+		expected="Deployment/orders-jobmanager wants ConfigMap/company-ca
+Deployment/orders-taskmanager wants ConfigMap/company-ca
+Job/orders-check wants ConfigMap/company-ca"
 		;;
 	pvc-existing)
 		expected="Job/orders-check wants PersistentVolumeClaim/shared-state

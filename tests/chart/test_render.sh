@@ -148,9 +148,9 @@ is "$(jq --raw-output '[.items[] | select(.metadata.annotations["helm.sh/resourc
 is "$(jq '.items[] | .spec | .containers[], .initContainers[]? | select(.resources.limits.cpu == null) | .name' "$RUN/full-common.pods.json")" "" "every container has a limit of CPU"
 is "$(object full-common Deployment/orders-jobmanager '.spec.template.spec.containers[0].resources | tojson')" \
 	'{"limits":{"cpu":"1","ephemeral-storage":"3Gi","memory":"2Gi"},"requests":{"cpu":"500m","ephemeral-storage":"1Gi","memory":"1728Mi"}}' "more resources are beside those of Flink's sizes"
-is "$(jq -r '[.items[].kind] | map(select(. == "Role" or . == "RoleBinding" or . == "ServiceAccount")) | length' "$RUN/pvc-accounts.json")" 0 \
+is "$(jq -r '[.items[].kind] | map(select(. == "Role" or . == "RoleBinding" or . == "ServiceAccount")) | length' "$RUN/without-roles.json")" 0 \
 	"where all accounts are there already, none is made, nor is a Role"
-is "$(object pvc-accounts Deployment/orders-taskmanager .spec.template.spec.serviceAccountName)" flink-worker "and each Pod has its own"
+is "$(object without-roles Deployment/orders-taskmanager .spec.template.spec.serviceAccountName)" flink-worker "and each Pod has its own"
 check "with rights for accounts that are there already" render theirs "${s3[@]}" --set serviceAccount.taskManager.name=worker,serviceAccount.check.name=looker
 is "$(object theirs RoleBinding/orders-taskmanager '.subjects[0].name') $(object theirs RoleBinding/orders-check '.subjects[0].name')" "worker looker" "the Roles are bound to them"
 

@@ -156,6 +156,16 @@ annotations:
 {{- end -}}
 {{- end -}}
 
+{{/* Members of the spec of a Service, or nothing. */}}
+{{- define "flink-application.ipFamilies" -}}
+{{- with .Values.service.ipFamilyPolicy }}
+  ipFamilyPolicy: {{ . }}
+{{- end }}
+{{- with .Values.service.ipFamilies }}
+  ipFamilies: {{ toJson . }}
+{{- end }}
+{{- end -}}
+
 {{/* ---- image, storage ---- */}}
 
 {{- define "flink-application.image" -}}
