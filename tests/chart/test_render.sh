@@ -154,6 +154,10 @@ is "$(object without-roles Deployment/orders-taskmanager .spec.template.spec.ser
 check "with rights for accounts that are there already" render theirs "${s3[@]}" --set serviceAccount.taskManager.name=worker,serviceAccount.check.name=looker
 is "$(object theirs RoleBinding/orders-taskmanager '.subjects[0].name') $(object theirs RoleBinding/orders-check '.subjects[0].name')" "worker looker" "the Roles are bound to them"
 
+is "$(jq --compact-output '[.items[] | select(.kind == "Service") | .spec.ipFamilyPolicy] | unique' "$RUN/ipv6.json")" '["PreferDualStack"]' "every Service has the addresses that are asked for"
+is "$(jq '[.items[].spec | .. | objects | .runAsUser, .runAsGroup, .fsGroup | select(. != null)] | length' "$RUN/openshift.pods.json")" 0 \
+	"where the cluster chooses the user, no Pod names one"
+
 # ---- podTemplate -----------------------------------------------------------------------------------
 
 check "the same without a podTemplate" render s3-same "${s3[@]}" --set 'jobManager.env[0].name=TOPIC,jobManager.env[0].value=orders'

@@ -19,6 +19,7 @@
 #                             counted after that
 #   restored_from PATH        for check: drey has decided for PATH, Flink has restored it, and the job has read its contents
 #   newest_on_s3              the newest retained checkpoint in the bucket, of the job that drey knows
+#   bind_volume CLAIM DIR MODE     the volume that a class of the cluster would make for this claim: DIR, below VOLUME
 #   pods_gone COMPONENT       for await: there is none, not even one that is terminating
 #   e2e_end                   as in every end-to-end test; deletes the namespace
 
@@ -77,6 +78,21 @@ node_namespace() {
 			metadata: {name: events}
 			spec: {accessModes: [ReadWriteMany], storageClassName: "", volumeName: $NAMESPACE, resources: {requests: {storage: 1Gi}}}
 		YAML
+}
+
+bind_volume() { # CLAIM DIR MODE
+	kubectl_cluster apply --filename - >/dev/null <<-YAML
+		apiVersion: v1
+		kind: PersistentVolume
+		metadata: {name: $NAMESPACE-$1, labels: {drey-test: $NAMESPACE}}
+		spec:
+		  capacity: {storage: 10Gi}
+		  accessModes: [$3]
+		  persistentVolumeReclaimPolicy: Retain
+		  storageClassName: ""
+		  claimRef: {name: $1, namespace: $NAMESPACE}
+		  hostPath: {path: "$2"}
+	YAML
 }
 
 # The server is a process of the test; Pods reach it at the address of the node.

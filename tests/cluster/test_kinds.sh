@@ -62,18 +62,7 @@ other_job() { # JOB
 # The claim is the chart's own; this is what a class of the cluster would make for it.
 mkdir -p "$STATE"
 chmod 777 "$STATE"
-kubectl apply --filename - >/dev/null <<-YAML
-	apiVersion: v1
-	kind: PersistentVolume
-	metadata: {name: $NAMESPACE-state, labels: {drey-test: $NAMESPACE}}
-	spec:
-	  capacity: {storage: 10Gi}
-	  accessModes: [ReadWriteMany]
-	  persistentVolumeReclaimPolicy: Retain
-	  storageClassName: ""
-	  claimRef: {name: orders-state, namespace: $NAMESPACE}
-	  hostPath: {path: "$STATE"}
-YAML
+bind_volume orders-state "$STATE" ReadWriteMany
 values "persistentVolumeClaim: {enabled: true}"
 ON_VOLUME=(--set 's3.endpoint=,s3.region=,s3.secret.name=' --set state.uri=file:///flink/state)
 

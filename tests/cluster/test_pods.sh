@@ -118,24 +118,31 @@ job=$(status .jobId)
 check "a jar with another digest is refused before the upgrade" not upgrade_with_digest "${DIGEST//[0-9]/0}"
 is "$(status .jobId)" "$job" "and the job runs"
 
+# ---- pools -----------------------------------------------------------------------------------------
+
+slots() { # of each TaskManager
+	rest taskmanagers '[.taskmanagers[].slotsNumber] | sort | join(" ")'
+}
+
+slots_are() { # WANTED
+	[ "$(slots)" = "$1" ]
+}
+
+restored=$(event_count RESTORED)
+jq --null-input '{taskManager: {pools: [{name: "small", replicas: 1, slots: 2, memoryMiB: 850}]}}' >"$RUN/pools.json"
+check "one more pool" upgrade --values "$RUN/more.yaml" --values "$RUN/pools.json"
+await "Flink has its slots" slots_are "1 2"
+is "$(kubectl get pod --selector drey.dev/pool=small --output json | jq --raw-output '[.items[] | .spec.containers[0].resources.limits.memory, (.status.initContainerStatuses[] | select(.name == "beat") | .started)] | map(tostring) | join(" ")')" \
+	"850Mi true" "in Pods of its own size, with what is asked of all TaskManagers"
+is "$(status .jobId) $(event_count RESTORED)" "$job $restored" "the job has run on"
+
 # ---- TaskManagers with volumes ---------------------------------------------------------------------
 
 # What a class of the cluster would make.
 LOCAL=$VOLUME/local
 mkdir -p "$LOCAL"
 chmod 777 "$LOCAL"
-kubectl apply --filename - >/dev/null <<-YAML
-	apiVersion: v1
-	kind: PersistentVolume
-	metadata: {name: $NAMESPACE-local, labels: {drey-test: $NAMESPACE}}
-	spec:
-	  capacity: {storage: 1Gi}
-	  accessModes: [ReadWriteOnce]
-	  persistentVolumeReclaimPolicy: Retain
-	  storageClassName: ""
-	  claimRef: {name: local-orders-taskmanager-0-0, namespace: $NAMESPACE}
-	  hostPath: {path: "$LOCAL"}
-YAML
+bind_volume local-orders-taskmanager-0-0 "$LOCAL" ReadWriteOnce
 {
 	cat "$CHART/files/log4j-console.properties"
 	printf 'logger.%s.name = org.apache.flink.%s\nlogger.%s.level = DEBUG\n' \

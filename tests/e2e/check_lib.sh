@@ -33,3 +33,11 @@ check_new() { # [KEY=VALUE...] [-- JOB_ARG...]
 says() { # TEXT
 	grep --quiet --fixed-strings -- "$1" "$RUN/check"
 }
+
+# Flink's Table API, for a job that needs it.
+table_jars() {
+	local name
+	for name in flink-table-api-java-uber flink-table-planner-loader flink-table-runtime flink-cep; do
+		cp "$("$TOP/tools/get-flink.sh" --plugin "$name" "$FLINK_VERSION")" "$RUN/flink/lib/" || return 1
+	done
+}

@@ -11,13 +11,6 @@
 # shellcheck source=tests/e2e/check_lib.sh
 . "$E2E_DIR/check_lib.sh"
 
-table_jars() {
-	local name
-	for name in flink-table-api-java-uber flink-table-planner-loader flink-table-runtime flink-cep; do
-		cp "$("$TOP/tools/get-flink.sh" --plugin "$name" "$FLINK_VERSION")" "$RUN/flink/lib/" || return 1
-	done
-}
-
 # A job that executes like this runs; the next version of it is checked.
 runs() { # LAST
 	DREY_CONF[flink.jobClass]=drey.TableJob

@@ -11,12 +11,8 @@
 # shellcheck source=tests/e2e/check_lib.sh
 . "$E2E_DIR/check_lib.sh"
 
-table_jars() {
-	local name
-	for name in flink-table-api-java-uber flink-table-planner-loader flink-table-runtime flink-cep; do
-		cp "$("$TOP/tools/get-flink.sh" --plugin "$name" "$FLINK_VERSION")" "$RUN/flink/lib/" || return 1
-	done
-	mkdir -p "$RUN/flink/opt" && cp "$("$TOP/tools/get-flink.sh" --plugin flink-sql-gateway "$FLINK_VERSION")" "$RUN/flink/opt/"
+sql_jars() {
+	table_jars && mkdir -p "$RUN/flink/opt" && cp "$("$TOP/tools/get-flink.sh" --plugin flink-sql-gateway "$FLINK_VERSION")" "$RUN/flink/opt/"
 }
 
 script() { # QUERY
@@ -32,7 +28,7 @@ script() { # QUERY
 QUERY='SELECT customer, COUNT(*) FROM orders GROUP BY customer'
 e2e_begin sql
 held_jar
-check "Flink's SQL is there" table_jars
+check "Flink's SQL is there" sql_jars
 export FLINK_OPT_DIR=$RUN/flink/opt
 drey_conf
 DREY_CONF[flink.jobClass]=org.apache.flink.table.runtime.application.SqlDriver
