@@ -5,6 +5,7 @@
 #include "cmd/client.h"
 #include "cmd/commands.h"
 #include "cmd/text.h"
+#include "core/slots.h"
 
 static const struct cli_option options[] = {
 	CLI_CONFIG,
@@ -66,9 +67,31 @@ static int read_options(const struct cli *cli, struct parallelism *wanted)
 	return CLI_OK;
 }
 
+struct rescaling {
+	const struct parallelism *wanted;
+	const char *nonce;
+	bool warned; /* of too few slots */
+};
+
+/* The request is in force all the same: with more TaskManagers the job gets the rest. */
+static void warn_of_slots(const struct cli *cli, const struct status_rescale *now,
+			  struct rescaling *of)
+{
+	cleanup_free char *few =
+		slots_short(now->slots_needed, now->slots_total, now->task_managers);
+
+	if (!few || of->warned)
+		return;
+	fprintf(cli->err,
+		"drey rescale: there are too few slots for the parallelism: %s; the job runs with fewer subtasks until there are more: add TaskManagers\n",
+		few);
+	of->warned = true;
+}
+
 static int rescale_judge(struct client *client, void *arg)
 {
-	const char *nonce = arg;
+	struct rescaling *of = arg;
+	const char *nonce = of->nonce;
 	struct status_rescale now;
 	int stuck = client_stuck(client);
 
@@ -85,6 +108,7 @@ static int rescale_judge(struct client *client, void *arg)
 				now.error);
 	if (!strcmp(now.state, "reached") || !strcmp(now.state, "none"))
 		return CLI_OK;
+	warn_of_slots(client->cli, &now, of);
 	client->progress = *now.missing ? now.missing : "Flink has accepted the parallelism";
 	return CLIENT_CONTINUE;
 }
@@ -105,6 +129,7 @@ static void print_rescaled(const struct client *client, void *arg)
 static int rescale_ask(struct client *client, void *arg)
 {
 	struct control_request request = {.command = COMMAND_RESCALE};
+	struct rescaling *of = arg;
 	const struct status_view *view = &client->view;
 	cleanup_free char *nonce = NULL;
 	int status = client_mark(client);
@@ -119,19 +144,21 @@ static int rescale_ask(struct client *client, void *arg)
 	if ((status = client_nonce(client->cli, &nonce)) != CLI_OK)
 		return status;
 	request.nonce = nonce;
-	request.parallelism = *(const struct parallelism *)arg;
+	request.parallelism = *of->wanted;
+	of->nonce = nonce;
 	return client_do(
 		client, &request,
-		&(struct client_goal){"the parallelism", rescale_judge, nonce, print_rescaled});
+		&(struct client_goal){"the parallelism", rescale_judge, of, print_rescaled});
 }
 
 static int rescale_run(const struct cli *cli)
 {
 	struct parallelism wanted = {0};
+	struct rescaling of = {.wanted = &wanted};
 	int status = read_options(cli, &wanted);
 
 	if (status == CLI_OK)
-		status = client_run(cli, rescale_ask, &wanted);
+		status = client_run(cli, rescale_ask, &of);
 	parallelism_release(&wanted);
 	return status;
 }

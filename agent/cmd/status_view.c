@@ -163,13 +163,17 @@ void status_view_rescale(const struct json *doc, struct status_rescale *ret_resc
 {
 	const struct json *wanted = json_get(doc, "parallelism"), *last = json_get(wanted, "last");
 
-	*ret_rescale = (struct status_rescale){.waiting = text(wanted, "waitingNonce"),
-					       .state = text(wanted, "state"),
-					       .missing = text(wanted, "missing"),
-					       .nonce = text(last, "nonce"),
-					       .error = text(last, "error"),
-					       .left_out = text(last, "leftOut"),
-					       .ok = json_bool_or(last, "ok", false)};
+	*ret_rescale =
+		(struct status_rescale){.waiting = text(wanted, "waitingNonce"),
+					.state = text(wanted, "state"),
+					.missing = text(wanted, "missing"),
+					.nonce = text(last, "nonce"),
+					.error = text(last, "error"),
+					.left_out = text(last, "leftOut"),
+					.ok = json_bool_or(last, "ok", false),
+					.slots_needed = json_i64_or(wanted, "slotsNeeded", 0),
+					.slots_total = json_i64_or(wanted, "slotsTotal", 0),
+					.task_managers = json_i64_or(wanted, "taskManagers", -1)};
 }
 
 /* Both members came with the same version. */

@@ -89,6 +89,7 @@ struct status_rescale {
 	const char *state, *missing;
 	const char *nonce, *error, *left_out; /* of the last answer */
 	bool ok;
+	int64_t slots_needed, slots_total, task_managers; /* needed 0 = not known */
 };
 void status_view_rescale(const struct json *doc, struct status_rescale *ret_rescale);
 

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/murmur3.h"
+#include "core/slots.h"
 
 #define TEXT_MAX_BYTES 400 /* of lists for people */
 
@@ -241,4 +242,13 @@ char *rescale_missing(const struct rescale_vertex *vertices, size_t count)
 			add_item(&text, "%s: %" PRId64 " of %" PRId64, vertices[i].name,
 				 vertices[i].parallelism, vertices[i].upper);
 	return text_or_null(&text);
+}
+
+int64_t rescale_slots(const struct rescale_vertex *vertices, size_t count)
+{
+	cleanup_free struct slot_user *users = xcalloc(count + 1, sizeof(*users));
+
+	for (size_t i = 0; i < count; i++)
+		users[i] = (struct slot_user){vertices[i].slot_group, vertices[i].upper};
+	return slots_needed(users, count);
 }

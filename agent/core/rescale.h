@@ -53,7 +53,8 @@ bool parallelism_is_empty(const struct parallelism *wanted); /* no numbers */
 struct rescale_vertex {
 	const char *id, *name;
 	int64_t parallelism, max_parallelism;
-	int64_t lower, upper; /* its bounds; 0 = not known */
+	int64_t lower, upper;   /* its bounds; 0 = not known */
+	const char *slot_group; /* id; NULL = not known */
 };
 
 enum rescale_verdict {
@@ -87,5 +88,8 @@ char *rescale_body(const struct rescale_vertex *vertices, const struct rescale_b
 
 /* Which vertices do not run with their upper bound: "count: 2 of 4". NULL: none. The caller frees. */
 char *rescale_missing(const struct rescale_vertex *vertices, size_t count);
+
+/* So many slots the vertices need to run with their upper bounds. */
+int64_t rescale_slots(const struct rescale_vertex *vertices, size_t count);
 
 #endif

@@ -39,15 +39,17 @@ static int read_bounds(const struct json *doc, struct flink_requirement *to, str
 
 static int read_vertex(const struct json *node, struct flink_requirement *to, struct err *err)
 {
-	const char *id, *name;
+	const char *id, *name, *group = NULL;
 
 	if (json_need_str(node, "id", &id, err) < 0 || rest_need_id(id, err) < 0 ||
 	    json_need_str(node, "name", &name, err) < 0 ||
-	    json_need_i64(node, "parallelism", &to->parallelism, err) < 0)
+	    json_need_i64(node, "parallelism", &to->parallelism, err) < 0 ||
+	    json_opt_str(node, "slotSharingGroupId", &group, err) < 0)
 		return -1;
 	to->max_parallelism = json_i64_or(node, "maxParallelism", -1);
 	to->id = xstrdup(id);
 	to->name = xstrdup(name);
+	to->slot_group = xstrdup(group);
 	return 0;
 }
 
@@ -100,6 +102,7 @@ void flink_requirements_release(struct flink_requirements *requirements)
 	for (size_t i = 0; i < requirements->count; i++) {
 		free(requirements->list[i].id);
 		free(requirements->list[i].name);
+		free(requirements->list[i].slot_group);
 	}
 	free(requirements->list);
 	*requirements = (struct flink_requirements){0};

@@ -13,7 +13,8 @@
 #include "flink/rest.h"
 
 struct flink_requirement {
-	char *id, *name;                      /* of the vertex */
+	char *id, *name;  /* of the vertex */
+	char *slot_group; /* id of its slot sharing group; NULL = Flink has not told */
 	int64_t parallelism, max_parallelism; /* max: -1 = Flink has not told */
 	int64_t lower, upper;
 };

@@ -207,19 +207,19 @@ init_argv() {
 	return 0
 }
 
-start_tm() {
+start_tm() { # [NAME]
 	flink_tm_argv "$RUN"
 	init_argv
-	spawn tm "${INIT_ARGV[@]}" "${FLINK_TM_ARGV[@]}"
+	spawn "${1:-tm}" "${INIT_ARGV[@]}" "${FLINK_TM_ARGV[@]}"
 }
 
 # The same, but one that fails is restarted, as in a pod. A TaskManager whose JobManager dies exactly during the
 # registration calls a dead address until taskmanager.registration.timeout ends it.
-start_tm_pod() {
+start_tm_pod() { # [NAME]
 	flink_tm_argv "$RUN"
 	init_argv
 	# shellcheck disable=SC2016 # expanded by that shell
-	spawn tm bash -c 'until "$@"; do echo "the TaskManager has ended with status $?"; done' tm \
+	spawn "${1:-tm}" bash -c 'until "$@"; do echo "the TaskManager has ended with status $?"; done' tm \
 		"${INIT_ARGV[@]}" "${FLINK_TM_ARGV[@]}"
 }
 

@@ -9,38 +9,18 @@
 # shellcheck disable=SC2119,SC2317 # functions with optional arguments, called by name
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
-
-counters=b71731f1c0df9c3076c4a455334d0ad6 # the vertex of the operator with the uid `count`
+# shellcheck source=tests/e2e/elastic_lib.sh
+. "$E2E_DIR/elastic_lib.sh"
 
 e2e_begin rescale
-case $FLINK_VERSION in
-1.*) pause=jobmanager.adaptive-scheduler.scaling-interval.min wait=jobmanager.adaptive-scheduler.resource-stabilization-timeout ;;
-*)
-	pause=jobmanager.adaptive-scheduler.executing.cooldown-after-rescaling
-	wait=jobmanager.adaptive-scheduler.submission.resource-stabilization-timeout
-	;;
-esac
-run_conf <<-END
-	jobmanager.scheduler: adaptive
-	$pause: 1 s
-	$wait: 1 s
-END
-sed -i 's/numberOfTaskSlots: 1/numberOfTaskSlots: 4/' "$RUN/conf/config.yaml"
+adaptive_conf
 drey_conf
 DREY_CONF[generation]=v1
-
-parallelism() {
-	rest "jobs/$(job_id)" ".vertices[] | select(.id == \"$counters\") | .parallelism"
-}
-
-runs_with() { # N
-	[ "$(parallelism 2>/dev/null)" = "$1" ]
-}
 
 rescale() { # STATUS ARG...
 	local want=$1 got=0
 	shift
-	drey rescale --timeout 90s "$@" >"$RUN/said" 2>&1 || got=$?
+	drey rescale --timeout "${LIMIT:-90s}" "$@" >"$RUN/said" 2>&1 || got=$?
 	[ "$got" -eq "$want" ] || {
 		echo "status $got"
 		cat "$RUN/said"
@@ -52,23 +32,8 @@ said() { # TEXT: the last rescale
 	grep -F -- "$1" "$RUN/said"
 }
 
-# What was restored under each checkpoint id is what was in it, whatever the number of subtasks.
-continues() {
-	awk '
-		$1 == "GAP" { print "state does not continue: " $0; bad = 1 }
-		$1 == "SNAPSHOT" { count[$2, $4] = $3; subtasks[$4] = 1 }
-		$1 == "RESTORED" && $2 != "-" { restored[$5, $2] += $3; id[$5, $2] = $2 }
-		END {
-			for (r in restored) {
-				sum = 0
-				for (s in subtasks) sum += count[id[r], s]
-				if (restored[r] != sum) {
-					print "restored " restored[r] " from checkpoint " id[r] ", which has " sum
-					bad = 1
-				}
-			}
-			exit bad
-		}' "$EVENTS"
+not_said() { # TEXT
+	! said "$1"
 }
 
 has_parallelism() { # JQ
@@ -100,6 +65,24 @@ check "more than the maximum is refused" rescale 1 --parallelism 200
 check "and the maximum is named" said "the maximum parallelism of"
 check "what was in force stays" has_parallelism '.vertices.count == 3 and (.last.ok | not)'
 is "$(parallelism)" 3 "and the job is left alone"
+
+# ---- too few slots ---------------------------------------------------------------------------------
+
+LIMIT=5s
+check "more than there are slots is accepted" rescale 6 --vertex count=6
+LIMIT=90s
+check "with a warning, and its numbers" said "it needs 6 slots, and there are 4 (1 TaskManager)"
+check "so does the status" has_parallelism '.state == "settling" and .slotsNeeded == 6 and .slotsTotal == 4'
+check "and the condition" status_is '.conditions[] | select(.type == "ParallelismAsRequested") | .message |
+	contains("it needs 6 slots, and there are 4")'
+await "the job takes all that there are" runs_with 4
+start_tm_pod tm2
+await "with another TaskManager it runs as requested" has_parallelism '.state == "reached" and .slotsTotal == 8'
+is "$(parallelism)" 6 "with all its subtasks"
+check "without a launch" status_is ".jobId == \"$job\""
+check "and the state continues" continues
+check "less is reached at once" rescale 0 --vertex count=3
+check "and nothing is said of slots" not_said "slots"
 
 # ---- it survives -----------------------------------------------------------------------------------
 

@@ -1,4 +1,7 @@
 /* Another parallelism for the running job: a request is recorded, then Flink is asked, and every later launch gets it. */
+#include <string.h>
+
+#include "core/report/condition_rescale.h"
 #include "life.h"
 
 #define SECONDS 1000
@@ -15,6 +18,8 @@ static struct rescale_vertex vertex(int64_t parallelism, int64_t upper)
 				       .upper = upper};
 }
 
+static int slots_total = -1; /* that Flink has; -1: it does not say */
+
 static void answer(struct life *l, enum operation_status status, const char *error,
 		   int64_t parallelism, int64_t upper)
 {
@@ -25,7 +30,10 @@ static void answer(struct life *l, enum operation_status status, const char *err
 				       .status = status,
 				       .error = error,
 				       .vertices = &seen,
-				       .vertex_count = status == STATUS_COMPLETED}};
+				       .vertex_count = status == STATUS_COMPLETED,
+				       .slots_known = slots_total >= 0,
+				       .slots_total = slots_total,
+				       .task_managers = 2}};
 
 	forget(l);
 	step(l, &e);
@@ -341,7 +349,7 @@ RESCALE_TEST(too_few_slots_are_reported_and_watched_for_half_an_hour)
 		shows(l, 2, 4);
 	}
 	CHECK(!l->life.rescale.settling && !l->life.rescale.reached);
-	CHECK_HAS(l->notes, "count: 2 of 4; are there enough slots?");
+	CHECK_HAS(l->notes, "after 30 min: count: 2 of 4");
 	CHECK_STR(l->life.rescale.missing, "count: 2 of 4");
 	CHECK_PHASE(l, PHASE_RUNNING);
 }
@@ -389,4 +397,38 @@ RESCALE_TEST(a_changed_job_gets_the_rest_and_what_is_left_out_is_recorded)
 	intent.parallelism.vertex_count = 2;
 	parallelism_release(
 		&(struct parallelism){.vertices = intent.parallelism.vertices, .vertex_count = 2});
+}
+
+static const char *of_condition(const struct life *l, struct condition *ret_condition)
+{
+	condition_rescale(&l->life, ret_condition);
+	return ret_condition->message;
+}
+
+RESCALE_TEST(how_many_slots_are_missing_is_said_at_once_and_until_there_are_enough)
+{
+	struct condition condition;
+
+	want(l, "p1", 4);
+	slots_total = 3;
+	shows(l, 1, 1);
+	CHECK(!strstr(l->notes, "too few slots"));
+	shows(l, 1, 4);
+	CHECK_HAS(l->notes, "it needs 4 slots, and there are 3 (2 TaskManagers)");
+	CHECK_HAS(of_condition(l, &condition), "count: 1 of 4; it needs 4 slots, and there are 3");
+	forget(l);
+	for (int i = 0; i < 400 && l->life.rescale.settling; i++) {
+		pass(l, 10 * SECONDS);
+		shows(l, 3, 4);
+	}
+	CHECK_HAS(l->notes, "count: 3 of 4; it needs 4 slots, and there are 3 (2 TaskManagers)");
+	want(l, "p2", 4);
+	slots_total = 4;
+	forget(l);
+	shows(l, 3, 4);
+	CHECK(!strstr(l->notes, "too few slots"));
+	CHECK_STR(
+		of_condition(l, &condition),
+		"Flink has accepted the parallelism, the job does not run with it yet: count: 3 of 4");
+	slots_total = -1;
 }

@@ -25,7 +25,7 @@
 #define GRAPH                                                                                      \
 	"{\"vertices\":[{\"id\":\"" V1                                                             \
 	"\",\"name\":\"Source: numbers\",\"parallelism\":1,\"maxParallelism\":128},{\"id\":\"" V2  \
-	"\",\"name\":\"count -> sink: Writer\",\"parallelism\":2}]}"
+	"\",\"name\":\"count -> sink: Writer\",\"parallelism\":2,\"slotSharingGroupId\":\"a01\"}]}"
 #define BOUNDS                                                                                     \
 	"{\"" V1 "\":{\"parallelism\":{\"lowerBound\":1,\"upperBound\":1}},\"" V2                  \
 	"\":{\"parallelism\":{\"lowerBound\":1,\"upperBound\":4}}}"
@@ -72,6 +72,8 @@ TEST(each_vertex_has_its_bounds_and_its_maximum)
 		CHECK_INT(got.list[1].lower, ==, 1);
 		CHECK_INT(got.list[1].upper, ==, 4);
 		CHECK_STR(got.list[1].name, "count -> sink: Writer");
+		CHECK_STR(got.list[0].slot_group, NULL);
+		CHECK_STR(got.list[1].slot_group, "a01");
 	}
 	flink_requirements_release(&got);
 	rig_end(&rig);

@@ -171,3 +171,13 @@ TEST(a_request_replaces_what_was_wanted_or_changes_parts_of_it)
 	parallelism_release(&before);
 	parallelism_release(&request);
 }
+
+TEST(vertices_of_one_group_share_slots)
+{
+	struct rescale_vertex vertices[] = {{.upper = 3, .slot_group = "g"},
+					    {.upper = 5, .slot_group = "g"},
+					    {.upper = 2, .slot_group = "h"}};
+
+	CHECK_INT(rescale_slots(vertices, 3), ==, 7);
+	CHECK_INT(rescale_slots(job, ARRAY_LEN(job)), ==, 2);
+}

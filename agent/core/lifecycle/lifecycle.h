@@ -214,6 +214,8 @@ struct event {
 			const char *error;
 			const struct rescale_vertex *vertices;
 			size_t vertex_count;
+			bool slots_known;
+			int slots_total, task_managers; /* that Flink has */
 		} rescaled;
 		struct {
 			int64_t sent_ms; /* of the write that succeeded; 0 = it is another one's */
@@ -397,7 +399,10 @@ struct lifecycle {
 		struct parallelism put; /* what RESCALE asks for, if it sets bounds */
 		bool put_requested;     /* by a request that is not answered yet */
 		char *left_out;         /* of it; owned */
-		char *missing;    /* which vertices do not run with it yet; owned, NULL = all do */
+		char *missing; /* which vertices do not run with it yet; owned, NULL = all do */
+		/* when last seen: what its bounds need, and what Flink has */
+		bool slots_known;
+		int64_t slots_needed, slots_total, task_managers;
 		int64_t subtasks; /* of the job, when last seen; 0 = not seen */
 		int64_t restarts; /* of this Flink's job, that were made for another parallelism */
 		/* the bounds that the job had by itself, by vertex id; not known after the first
@@ -521,6 +526,10 @@ bool lifecycle_is_prepared(const struct lifecycle *life);
 enum role lifecycle_role(const struct lifecycle *life);
 /* It has taken the job, which does not run yet: not ready, however it looks. */
 bool lifecycle_is_unready(const struct lifecycle *life);
+
+/* The running job, with the parallelism that Flink has accepted: "it needs 8 slots, and there are 4 (2 TaskManagers)"; NULL: there
+ * are enough, or it is not known. The caller frees. */
+char *lifecycle_slots_short(const struct lifecycle *life);
 
 /* Fenced, or in contradiction with itself: it starts nothing and takes no
  * requests; life.reason says why. */

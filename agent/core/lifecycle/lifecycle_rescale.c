@@ -17,6 +17,7 @@
 #include "base/backoff.h"
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_internal.h"
+#include "core/slots.h"
 
 #define RETRY_FIRST_MS 1000
 #define RETRY_MOST_MS  60000
@@ -49,6 +50,14 @@ void rescale_forget(struct lifecycle *life)
 	free(life->rescale.missing);
 	parallelism_release(&life->rescale.put);
 	memset(&life->rescale, 0, sizeof(life->rescale));
+}
+
+char *lifecycle_slots_short(const struct lifecycle *life)
+{
+	return life->rescale.slots_known
+		       ? slots_short(life->rescale.slots_needed, life->rescale.slots_total,
+				     life->rescale.task_managers)
+		       : NULL;
 }
 
 void rescale_yield(struct lifecycle *life)
@@ -131,10 +140,15 @@ static void accepted(struct lifecycle *life, struct parallelism *wanted, bool re
 	struct journal *journal = &life->journal;
 	struct parallelism *request = &journal->intent.parallelism;
 	const char *left_out = life->rescale.left_out;
+	cleanup_free char *few = lifecycle_slots_short(life);
 
 	note(life, left_out ? NOTE_WARNING : NOTE_INFO, "Flink has accepted the parallelism%s%s%s",
 	     requested ? "" : " that is in force", left_out ? ", except: " : "",
 	     left_out ? left_out : "");
+	if (few)
+		note(life, NOTE_WARNING,
+		     "there are too few slots for the parallelism: %s; the job runs with fewer subtasks until there are more: add TaskManagers",
+		     few);
 	record(life, wanted->nonce, NULL);
 	if (requested && xstrsame(request->nonce, wanted->nonce))
 		parallelism_release(request);
@@ -237,6 +251,15 @@ static int64_t count_subtasks(const struct event *event)
 	return sum;
 }
 
+static void see_slots(struct lifecycle *life, const struct event *event)
+{
+	life->rescale.slots_known = event->rescaled.slots_known;
+	life->rescale.slots_needed =
+		rescale_slots(event->rescaled.vertices, event->rescaled.vertex_count);
+	life->rescale.slots_total = event->rescaled.slots_total;
+	life->rescale.task_managers = event->rescaled.task_managers;
+}
+
 static void see_vertices(struct lifecycle *life, const struct event *event)
 {
 	int64_t subtasks = count_subtasks(event);
@@ -248,10 +271,12 @@ static void see_vertices(struct lifecycle *life, const struct event *event)
 	free(life->rescale.missing);
 	life->rescale.missing = missing;
 	remember_own(life, event);
+	see_slots(life, event);
 }
 
 static void settle(struct lifecycle *life)
 {
+	cleanup_free char *few = lifecycle_slots_short(life);
 	int64_t waited_ms = life->now_ms - life->rescale.since_ms;
 
 	if (!life->rescale.missing && !life->seen.tasks_missing && waited_ms >= FRESH_MS) {
@@ -261,9 +286,10 @@ static void settle(struct lifecycle *life)
 	} else if (waited_ms >= LOOK_FOR_MS) {
 		life->rescale.settling = false;
 		note(life, NOTE_WARNING,
-		     "the job does not run with the requested parallelism after %lld min: %s; are there enough slots?",
+		     "the job does not run with the requested parallelism after %lld min: %s%s%s",
 		     (long long)(LOOK_FOR_MS / 60000),
-		     life->rescale.missing ? life->rescale.missing : "tasks are missing");
+		     life->rescale.missing ? life->rescale.missing : "tasks are missing",
+		     few ? "; " : "", few ? few : "");
 	} else {
 		life->rescale.again_ms =
 			life->now_ms + (waited_ms < OFTEN_FOR_MS ? LOOK_OFTEN_MS : LOOK_SELDOM_MS);

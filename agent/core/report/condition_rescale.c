@@ -1,5 +1,7 @@
 #include "core/report/condition_rescale.h"
 
+#include <stdlib.h>
+
 #include "base/json.h"
 #include "base/mem.h"
 #include "core/journal/journal_fields.h"
@@ -52,6 +54,7 @@ void condition_rescale(const struct lifecycle *life, struct condition *ret_condi
 	enum progress now = progress(life);
 	const char *missing = or_nothing(life->rescale.missing);
 	const char *left_out = or_nothing(last->left_out);
+	cleanup_free char *few = lifecycle_slots_short(life);
 
 	switch (now) {
 	case PROGRESS_NONE:
@@ -69,9 +72,10 @@ void condition_rescale(const struct lifecycle *life, struct condition *ret_condi
 	case PROGRESS_SETTLING:
 	case PROGRESS_SHORT:
 		condition_say(ret_condition, TRUTH_FALSE, reasons[now],
-			      "Flink has accepted the parallelism%s%s%s%s",
+			      "Flink has accepted the parallelism%s%s%s%s%s%s",
 			      *missing ? ", the job does not run with it yet: " : "", missing,
-			      *left_out ? "; except: " : "", left_out);
+			      few ? "; " : "", or_nothing(few), *left_out ? "; except: " : "",
+			      left_out);
 		break;
 	case PROGRESS_ACCEPTED:
 	case PROGRESS_REACHED:
@@ -110,6 +114,11 @@ void status_add_rescale(struct json *doc, const struct lifecycle *life)
 	add_wanted(to, &journal->parallelism);
 	json_add_str(to, "state", words[progress(life)]);
 	json_add_str(to, "missing", life->rescale.missing);
+	if (life->rescale.slots_known) {
+		json_add_i64(to, "slotsNeeded", life->rescale.slots_needed);
+		json_add_i64(to, "slotsTotal", life->rescale.slots_total);
+		json_add_i64(to, "taskManagers", life->rescale.task_managers);
+	}
 	json_add_str(to, "waitingNonce", waiting);
 	record_add(to, "last", &rescaled_table, &journal->rescaled, NULL);
 }

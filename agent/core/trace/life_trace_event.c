@@ -202,6 +202,7 @@ static const struct field vertex_fields[] = {
 	VERTEX("max", NUMBER, max_parallelism),
 	VERTEX("lower", NUMBER, lower),
 	VERTEX("upper", NUMBER, upper),
+	VERTEX("slotGroup", TEXT, slot_group, .sparse = true),
 };
 static const struct record vertex_table = RECORD(struct rescale_vertex, vertex_fields);
 
@@ -212,6 +213,9 @@ static const struct field rescaled_fields[] = {
 	EVENT("error", TEXT, rescaled.error, .sparse = true),
 	FIELDS("vertices", LIST, struct event, rescaled.vertices, rescaled.vertex_count,
 	       .record = &vertex_table),
+	EVENT("slotsKnown", BOOL, rescaled.slots_known, .sparse = true),
+	EVENT("slotsTotal", SMALL, rescaled.slots_total, .sparse = true),
+	EVENT("taskManagers", SMALL, rescaled.task_managers, .sparse = true),
 };
 
 static const struct field lease_fields[] = {

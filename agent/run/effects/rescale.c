@@ -19,6 +19,8 @@ struct rescale_job {
 	enum operation_status status;
 	char *error;
 	struct flink_requirements seen;
+	bool slots_known;
+	struct flink_slots slots;
 };
 
 /* What Flink refuses is an answer; anything else is asked again. */
@@ -42,10 +44,13 @@ static void rescale_work(void *arg)
 	if (answer == FLINK_OK)
 		answer = flink_rest_requirements(rest, job->job_id, REST_TIMEOUT_MS, &job->seen,
 						 &err);
-	if (answer == FLINK_OK)
-		job->status = STATUS_COMPLETED;
-	else
+	if (answer != FLINK_OK) {
 		rescale_failed(job, answer, &err);
+		return;
+	}
+	job->status = STATUS_COMPLETED;
+	/* only for what is said of it */
+	job->slots_known = flink_rest_slots(rest, REST_TIMEOUT_MS, &job->slots, &err) == FLINK_OK;
 }
 
 static void rescale_done(void *arg, bool ran)
@@ -58,7 +63,10 @@ static void rescale_done(void *arg, bool ran)
 					   .status = job->status,
 					   .error = job->error,
 					   .vertices = vertices,
-					   .vertex_count = job->seen.count}};
+					   .vertex_count = job->seen.count,
+					   .slots_known = job->slots_known,
+					   .slots_total = job->slots.total,
+					   .task_managers = job->slots.task_managers}};
 
 	for (size_t i = 0; i < job->seen.count; i++) {
 		const struct flink_requirement *from = &job->seen.list[i];
@@ -68,7 +76,8 @@ static void rescale_done(void *arg, bool ran)
 						      .parallelism = from->parallelism,
 						      .max_parallelism = from->max_parallelism,
 						      .lower = from->lower,
-						      .upper = from->upper};
+						      .upper = from->upper,
+						      .slot_group = from->slot_group};
 	}
 	if (ran)
 		driver_step(job->driver, &event);

@@ -1,0 +1,57 @@
+# shellcheck shell=bash
+#
+# elastic_lib.sh - a job whose number of subtasks changes while it runs. Sourced after tap.sh.
+
+# shellcheck disable=SC2154 # variables of tap.sh
+counters=b71731f1c0df9c3076c4a455334d0ad6 # the vertex of the operator with the uid `count`
+
+# Flink's adaptive scheduler without its pauses, and TaskManagers with 4 slots (or N). After e2e_begin.
+adaptive_conf() { # [N]
+	local pause wait settle
+	case $FLINK_VERSION in
+	1.*)
+		pause=jobmanager.adaptive-scheduler.scaling-interval.min
+		wait=jobmanager.adaptive-scheduler.resource-stabilization-timeout
+		settle=jobmanager.adaptive-scheduler.scaling-interval.max
+		;;
+	*)
+		pause=jobmanager.adaptive-scheduler.executing.cooldown-after-rescaling
+		wait=jobmanager.adaptive-scheduler.submission.resource-stabilization-timeout
+		settle=jobmanager.adaptive-scheduler.executing.resource-stabilization-timeout
+		;;
+	esac
+	run_conf <<-END
+		jobmanager.scheduler: adaptive
+		$pause: 1 s
+		$wait: 1 s
+		$settle: 2 s
+	END
+	sed -i "s/numberOfTaskSlots: 1/numberOfTaskSlots: ${1:-4}/" "$RUN/conf/config.yaml"
+}
+
+parallelism() {
+	rest "jobs/$(job_id)" ".vertices[] | select(.id == \"$counters\") | .parallelism"
+}
+
+runs_with() { # N
+	[ "$(parallelism 2>/dev/null)" = "$1" ]
+}
+
+# What was restored under each checkpoint id is what was in it, whatever the number of subtasks.
+continues() {
+	awk '
+		$1 == "GAP" { print "state does not continue: " $0; bad = 1 }
+		$1 == "SNAPSHOT" { count[$2, $4] = $3; subtasks[$4] = 1 }
+		$1 == "RESTORED" && $2 != "-" { restored[$5, $2] += $3; id[$5, $2] = $2 }
+		END {
+			for (r in restored) {
+				sum = 0
+				for (s in subtasks) sum += count[id[r], s]
+				if (restored[r] != sum) {
+					print "restored " restored[r] " from checkpoint " id[r] ", which has " sum
+					bad = 1
+				}
+			}
+			exit bad
+		}' "$EVENTS"
+}
