@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cmd/check_graph.h"
+#include "cmd/check_slots.h"
 #include "cmd/commands.h"
 #include "cmd/decide.h"
 #include "cmd/explain.h"
@@ -20,9 +21,15 @@ static const struct cli_option options[] = {
 	 "state for which the new job has no operator may be left\n"
 	 "out, as a restore request will say",
 	 false},
+	{"task-managers", 0, "N",
+	 "TaskManagers that the new version will have; without it those count\n"
+	 "that run now",
+	 false},
 	{"warn", 0, NULL, "report why drey would hold, but exit with status 0", false},
 	CLI_END,
 };
+
+#define MOST_TASK_MANAGERS 100000
 
 struct check {
 	const struct cli *cli;
@@ -30,6 +37,7 @@ struct check {
 	struct journal journal; /* empty if it could not be read */
 	char *journal_error;    /* why it could not be read */
 	bool first;             /* proven: no drey has run yet */
+	int64_t task_managers;  /* of the new version; 0 = not given */
 };
 
 static void row(const struct check *check, const char *name, const char *text)
@@ -225,6 +233,15 @@ static const char *state_to_take(const struct check *check, const struct facts *
 	return NULL;
 }
 
+static void print_slots(const struct check *check, int64_t needed)
+{
+	cleanup_free char *text = check_slots(needed, check->task_managers,
+					      &check->setup.flink_conf, &check->journal);
+
+	if (text)
+		row(check, "slots", text);
+}
+
 /* Does the new job take the state? The same generation has made it. */
 static int check_job(const struct check *check, const struct facts *facts,
 		     const struct decision *decision)
@@ -242,6 +259,7 @@ static int check_job(const struct check *check, const struct facts *facts,
 	row(check, "job", result.text);
 	if (result.details)
 		text_print_lines(result.details, "                 ", cli->out);
+	print_slots(check, result.slots_needed);
 	if (result.verdict == CHECK_GRAPH_REFUSED)
 		status = cli_fail(cli, CLI_HELD, "%s", result.text);
 	check_graph_release(&result);
@@ -290,12 +308,25 @@ static int report(struct check *check)
 	return status;
 }
 
+/* 0: it is not one. */
+static int64_t parse_count(const char *text)
+{
+	char *end;
+	long long value = strtoll(text, &end, 10);
+
+	return *text && !*end && value > 0 && value <= MOST_TASK_MANAGERS ? value : 0;
+}
+
 static int check_run(const struct cli *cli)
 {
 	struct check check = {.cli = cli};
 	struct err err = {0};
 	int status;
 
+	if (cli_has(cli, "task-managers") &&
+	    !(check.task_managers = parse_count(cli_value(cli, "task-managers"))))
+		return cli_fail(cli, CLI_USAGE, "--task-managers must be 1 to %d, not '%s'",
+				MOST_TASK_MANAGERS, cli_value(cli, "task-managers"));
 	if (setup_load(cli_config_path(cli), &check.setup, &err) < 0)
 		return cli_fail(cli, CLI_USAGE, "%s", err.msg);
 	/* ERR_BUSY: Flink is running here, on its port */

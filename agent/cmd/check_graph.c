@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "cmd/text.h"
 #include "core/resolve/graph_fit.h"
+#include "core/slots.h"
 #include "run/observe/observe_job.h"
 #include "store/verify.h"
 
@@ -117,6 +118,16 @@ static void compare(const struct job_graph *graph, const struct metadata *metada
 	graph_fit_release(&fit);
 }
 
+static int64_t slots_of(const struct job_graph *graph)
+{
+	cleanup_free struct slot_user *users = xcalloc(graph->operator_count + 1, sizeof(*users));
+
+	for (size_t i = 0; i < graph->operator_count; i++)
+		users[i] = (struct slot_user){graph->operators[i].slot_group,
+					      graph->operators[i].parallelism};
+	return slots_needed(users, graph->operator_count);
+}
+
 void check_graph(const struct setup *setup, const char *snapshot, bool allow_non_restored,
 		 struct check_graph *ret_result)
 {
@@ -133,6 +144,7 @@ void check_graph(const struct setup *setup, const char *snapshot, bool allow_non
 		cannot_build(ret_result, &err);
 	} else {
 		compare(&graph, &metadata, snapshot, allow_non_restored, ret_result);
+		ret_result->slots_needed = slots_of(&graph);
 		job_graph_release(&graph);
 	}
 	metadata_release(&metadata);

@@ -19,8 +19,9 @@ enum check_graph_verdict {
 
 struct check_graph {
 	enum check_graph_verdict verdict;
-	char *text;    /* one sentence */
-	char *details; /* a line for each operator that does not fit; NULL = none */
+	char *text;           /* one sentence */
+	char *details;        /* a line for each operator that does not fit; NULL = none */
+	int64_t slots_needed; /* by the new job; 0 = not known */
 };
 
 /* `snapshot`: path of what the job would start from, or of its newest known state. Release *ret_result

@@ -21,6 +21,7 @@ static int parse_operator(const struct json *node, struct job_graph_operator *op
 	    json_opt_str(node, "userId", &op->user_id, err) < 0 ||
 	    json_opt_str(node, "name", &op->name, err) < 0 ||
 	    json_opt_str(node, "uid", &op->uid, err) < 0 ||
+	    json_opt_str(node, "slotGroup", &op->slot_group, err) < 0 ||
 	    json_need_i64(node, "parallelism", &op->parallelism, err) < 0 ||
 	    json_need_i64(node, "maxParallelism", &op->max_parallelism, err) < 0)
 		return -1;

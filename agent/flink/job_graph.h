@@ -24,6 +24,7 @@ struct job_graph_operator {
 	const char *uid; /* NULL = the job sets none */
 	int64_t parallelism;
 	int64_t max_parallelism; /* -1 = the job sets none */
+	const char *slot_group;  /* slot sharing group; NULL = the default one */
 };
 
 struct job_graph {

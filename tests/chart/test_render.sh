@@ -105,6 +105,8 @@ is "$(object s3-plain ConfigMap/orders-drey '.data["drey.yaml"]' | grep owner)" 
 	"else, too: the Pods of the CronJob have nothing else to know it by"
 is "$(grep -c '^  replicas:' "$RUN/reactive.yaml") $(object reactive HorizontalPodAutoscaler/orders-taskmanager '.spec.scaleTargetRef | "\(.kind)/\(.name)"')" \
 	"1 Deployment/orders-taskmanager" "in reactive mode the number of TaskManagers is left to the autoscaler: only the JobManager has one"
+is "$(object s3 Job/orders-check '.spec.template.spec.containers[0].args[]' | grep task-managers) $(object reactive Job/orders-check '.spec.template.spec.containers[0].args')" \
+	"--task-managers=2 null" "the check knows how many TaskManagers there will be, if the chart does"
 is "$(object bounded-waits Job/orders-jobmanager .spec.suspend)" true "a Job that is to wait is suspended"
 is "$(jq -r '[.items[].kind] | map(select(. == "Role" or . == "RoleBinding")) | length' "$RUN/s3-bare.json")" 0 "without rbac there is no Role"
 is "$(object s3-port Service/orders-jobmanager '[.spec.ports[] | "\(.name)=\(.port)"] | join(" ")')" "rpc=6123 blob=6124 drey=9000" \

@@ -32,6 +32,24 @@ check_new -- "${args[@]}" --rate 50
 is "$STATUS" 0 "the same operators fit"
 check "all are counted" says '3 operators: 3 are in the snapshot, 0 are new'
 is "$(event_count MAIN)" 2 "its main() has run, with its side effects"
+check "there are enough slots" says 'slots          enough: it needs 1, and there are 1'
+
+flink_jm_argv "$RUN"
+more=$(yaml_list "${FLINK_JM_ARGV[@]}" -D parallelism.default=3)
+check_new "flink.command=$more" -- "${args[@]}"
+is "$STATUS" 0 "more subtasks than slots are no reason to refuse"
+check "but they are said, with what to do" says 'too few: it needs 3 slots, and there is 1 (1 TaskManager); the job will not run until there are more: add TaskManagers in the same step'
+WARN=(--task-managers 2)
+check_new "flink.command=$more" -- "${args[@]}"
+check "what the new version will have counts" says 'it needs 3 slots, and there are 2 (2 TaskManagers)'
+WARN=(--task-managers 2)
+check_new "flink.command=$(yaml_list "${FLINK_JM_ARGV[@]}" -D parallelism.default=3 -D taskmanager.numberOfTaskSlots=2)" -- "${args[@]}"
+check "with its slots" says 'enough: it needs 3, and there are 4'
+WARN=()
+check_new "flink.command=$(yaml_list "${FLINK_JM_ARGV[@]}" -D parallelism.default=3 -D jobmanager.scheduler=adaptive)" -- "${args[@]}"
+check "the adaptive scheduler would run it with fewer" says 'the job will run with fewer subtasks until there are more'
+check_new "flink.command=$(yaml_list "${FLINK_JM_ARGV[@]}" -D parallelism.default=3 -D scheduler-mode=reactive)" -- "${args[@]}"
+check "in reactive mode the slots decide" eval '! says " slots "'
 
 for how in async twice; do
 	check_new -- "${args[@]}" --execute "$how"

@@ -25,7 +25,7 @@ TEST(a_graph_is_read)
 		parsed("{\"schema\":1,\"name\":\"orders\",\"operators\":[{\"id\":\"" ID
 		       "\",\"userId\":null,\"name\":\"count\",\"uid\":\"counter\",\"parallelism\":2,"
 		       "\"maxParallelism\":-1,\"x\":[]},{\"id\":\"" ID "\",\"userId\":\"" ID
-		       "\",\"parallelism\":1,\"maxParallelism\":128}]}",
+		       "\",\"parallelism\":1,\"maxParallelism\":128,\"slotGroup\":\"heavy\"}]}",
 		       &graph),
 		==, 0);
 	CHECK_STR(graph.name, "orders");
@@ -38,6 +38,8 @@ TEST(a_graph_is_read)
 	CHECK_INT(graph.operators[0].max_parallelism, ==, -1);
 	CHECK_STR(graph.operators[1].user_id, ID);
 	CHECK_STR(graph.operators[1].name, "");
+	CHECK_STR(graph.operators[0].slot_group, NULL);
+	CHECK_STR(graph.operators[1].slot_group, "heavy");
 	job_graph_release(&graph);
 }
 

@@ -70,6 +70,8 @@ static void fill_launch(struct launch *launch)
 	launch->last_checkpoint_id = BIG + 4;
 	xstrset(&launch->last_checkpoint_path, "file:/cp/chk-9");
 	launch->last_checkpoint_unix_ms = 5;
+	launch->slots = 8;
+	launch->task_managers = 4;
 }
 
 /* Every member has a value that is not its default. */

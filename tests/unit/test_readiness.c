@@ -440,3 +440,13 @@ TEST(a_recorded_loss_of_the_taskmanager_is_told)
 		json_free(recording.doc);
 	}
 }
+
+LIFE_TEST(the_slots_with_which_all_tasks_ran_are_those_of_the_launch)
+{
+	run_proven(l);
+	viewed(l, tasks(JOB_RUNNING, 4, 4, 2, 6));
+	CHECK_INT(journal_launch(&l->life.journal)->slots, ==, 6);
+	viewed(l, tasks(JOB_RUNNING, 2, 4, 1, 3));
+	CHECK_INT(journal_launch(&l->life.journal)->slots, ==, 6);
+	CHECK_INT(journal_launch(&l->life.journal)->task_managers, ==, 2);
+}

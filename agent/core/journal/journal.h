@@ -118,6 +118,8 @@ struct launch {
 	int64_t last_checkpoint_id; /* newest completed one seen over REST; 0 = none */
 	char *last_checkpoint_path;
 	int64_t last_checkpoint_unix_ms;
+	/* of its Flink, when all its tasks were last seen running; slots 0 = not known */
+	int64_t slots, task_managers;
 };
 
 enum operation_kind {

@@ -177,6 +177,8 @@ static const struct field launch_fields[] = {
 	LAUNCH("neverStarted", BOOL, never_started),
 	LAUNCH("braked", BOOL, do_not_restart),
 	PART_OF_LAUNCH("lastCheckpoint", last_checkpoint_table),
+	LAUNCH("slots", KNOWN, slots, .sparse = true),
+	LAUNCH("taskManagers", KNOWN, task_managers, .sparse = true),
 };
 const struct record launch_table = RECORD(struct launch, launch_fields);
 

@@ -269,6 +269,10 @@ static void remember_view(struct lifecycle *life, struct launch *launch, const s
 	life->seen.job_present = view->job_present;
 	life->seen.state = view->state;
 	see_tasks(life, view);
+	if (view->cluster.slots_known && !life->seen.tasks_missing) {
+		launch->slots = view->cluster.slots_total;
+		launch->task_managers = view->cluster.task_managers;
+	}
 	see_statistics(life, view);
 	if (!view->job_present || launch->job_ended || !job_state_is_final(view->state))
 		return;

@@ -20,6 +20,7 @@ import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.ObjectMap
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.node.ArrayNode;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.node.ObjectNode;
 import org.apache.flink.streaming.api.graph.StreamGraph;
+import org.apache.flink.streaming.api.graph.StreamGraphGenerator;
 import org.apache.flink.streaming.api.graph.StreamGraphHasherV2;
 import org.apache.flink.streaming.api.graph.StreamGraphUserHashHasher;
 import org.apache.flink.streaming.api.graph.StreamNode;
@@ -33,11 +34,12 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>
  * {"schema": 1, "name": "...", "operators": [{"id": HEX, "userId": HEX, "name": "...", "uid": "...",
- *  "parallelism": N, "maxParallelism": N}]}
+ *  "parallelism": N, "maxParallelism": N, "slotGroup": "..."}]}
  * {"schema": 1, "error": "..."}
  * </pre>
  *
- * userId: of setUidHash(). uid, userId: null without one. maxParallelism: -1 if the job does not set it. The ids are those under which a
+ * userId: of setUidHash(). uid, userId: null without one. maxParallelism: -1 if the job does not set it. slotGroup: the slot sharing
+ * group, null for the default one. The ids are those under which a
  * snapshot keeps the state of an operator, by Flink's own hashes. main() ends at its first execute(): what it would do afterwards
  * is not seen.
  */
@@ -116,7 +118,8 @@ final class GraphReport {
 					.put("name", node.getOperatorName())
 					.put("uid", node.getTransformationUID())
 					.put("parallelism", node.getParallelism())
-					.put("maxParallelism", maxParallelism(node));
+					.put("maxParallelism", maxParallelism(node))
+					.put("slotGroup", slotGroup(node));
 		}
 	}
 
@@ -125,6 +128,11 @@ final class GraphReport {
 		Method method = StreamNode.class.getDeclaredMethod("getMaxParallelism");
 		method.setAccessible(true);
 		return (int) method.invoke(node);
+	}
+
+	private static String slotGroup(StreamNode node) {
+		String name = node.getSlotSharingGroup();
+		return StreamGraphGenerator.DEFAULT_SLOT_SHARING_GROUP.equals(name) ? null : name;
 	}
 
 	private static String hex(byte[] id) {
