@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "cmd/client.h"
 #include "cmd/commands.h"
+#include "cmd/remote_snapshot.h"
 #include "cmd/text.h"
 
 static const struct cli_option options[] = {
@@ -13,6 +14,7 @@ static const struct cli_option options[] = {
 	 "a full checkpoint, also of a job whose checkpoints are\n"
 	 "incremental",
 	 false},
+	REMOTE_SNAPSHOT_OPTIONS,
 	CLI_END,
 };
 
@@ -57,6 +59,12 @@ static int checkpoint_ask(struct client *client, void *arg)
 
 static int checkpoint_run(const struct cli *cli)
 {
+	int status = remote_snapshot_options(cli);
+
+	if (status != CLI_OK)
+		return status;
+	if (cli_has(cli, "remote"))
+		return remote_checkpoint(cli);
 	return client_run(cli, checkpoint_ask, NULL);
 }
 

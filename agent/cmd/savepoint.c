@@ -3,22 +3,11 @@
 #include "base/mem.h"
 #include "cmd/client.h"
 #include "cmd/commands.h"
-#include "cmd/remote_savepoint.h"
+#include "cmd/remote_snapshot.h"
 #include "cmd/text.h"
 
 static const struct cli_option options[] = {
-	CLI_CONFIG,
-	CLI_JSON,
-	CLI_WAIT,
-	{"remote", 0, NULL,
-	 "from another Pod: send the request through the control\n"
-	 "ConfigMap, and read the result from the journal",
-	 false},
-	{"skip-parked", 0, NULL,
-	 "with --remote: exit with 0 if no job is meant to run\n"
-	 "(suspended, cancelled, finished, scaled to 0)",
-	 false},
-	CLI_END,
+	CLI_CONFIG, CLI_JSON, CLI_WAIT, REMOTE_SNAPSHOT_OPTIONS, CLI_END,
 };
 
 static int savepoint_judge(struct client *client, void *arg)
@@ -54,12 +43,10 @@ static int savepoint_ask(struct client *client, void *arg)
 
 static int savepoint_run(const struct cli *cli)
 {
-	if (cli_has(cli, "skip-parked") && !cli_has(cli, "remote"))
-		return cli_fail(cli, CLI_USAGE, "--skip-parked needs --remote");
-	if (cli_has(cli, "json") && cli_has(cli, "remote"))
-		return cli_fail(
-			cli, CLI_USAGE,
-			"--json cannot be combined with --remote: it needs a drey on this machine");
+	int status = remote_snapshot_options(cli);
+
+	if (status != CLI_OK)
+		return status;
 	if (cli_has(cli, "remote"))
 		return remote_savepoint(cli);
 	return client_run(cli, savepoint_ask, NULL);

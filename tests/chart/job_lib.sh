@@ -6,6 +6,7 @@
 #   as_account ACCOUNT FILE      a kubeconfig with the token of an account
 #   says STATUS TEXT WHAT        STATUS, and what is in JOB_DIR/err
 #   control KEY VALUE            in the control ConfigMap
+#   control_has KEY REGEX        it has such a value
 #   savepoints                   how many there are
 #   asked ACCOUNT                what it has asked for: "VERB RESOURCE NAME", once each, and what was refused
 
@@ -27,6 +28,10 @@ says() { # STATUS TEXT WHAT
 
 control() { # KEY VALUE
 	kubectl patch configmap "$CONTROL_MAP" --type merge --patch "{\"data\":{\"$1\":\"$2\"}}" >/dev/null
+}
+
+control_has() { # KEY REGEX
+	kubectl get configmap "$CONTROL_MAP" --output json | jq --exit-status --arg key "$1" --arg regex "$2" '.data[$key] // "" | test($regex)' >/dev/null
 }
 
 savepoints() {

@@ -75,6 +75,35 @@ wait "$second"
 is "$?" 0 "and the other one, too"
 check "at least one was taken" more_savepoints "$before"
 
+# ---- a checkpoint
+remote_checkpoint() { # [OPTION...]
+	"$BUILD/drey" checkpoint --remote --config "$RUN/cron/drey.yaml" "$@" >"$RUN/cron/out" 2>"$RUN/cron/err"
+	STATUS=$?
+}
+
+requested() { # JQ: of the last request for a checkpoint
+	status_is ".checkpointRequests[-1] | $1"
+}
+
+remote_checkpoint
+is "$STATUS" 0 "a checkpoint is asked for and taken: $(cat "$RUN/cron/err")"
+check "its path is printed, as drey has it" requested ".location == \"$(cat "$RUN/cron/out")\" and (.full | not)"
+remote_checkpoint --full
+is "$STATUS" 0 "and a full one: $(cat "$RUN/cron/err")"
+check "which drey has asked for as such" requested ".location == \"$(cat "$RUN/cron/out")\" and .full"
+
+# drey has not read the ConfigMap yet when another request replaces this one, which is for less
+kill -STOP "$(agent_pid)"
+"$BUILD/drey" checkpoint --remote --full --config "$RUN/cron/drey.yaml" >"$RUN/cron/second" 2>"$RUN/cron/second.err" &
+second=$!
+await "the request for a full checkpoint is in the ConfigMap" control_has checkpoint-nonce '^full '
+control checkpoint-nonce replaced-by-another
+kill -CONT "$(agent_pid)"
+wait "$second"
+is "$?" 0 "it is made again, and answered: $(cat "$RUN/cron/second.err")"
+check "by a full one" requested ".location == \"$(cat "$RUN/cron/second")\" and .full"
+check "the other one was not lost" status_is '.checkpointRequests | any(.nonce == "replaced-by-another" and .state == "done")'
+
 # ---- one that fails
 mv "$RUN/sp" "$RUN/sp.away"
 : >"$RUN/sp"

@@ -69,6 +69,10 @@ drey savepoint --skip-parked --config "$dir/drey.yaml"
 refused 'savepoint: --skip-parked goes with --remote' 2 '--remote'
 drey savepoint --remote --json --config "$dir/drey.yaml"
 refused 'savepoint: --json does not go with --remote' 2 '--remote'
+drey checkpoint --skip-parked --config "$dir/drey.yaml"
+refused 'checkpoint: --skip-parked goes with --remote' 2 '--remote'
+drey checkpoint --remote --json --config "$dir/drey.yaml"
+refused 'checkpoint: --json does not go with --remote' 2 '--remote'
 drey do-not-restart maybe --config "$dir/drey.yaml"
 refused 'do-not-restart wants on or off' 2 "not 'maybe'"
 drey resume --empty --from /x --config "$dir/drey.yaml"
@@ -114,6 +118,8 @@ for command in status savepoint checkpoint suspend resume restart 'rescale --res
 done
 drey savepoint --remote --config "$dir/drey.yaml"
 refused 'savepoint --remote without Kubernetes: what to do' 2 'kubernetes.kubeconfig'
+drey checkpoint --remote --full --config "$dir/drey.yaml"
+refused 'so with checkpoint --remote' 2 'kubernetes.kubeconfig'
 DREY_CONFIG=$dir/drey.yaml drey status
 refused 'DREY_CONFIG names the configuration' 5 "no drey is running for $dir/state"
 [ -z "$(ls -A "$dir/state")" ]

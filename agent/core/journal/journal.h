@@ -422,6 +422,9 @@ const struct savepoint_request *journal_savepoint_request(const struct journal *
 
 /* A client requests a checkpoint. Nothing happens if a request with this nonce is known. */
 void journal_ask_checkpoint(struct journal *journal, const char *nonce, bool full);
+/* The request with this nonce; NULL: none is known; borrowed. */
+const struct checkpoint_request *journal_checkpoint_request(const struct journal *journal,
+							    const char *nonce);
 /* The oldest answered one goes; the oldest of all only if none is answered. */
 void journal_drop_checkpoint_request(struct journal *journal);
 

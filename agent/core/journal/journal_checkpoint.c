@@ -27,11 +27,19 @@ void journal_drop_checkpoint_request(struct journal *journal)
 			   index < journal->checkpoint_request_count ? index : 0, 1);
 }
 
-void journal_ask_checkpoint(struct journal *journal, const char *nonce, bool full)
+const struct checkpoint_request *journal_checkpoint_request(const struct journal *journal,
+							    const char *nonce)
 {
 	for (size_t i = 0; i < journal->checkpoint_request_count; i++)
-		if (!strcmp(journal->checkpoint_requests[i].nonce, nonce))
-			return;
+		if (xstris(journal->checkpoint_requests[i].nonce, nonce))
+			return &journal->checkpoint_requests[i];
+	return NULL;
+}
+
+void journal_ask_checkpoint(struct journal *journal, const char *nonce, bool full)
+{
+	if (journal_checkpoint_request(journal, nonce))
+		return;
 	if (journal->checkpoint_request_count >= JOURNAL_MAX_REQUESTS)
 		journal_drop_checkpoint_request(journal);
 	journal->checkpoint_requests =

@@ -1,4 +1,4 @@
-#include "cmd/remote_savepoint.h"
+#include "cmd/remote_snapshot.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,12 +46,48 @@ enum remote_end remote_judge(const struct journal *journal, const char *nonce,
 	return REMOTE_FAILED;
 }
 
+enum remote_end remote_judge_checkpoint(const struct journal *journal, const char *nonce,
+					const char **ret_text)
+{
+	const struct checkpoint_request *request = journal_checkpoint_request(journal, nonce);
+
+	if (!request || !request->answered)
+		return REMOTE_OPEN;
+	*ret_text = request->ok ? request->location : request->error;
+	if (!request->ok)
+		return REMOTE_FAILED;
+	if (*ret_text)
+		return REMOTE_DONE;
+	*ret_text = "it is complete, but Flink does not show its path; use `drey snapshots`";
+	return REMOTE_FAILED;
+}
+
 struct wait {
 	struct remote *remote;
+	bool checkpoint, full; /* else a savepoint; a full checkpoint */
+	const char *what;      /* "savepoint" */
 	int64_t asked_unix_ms;
-	char *nonce;   /* ours */
-	char *current; /* in the ConfigMap now: the savepoint of a later request is as good */
+	char *nonce;    /* ours */
+	char *current;  /* in the ConfigMap now: the snapshot of a later request is as good */
+	char *replaced; /* in the ConfigMap now, and not as good: ours is a full checkpoint */
 };
+
+static enum remote_end judge_nonce(const struct wait *wait, const struct journal *journal,
+				   const char *nonce, const char **ret_text)
+{
+	return wait->checkpoint ? remote_judge_checkpoint(journal, nonce, ret_text)
+				: remote_judge(journal, nonce, wait->asked_unix_ms, ret_text);
+}
+
+static int ask(const struct wait *wait)
+{
+	cleanup_free char *text = xasprintf("%s%s", wait->full ? "full " : "", wait->nonce);
+
+	return remote_ask(wait->remote,
+			  wait->checkpoint ? DESIRED_KEY_CHECKPOINT_NONCE
+					   : DESIRED_KEY_SAVEPOINT_NONCE,
+			  text);
+}
 
 /* CLIENT_CONTINUE: it is running, or is about to. */
 static int check_parked(const struct remote *remote, const struct journal *journal)
@@ -69,19 +105,33 @@ static int check_parked(const struct remote *remote, const struct journal *journ
 	return CLIENT_CONTINUE;
 }
 
-/* Another request may have replaced our nonce before drey saw it: then its savepoint is ours. */
+/* Another request may have replaced our nonce before drey saw it: then its snapshot is ours. */
 static void follow_nonce(struct wait *wait)
 {
 	struct remote *remote = wait->remote;
 	struct configmap map = {0};
 	const char *now;
+	bool full = false;
 
 	if (configmap_get(remote->kube, remote->setup.control, &map, NULL, NULL) < 0)
 		return;
-	now = configmap_value(&map, desired_keys[DESIRED_KEY_SAVEPOINT_NONCE]);
+	now = configmap_value(&map, desired_keys[wait->checkpoint ? DESIRED_KEY_CHECKPOINT_NONCE
+								  : DESIRED_KEY_SAVEPOINT_NONCE]);
+	if (wait->checkpoint)
+		now = desired_checkpoint_nonce(now, &full);
 	if (now && *now)
-		xstrset(&wait->current, now);
+		xstrset(wait->full && !full ? &wait->replaced : &wait->current, now);
 	configmap_release(&map);
+}
+
+/* A request for a full checkpoint that another one has replaced is made again, when drey has seen that one. */
+static int ask_again(struct wait *wait, const struct journal *journal)
+{
+	if (!wait->replaced || journal_checkpoint_request(journal, wait->nonce) ||
+	    !journal_checkpoint_request(journal, wait->replaced))
+		return CLIENT_CONTINUE;
+	xstrset(&wait->replaced, NULL);
+	return ask(wait) == CLI_OK ? CLIENT_CONTINUE : CLI_FAILED;
 }
 
 /* CLIENT_CONTINUE, or the exit status. */
@@ -89,11 +139,11 @@ static int judge_request(const struct wait *wait, const struct journal *journal)
 {
 	const struct cli *cli = wait->remote->cli;
 	const char *text = NULL;
-	enum remote_end end = remote_judge(journal, wait->nonce, wait->asked_unix_ms, &text);
+	enum remote_end end = judge_nonce(wait, journal, wait->nonce, &text);
 	int status;
 
 	if (end == REMOTE_OPEN)
-		end = remote_judge(journal, wait->current, wait->asked_unix_ms, &text);
+		end = judge_nonce(wait, journal, wait->current, &text);
 	if (end == REMOTE_DONE) {
 		text_print(text ? text : "", cli->out);
 		fputc('\n', cli->out);
@@ -103,11 +153,17 @@ static int judge_request(const struct wait *wait, const struct journal *journal)
 	status = check_parked(wait->remote, journal);
 	if (status != CLIENT_CONTINUE || end == REMOTE_OPEN)
 		return status;
-	return cli_fail(cli, CLI_FAILED, "the savepoint failed: %s",
+	return cli_fail(cli, CLI_FAILED, "the %s failed: %s", wait->what,
 			text ? text : "no reason given");
 }
 
-static int await_savepoint(struct wait *wait)
+static bool is_taken(const struct wait *wait, const struct journal *journal)
+{
+	return wait->checkpoint ? *journal->checkpoint.trigger_id
+				: journal->operation.kind == OPERATION_SAVEPOINT;
+}
+
+static int await_snapshot(struct wait *wait)
 {
 	struct remote *remote = wait->remote;
 
@@ -119,11 +175,11 @@ static int await_savepoint(struct wait *wait)
 
 		if (journal_store_read(remote->store, &journal, &err) == 0) {
 			status = judge_request(wait, &journal);
-			snprintf(line, sizeof(line), "waiting for the savepoint: %s%s",
+			if (status == CLIENT_CONTINUE)
+				status = ask_again(wait, &journal);
+			snprintf(line, sizeof(line), "waiting for the %s: %s%s", wait->what,
 				 journal.phase ? journal.phase : "no phase",
-				 journal.operation.kind == OPERATION_SAVEPOINT
-					 ? ", a savepoint is being taken"
-					 : "");
+				 is_taken(wait, &journal) ? ", it is being taken" : "");
 			journal_release(&journal);
 			if (status == CLIENT_CONTINUE)
 				remote_report(remote, line);
@@ -144,7 +200,7 @@ static int await_savepoint(struct wait *wait)
 	}
 }
 
-static int savepoint_work(struct remote *remote, void *arg)
+static int snapshot_work(struct remote *remote, void *arg)
 {
 	struct wait *wait = arg;
 	struct journal journal;
@@ -163,16 +219,39 @@ static int savepoint_work(struct remote *remote, void *arg)
 	wait->remote = remote;
 	wait->current = xstrdup(wait->nonce);
 	wait->asked_unix_ms = clock_unix_ms();
-	status = remote_ask(remote, DESIRED_KEY_SAVEPOINT_NONCE, wait->nonce);
-	return status != CLI_OK || cli_has(remote->cli, "no-wait") ? status : await_savepoint(wait);
+	status = ask(wait);
+	return status != CLI_OK || cli_has(remote->cli, "no-wait") ? status : await_snapshot(wait);
+}
+
+static int wait_run(const struct cli *cli, struct wait *wait)
+{
+	int status = remote_run(cli, snapshot_work, wait);
+
+	free(wait->nonce);
+	free(wait->current);
+	free(wait->replaced);
+	return status;
+}
+
+int remote_snapshot_options(const struct cli *cli)
+{
+	if (cli_has(cli, "skip-parked") && !cli_has(cli, "remote"))
+		return cli_fail(cli, CLI_USAGE, "--skip-parked needs --remote");
+	if (cli_has(cli, "json") && cli_has(cli, "remote"))
+		return cli_fail(
+			cli, CLI_USAGE,
+			"--json cannot be combined with --remote: it needs a drey on this machine");
+	return CLI_OK;
 }
 
 int remote_savepoint(const struct cli *cli)
 {
-	struct wait wait = {0};
-	int status = remote_run(cli, savepoint_work, &wait);
+	return wait_run(cli, &(struct wait){.what = "savepoint"});
+}
 
-	free(wait.nonce);
-	free(wait.current);
-	return status;
+int remote_checkpoint(const struct cli *cli)
+{
+	return wait_run(cli, &(struct wait){.checkpoint = true,
+					    .full = cli_has(cli, "full"),
+					    .what = "checkpoint"});
 }

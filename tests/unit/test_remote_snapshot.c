@@ -1,4 +1,4 @@
-#include "cmd/remote_savepoint.h"
+#include "cmd/remote_snapshot.h"
 
 #include <string.h>
 
@@ -125,5 +125,52 @@ TEST(do_not_restart_parks_only_without_a_job)
 	CHECK(!remote_parked(&journal));
 	xstrset(&journal.phase, "Holding");
 	CHECK_HAS(remote_parked(&journal), "do-not-restart");
+	end();
+}
+
+static enum remote_end judge_checkpoint(const char *nonce, const char **text)
+{
+	*text = NULL;
+	return remote_judge_checkpoint(&journal, nonce, text);
+}
+
+TEST(a_checkpoint_is_known_by_its_nonce)
+{
+	const struct checkpoint_operation taken = {.trigger_id = "t1", .full = true};
+	const char *text;
+
+	begin();
+	CHECK_INT(judge_checkpoint("a", &text), ==, REMOTE_OPEN);
+	journal_ask_checkpoint(&journal, "a", true);
+	journal_ask_checkpoint(&journal, "b", true);
+	CHECK_INT(judge_checkpoint("a", &text), ==, REMOTE_OPEN);
+	journal_join_checkpoint(&journal, &taken);
+	journal_ask_checkpoint(&journal, "c", false);
+	CHECK_INT(judge_checkpoint("a", &text), ==, REMOTE_OPEN);
+	journal_answer_checkpoint(&journal, "t1",
+				  &(struct checkpoint_result){.ok = true,
+							      .checkpoint_id = 7,
+							      .location = "file:/ck/chk-7"});
+	CHECK_INT(judge_checkpoint("a", &text), ==, REMOTE_DONE);
+	CHECK_STR(text, "file:/ck/chk-7");
+	CHECK_INT(judge_checkpoint("b", &text), ==, REMOTE_DONE);
+	CHECK_INT(judge_checkpoint("c", &text), ==, REMOTE_OPEN);
+	journal_answer_checkpoint(&journal, "",
+				  &(struct checkpoint_result){.error = "the job is stopped"});
+	CHECK_INT(judge_checkpoint("c", &text), ==, REMOTE_FAILED);
+	CHECK_STR(text, "the job is stopped");
+	end();
+}
+
+TEST(a_checkpoint_without_a_path_is_no_success)
+{
+	const char *text;
+
+	begin();
+	journal_ask_checkpoint(&journal, "a", false);
+	journal_answer_checkpoint(&journal, "",
+				  &(struct checkpoint_result){.ok = true, .checkpoint_id = 7});
+	CHECK_INT(judge_checkpoint("a", &text), ==, REMOTE_FAILED);
+	CHECK_HAS(text, "drey snapshots");
 	end();
 }
