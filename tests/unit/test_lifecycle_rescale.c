@@ -329,14 +329,56 @@ RESCALE_TEST(a_restart_for_another_parallelism_is_not_counted)
 {
 	struct view view = job_in(JOB_RUNNING);
 
-	rescale_to_4(l);
 	view.restarts_known = true;
+	view.cluster = (struct cluster){.tasks_known = true, .tasks_total = 2, .tasks_running = 2};
+	viewed(l, view);
+	CHECK_INT(l->life.seen.restarts, ==, 0);
+	rescale_to_4(l);
+	view.cluster.tasks_total = view.cluster.tasks_running = 5;
+	viewed(l, view); /* Flink's number is late */
 	view.restarts = 3;
+	viewed(l, view);
+	CHECK_INT(l->life.seen.restarts, ==, 2);
+	want(l, "p2", 2); /* fewer, as somebody has asked */
+	shows(l, 4, 4);
+	shows(l, 4, 2);
+	pass(l, SECONDS);
+	shows(l, 2, 2);
+	view.cluster.tasks_total = view.cluster.tasks_running = 3;
+	view.restarts = 4;
 	viewed(l, view);
 	CHECK_INT(l->life.seen.restarts, ==, 2);
 	view.rescales_counted = true; /* 2.x */
 	viewed(l, view);
-	CHECK_INT(l->life.seen.restarts, ==, 3);
+	CHECK_INT(l->life.seen.restarts, ==, 4);
+}
+
+/* By the slots, or by an autoscaler. Fewer may be because of a TaskManager that was lost. */
+RESCALE_TEST(a_restart_for_more_subtasks_is_not_counted_whoever_asked_for_it)
+{
+	struct view view = job_in(JOB_RUNNING);
+
+	view.restarts_known = true;
+	view.cluster = (struct cluster){.tasks_known = true, .tasks_total = 2, .tasks_running = 2};
+	viewed(l, view);
+	view.cluster.tasks_total = 4; /* but they do not run yet */
+	view.tasks_missing = true;
+	viewed(l, view);
+	view.cluster.tasks_running = 4;
+	view.tasks_missing = false;
+	view.restarts = 1;
+	viewed(l, view);
+	CHECK_INT(l->life.seen.restarts, ==, 0);
+	view.cluster.tasks_total = view.cluster.tasks_running = 2;
+	view.restarts = 2;
+	viewed(l, view);
+	CHECK_INT(l->life.seen.restarts, ==, 1);
+	view.cluster.tasks_total = view.cluster.tasks_running = 4;
+	viewed(l, view); /* Flink's number is late: what was counted stays */
+	CHECK_INT(l->life.seen.restarts, ==, 1);
+	view.restarts = 3;
+	viewed(l, view);
+	CHECK_INT(l->life.seen.restarts, ==, 1);
 }
 
 RESCALE_TEST(too_few_slots_are_reported_and_watched_for_half_an_hour)

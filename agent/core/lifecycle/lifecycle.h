@@ -404,6 +404,7 @@ struct lifecycle {
 		bool slots_known;
 		int64_t slots_needed, slots_total, task_managers;
 		int64_t subtasks; /* of the job, when last seen; 0 = not seen */
+		int tasks;        /* of the job, when all of them last ran; 0 = not seen */
 		int64_t restarts; /* of this Flink's job, that were made for another parallelism */
 		/* the bounds that the job had by itself, by vertex id; not known after the first
 		 * request if this agent did not see it */

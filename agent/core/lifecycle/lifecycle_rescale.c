@@ -265,7 +265,8 @@ static void see_vertices(struct lifecycle *life, const struct event *event)
 	int64_t subtasks = count_subtasks(event);
 	char *missing = rescale_missing(event->rescaled.vertices, event->rescaled.vertex_count);
 
-	if (life->rescale.settling && life->rescale.subtasks && subtasks != life->rescale.subtasks)
+	/* of more, see_tasks() knows */
+	if (life->rescale.settling && subtasks < life->rescale.subtasks)
 		life->rescale.restarts++;
 	life->rescale.subtasks = subtasks;
 	free(life->rescale.missing);

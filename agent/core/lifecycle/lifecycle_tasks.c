@@ -3,6 +3,33 @@
 #include "core/lifecycle/lifecycle_internal.h"
 #include "core/report/readiness.h"
 
+/* More tasks than before: Flink has restarted the job for more slots or for another parallelism, whoever has brought that about. Fewer
+ * may mean that a TaskManager was lost. */
+static void see_more_tasks(struct lifecycle *life, const struct cluster *cluster)
+{
+	if (life->seen.tasks_missing || !cluster->tasks_known)
+		return;
+	/* MUT: a restart for more subtasks is a failure */
+	if (life->rescale.tasks && cluster->tasks_total > life->rescale.tasks)
+		life->rescale.restarts++;
+	life->rescale.tasks = cluster->tasks_total;
+}
+
+static void see_restarts(struct lifecycle *life, const struct view *view)
+{
+	int64_t restarts = view->restarts;
+
+	/* Flink 1.x does not tell them apart, so at least those that are known */
+	if (!view->rescales_counted)
+		restarts -= life->rescale.restarts;
+	if (restarts < 0)
+		restarts = 0;
+	/* its number is late: it is not lower because a restart for more subtasks was seen first */
+	if (!life->seen.restarts_known || restarts > life->seen.restarts)
+		life->seen.restarts = restarts;
+	life->seen.restarts_known = true;
+}
+
 /* A poll that asked for less leaves the rest as it was. */
 void see_tasks(struct lifecycle *life, const struct view *view)
 {
@@ -21,15 +48,9 @@ void see_tasks(struct lifecycle *life, const struct view *view)
 		to->slots_total = from->slots_total;
 		to->slots_free = from->slots_free;
 	}
-	if (view->restarts_known) {
-		life->seen.restarts_known = true;
-		life->seen.restarts = view->restarts;
-		/* Flink 1.x does not tell them apart, so at least those that drey asked for */
-		if (!view->rescales_counted)
-			life->seen.restarts = view->restarts > life->rescale.restarts
-						      ? view->restarts - life->rescale.restarts
-						      : 0;
-	}
+	see_more_tasks(life, from);
+	if (view->restarts_known)
+		see_restarts(life, view);
 	if (life->seen.tasks_missing)
 		return;
 	/* an answer may be slow: it counts from the time of the request */
