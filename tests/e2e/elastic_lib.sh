@@ -5,8 +5,8 @@
 # shellcheck disable=SC2154 # variables of tap.sh
 counters=b71731f1c0df9c3076c4a455334d0ad6 # the vertex of the operator with the uid `count`
 
-# Flink's adaptive scheduler without its pauses, and TaskManagers with 4 slots (or N). After e2e_begin.
-adaptive_conf() { # [N]
+# Flink's adaptive scheduler without its pauses, and TaskManagers with N slots. After e2e_begin.
+adaptive_conf() { # N [LINE]
 	local pause wait settle
 	case $FLINK_VERSION in
 	1.*)
@@ -21,12 +21,12 @@ adaptive_conf() { # [N]
 		;;
 	esac
 	run_conf <<-END
-		jobmanager.scheduler: adaptive
+		${2:-jobmanager.scheduler: adaptive}
 		$pause: 1 s
 		$wait: 1 s
 		$settle: 2 s
 	END
-	sed -i "s/numberOfTaskSlots: 1/numberOfTaskSlots: ${1:-4}/" "$RUN/conf/config.yaml"
+	sed -i "s/numberOfTaskSlots: 1/numberOfTaskSlots: $1/" "$RUN/conf/config.yaml"
 }
 
 parallelism() {
@@ -37,18 +37,45 @@ runs_with() { # N
 	[ "$(parallelism 2>/dev/null)" = "$1" ]
 }
 
-# What was restored under each checkpoint id is what was in it, whatever the number of subtasks.
+rescale() { # STATUS ARG...: what it prints is in RUN/said
+	local want=$1 got=0
+	shift
+	drey rescale --timeout "${LIMIT:-90s}" "$@" >"$RUN/said" 2>&1 || got=$?
+	[ "$got" -eq "$want" ] || {
+		echo "status $got"
+		cat "$RUN/said"
+		return 1
+	}
+}
+
+said() { # TEXT: the last rescale
+	grep -F -- "$1" "$RUN/said"
+}
+
+not_said() { # TEXT
+	! said "$1"
+}
+
+# What was restored under each checkpoint id is what was in it, whatever the number of subtasks. A restore that not all of them
+# have come to, because it was interrupted, is not judged.
 continues() {
 	awk '
 		$1 == "GAP" { print "state does not continue: " $0; bad = 1 }
 		$1 == "SNAPSHOT" { count[$2, $4] = $3; subtasks[$4] = 1 }
-		$1 == "RESTORED" && $2 != "-" { restored[$5, $2] += $3; id[$5, $2] = $2 }
+		$1 == "RESTORED" && $2 != "-" {
+			split($4, of, "/")
+			one = $5 " " $2 " " of[2] " " ++times[$5, $2, $4]
+			restored[one] += $3
+			id[one] = $2
+			came[one]++
+			all[one] = of[2]
+		}
 		END {
-			for (r in restored) {
+			for (one in restored) {
 				sum = 0
-				for (s in subtasks) sum += count[id[r], s]
-				if (restored[r] != sum) {
-					print "restored " restored[r] " from checkpoint " id[r] ", which has " sum
+				for (s in subtasks) sum += count[id[one], s]
+				if (came[one] == all[one] && restored[one] != sum) {
+					print "restored " restored[one] " from checkpoint " id[one] ", which has " sum
 					bad = 1
 				}
 			}

@@ -13,28 +13,9 @@
 . "$E2E_DIR/elastic_lib.sh"
 
 e2e_begin rescale
-adaptive_conf
+adaptive_conf 4
 drey_conf
 DREY_CONF[generation]=v1
-
-rescale() { # STATUS ARG...
-	local want=$1 got=0
-	shift
-	drey rescale --timeout "${LIMIT:-90s}" "$@" >"$RUN/said" 2>&1 || got=$?
-	[ "$got" -eq "$want" ] || {
-		echo "status $got"
-		cat "$RUN/said"
-		return 1
-	}
-}
-
-said() { # TEXT: the last rescale
-	grep -F -- "$1" "$RUN/said"
-}
-
-not_said() { # TEXT
-	! said "$1"
-}
 
 has_parallelism() { # JQ
 	status_is ".parallelism | $1"

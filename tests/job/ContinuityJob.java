@@ -267,6 +267,7 @@ public final class ContinuityJob {
 		@Override
 		public InputStatus pollNext(ReaderOutput<Long> output) throws IOException {
 			if (splitId == null && !openSplit()) {
+				available = new CompletableFuture<>(); // until it gets one
 				return InputStatus.NOTHING_AVAILABLE;
 			}
 			long now = System.nanoTime();
