@@ -261,7 +261,10 @@ static int check_job(const struct check *check, const struct facts *facts,
 		text_print_lines(result.details, "                 ", cli->out);
 	print_slots(check, result.slots_needed);
 	if (result.verdict == CHECK_GRAPH_REFUSED)
-		status = cli_fail(cli, CLI_HELD, "%s", result.text);
+		status =
+			cli_fail(cli, CLI_HELD, "%s%s%.*s", result.text, result.details ? ": " : "",
+				 result.details ? (int)strcspn(result.details, "\n") : 0,
+				 result.details ? result.details : "");
 	check_graph_release(&result);
 	return status;
 }

@@ -17,10 +17,22 @@ static char *copy_line(const char *line)
 	return len ? xstrndup(line, len) : NULL;
 }
 
-/* The reason is in a line of its own, before what --explain adds. */
-static char *reason(const char *output)
+/* The line of the command itself: what it reports on standard output comes when it ends. */
+static const char *line_of_command(const char *output)
 {
-	const char *found = strstr(output, "would hold");
+	static const char prefix[] = "drey check: ";
+
+	for (const char *at = output; at; at = strchr(at, '\n')) {
+		at += *at == '\n';
+		if (!strncmp(at, prefix, sizeof(prefix) - 1))
+			return at + sizeof(prefix) - 1;
+	}
+	return NULL;
+}
+
+char *check_reason(const char *output)
+{
+	const char *found = line_of_command(output);
 
 	return copy_line(found ? found : child_last_line(output));
 }
@@ -44,7 +56,7 @@ void check_run(const char *config_file, int64_t timeout_ms, struct check_result 
 	}
 	ret_result->ok = status == 0;
 	if (!ret_result->ok)
-		ret_result->why = reason(buf_str(&output));
+		ret_result->why = check_reason(buf_str(&output));
 	if (!ret_result->ok && !ret_result->why)
 		ret_result->why = xasprintf("the check ended with status %d", status);
 }

@@ -10,10 +10,13 @@
 
 struct check_result {
 	bool ok;
-	char *why; /* the last line that it said; NULL: ok, or it said nothing */
+	char *why; /* in its own words; NULL: ok, or it said nothing */
 };
 
 void check_run(const char *config_file, int64_t timeout_ms, struct check_result *ret_result);
+/* Of what it has printed: the line in which the command says why it fails, else the last one. NULL: there is none. The caller
+ * frees. */
+char *check_reason(const char *output);
 void check_result_release(struct check_result *result);
 
 #endif
