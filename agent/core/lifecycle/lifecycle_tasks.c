@@ -25,7 +25,7 @@ static void see_restarts(struct lifecycle *life, const struct view *view)
 	if (restarts < 0)
 		restarts = 0;
 	/* its number is late: it is not lower because a restart for more subtasks was seen first */
-	if (!life->seen.restarts_known || restarts > life->seen.restarts)
+	if (view->rescales_counted || !life->seen.restarts_known || restarts > life->seen.restarts)
 		life->seen.restarts = restarts;
 	life->seen.restarts_known = true;
 }
