@@ -5,8 +5,8 @@
 # shellcheck disable=SC2154 # variables of tap.sh
 counters=b71731f1c0df9c3076c4a455334d0ad6 # the vertex of the operator with the uid `count`
 
-# Flink's adaptive scheduler without its pauses, and TaskManagers with N slots. After e2e_begin.
-adaptive_conf() { # N [LINE]
+# Flink's adaptive scheduler without its pauses: lines of config.yaml.
+adaptive_lines() { # [LINE]
 	local pause wait settle
 	case $FLINK_VERSION in
 	1.*)
@@ -20,12 +20,12 @@ adaptive_conf() { # N [LINE]
 		settle=jobmanager.adaptive-scheduler.executing.resource-stabilization-timeout
 		;;
 	esac
-	run_conf <<-END
-		${2:-jobmanager.scheduler: adaptive}
-		$pause: 1 s
-		$wait: 1 s
-		$settle: 2 s
-	END
+	printf '%s\n' "${1:-jobmanager.scheduler: adaptive}" "$pause: 1 s" "$wait: 1 s" "$settle: 2 s"
+}
+
+# The same, and TaskManagers with N slots. After e2e_begin.
+adaptive_conf() { # N [LINE]
+	adaptive_lines "${2:-}" | run_conf
 	sed -i "s/numberOfTaskSlots: 1/numberOfTaskSlots: $1/" "$RUN/conf/config.yaml"
 }
 
@@ -35,6 +35,18 @@ parallelism() {
 
 runs_with() { # N
 	[ "$(parallelism 2>/dev/null)" = "$1" ]
+}
+
+# What an autoscaler does: other bounds of the job's vertices, without drey.
+put_bounds() { # UPPER
+	local bounds
+	bounds=$(rest "jobs/$(job_id)/resource-requirements" ".[\"$counters\"].parallelism.upperBound = $1 | tojson") || return
+	rest_send PUT "jobs/$(job_id)/resource-requirements" "$bounds" >/dev/null
+}
+
+# Flink's own idea of them.
+has_bound() { # UPPER
+	[ "$(rest "jobs/$(job_id)/resource-requirements" ".[\"$counters\"].parallelism.upperBound")" = "$1" ]
 }
 
 rescale() { # STATUS ARG...: what it prints is in RUN/said
