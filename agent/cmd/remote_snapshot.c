@@ -79,7 +79,7 @@ static enum remote_end judge_nonce(const struct wait *wait, const struct journal
 				: remote_judge(journal, nonce, wait->asked_unix_ms, ret_text);
 }
 
-static int ask(const struct wait *wait)
+static int send_request(const struct wait *wait)
 {
 	cleanup_free char *text = xasprintf("%s%s", wait->full ? "full " : "", wait->nonce);
 
@@ -131,7 +131,7 @@ static int ask_again(struct wait *wait, const struct journal *journal)
 	    !journal_checkpoint_request(journal, wait->replaced))
 		return CLIENT_CONTINUE;
 	xstrset(&wait->replaced, NULL);
-	return ask(wait) == CLI_OK ? CLIENT_CONTINUE : CLI_FAILED;
+	return send_request(wait) == CLI_OK ? CLIENT_CONTINUE : CLI_FAILED;
 }
 
 /* CLIENT_CONTINUE, or the exit status. */
@@ -219,7 +219,7 @@ static int snapshot_work(struct remote *remote, void *arg)
 	wait->remote = remote;
 	wait->current = xstrdup(wait->nonce);
 	wait->asked_unix_ms = clock_unix_ms();
-	status = ask(wait);
+	status = send_request(wait);
 	return status != CLI_OK || cli_has(remote->cli, "no-wait") ? status : await_snapshot(wait);
 }
 
