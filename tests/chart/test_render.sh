@@ -218,6 +218,9 @@ is "$(makers s3-pools '.spec.template.spec | [(.hostAliases | length), .priority
 	"Deployment/orders-taskmanager 1 null null null 1728Mi 1
 Deployment/orders-taskmanager-large 1 null null large 8Gi 4
 Deployment/orders-taskmanager-spot 2 low spot null 1728Mi 1" "and its podTemplate comes on top of that of all"
+is "$(makers s3-pools '.spec.template.spec | [.initContainers[0].image, (.containers[0] | (.env[] | select(.name == "TIER") | .value), (.volumeMounts[] | select(.mountPath == "/scratch") | .name, .subPath))] | map(tostring) | join(" ")' | grep -v large)" \
+	"Deployment/orders-taskmanager registry.example/fluent-bit:3.1 stream tmp scratch
+Deployment/orders-taskmanager-spot registry.example/fluent-bit:3.2 spot log null" "also over what that of all has added"
 is "$(makers s3-pools '.spec.template.spec.containers[0].args | join(" ") | sub(".*taskmanager.host=[^ ]*"; "")')" \
 	"Deployment/orders-taskmanager 
 Deployment/orders-taskmanager-large  -D taskmanager.numberOfTaskSlots=8 -D taskmanager.memory.process.size=8192m

@@ -1,10 +1,10 @@
 {{/* ---- podTemplate: what the values merge over a Pod of the chart ---- */}}
 
 {{/*
-The Pod template as YAML: (dict "pod" TEXT "over" MAP "at" KEY "main" CONTAINER "env" LIST "grace" SECONDS "memory" MIB
-"ends" BOOL). TEXT is what the chart makes, and what this returns if MAP is empty; MAP is the podTemplate at KEY of the values;
-`env` are the variables of the values, which MAP may override; `grace` and `memory` are the least that MAP may set for Pod and
-main container; `ends`: the Pod is one of a Job.
+The Pod template as YAML: (dict "pod" TEXT "chart" TEXT "over" MAP "at" KEY "main" CONTAINER "env" LIST "grace" SECONDS "memory" MIB
+"ends" BOOL). `pod` is what this returns if MAP is empty; `chart` is what the chart makes, if another podTemplate was merged into
+`pod` already; MAP is the podTemplate at KEY of the values; `env` are the variables of the values, which MAP may override; `grace`
+and `memory` are the least that MAP may set for Pod and main container; `ends`: the Pod is one of a Job.
 
 It merges as Kubernetes merges a strategic patch: maps by their keys, the lists in mergeKeys by the keys of their items,
 every other list is replaced, and null removes. It differs in three points: tolerations and envFrom are appended, a variable is
@@ -13,18 +13,22 @@ replaced and not merged, and directives ($patch) are refused. What drey needs is
 {{- define "flink-application.merged" -}}
 {{- if .over -}}
 {{- $pod := fromYaml .pod -}}
+{{- $chart := default .pod .chart | fromYaml -}}
 {{- $spec := default dict .over.spec -}}
 {{- $at := printf "%s.spec" .at -}}
-{{- include "flink-application.guardSpec" (dict "pod" $pod.spec "over" $spec "at" $at "grace" .grace) -}}
+{{- include "flink-application.guardSpec" (dict "pod" $chart.spec "over" $spec "at" $at "grace" .grace) -}}
 {{- range $list := list "initContainers" "containers" -}}
 {{- $own := dict -}}
-{{- range default list (get $pod.spec $list) }}{{ $_ := set $own .name . }}{{ end -}}
+{{- range default list (get $chart.spec $list) }}{{ $_ := set $own .name . }}{{ end -}}
+{{- $there := list -}}
+{{- range default list (get $pod.spec $list) }}{{ $there = append $there .name }}{{ end -}}
 {{- range $n, $over := default list (get $spec $list) -}}
 {{- $item := printf "%s.%s[%d]" $at $list $n -}}
 {{- if not (and (kindIs "map" $over) (dig "name" "" (default dict $over))) }}{{ fail (printf "%s: it has no name" $item) }}{{ end -}}
 {{- $item = printf "%s.%s[name=%s]" $at $list $over.name -}}
 {{- if hasKey $own $over.name }}
 {{- include "flink-application.guardContainer" (dict "own" (get $own $over.name) "over" $over "at" $item "env" $.env "memory" (ternary $.memory 0 (eq $over.name $.main))) -}}
+{{- else if has $over.name $there }}
 {{- else if not $over.image }}
 {{- fail (printf "%s.image: it is missing, and the chart has no container of this name; its own are %s" $item (append (keys $own) $.main | uniq | sortAlpha | join ", ")) }}
 {{- else if and $.ends (eq $list "containers") }}
@@ -179,7 +183,7 @@ envFrom: []
 {{- range $over.volumeMounts -}}
 {{- $path := dig "mountPath" "" . | clean -}}
 {{- range $.own.volumeMounts -}}
-{{- if or (eq $path .mountPath) (and (has .name (list "drey" "control" "run" "check" "state" "local")) (hasPrefix (printf "%s/" .mountPath) $path)) (and (eq .name "flink") (eq $path (printf "%s/config.yaml" .mountPath))) }}
+{{- if or (and (eq $path .mountPath) (has .name (list "drey" "control" "run" "check" "state" "local" "flink" "log" "tmp"))) (and (has .name (list "drey" "control" "run" "check" "state" "local")) (hasPrefix (printf "%s/" .mountPath) $path)) (and (eq .name "flink") (eq $path (printf "%s/config.yaml" .mountPath))) }}
 {{- fail (printf "%s.volumeMounts[mountPath=%s]: not for a podTemplate: the chart mounts the volume %s there" $.at $path .name) }}
 {{- end -}}
 {{- end -}}

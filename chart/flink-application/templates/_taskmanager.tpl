@@ -22,10 +22,11 @@ those of taskManager.pools, whose values replace those of taskManager. `at` is t
 
 {{/* The Pod: (merge POOL (dict "root" CONTEXT "labels" MAP "set" BOOL)). */}}
 {{- define "flink-application.taskManagerPod" -}}
-{{- $pod := include "flink-application.taskManagerOwnPod" . -}}
+{{- $chart := include "flink-application.taskManagerOwnPod" . -}}
+{{- $pod := $chart -}}
 {{- $grace := add (include "flink-application.awaitStopSeconds" .root) 30 -}}
 {{- $main := dict "main" "taskmanager" "env" .values.env "grace" $grace "memory" .values.memoryMiB -}}
-{{- range .templates }}{{ $pod = include "flink-application.merged" (merge (dict "pod" $pod) . $main) }}{{ end -}}
+{{- range .templates }}{{ $pod = include "flink-application.merged" (merge (dict "pod" $pod "chart" $chart) . $main) }}{{ end -}}
 {{- $pod -}}
 {{- end -}}
 
