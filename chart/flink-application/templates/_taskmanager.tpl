@@ -84,8 +84,8 @@ resources:
 {{- $seen = append $seen .name -}}
 {{- end -}}
 {{- if eq .Values.taskManager.kind "StatefulSet" -}}
-{{- if include "flink-application.earlyTaskManagers" . }}
-{{- fail "upgrade.taskManagers: it is early, but taskManager.kind is StatefulSet, whose Pods cannot be there twice; set it to late, or upgrade.strategy to recreate" }}
+{{- if include "flink-application.surge" . }}
+{{- fail "upgrade.strategy: it is surge, but taskManager.kind is StatefulSet, whose Pods cannot be there twice, and a new version waits for its TaskManagers; set it to recreate, or taskManager.kind to Deployment" }}
 {{- end }}
 {{- range include "flink-application.pools" . | fromJsonArray -}}
 {{- if kindIs "invalid" .values.replicas }}
