@@ -1,0 +1,183 @@
+# shellcheck shell=bash disable=SC2034,SC2119,SC2153
+#
+# lease_lib.sh - two installations of one application that share nothing but a bucket on a real S3 server (MinIO) and a
+# lease object in it. Each is a run of its own in $TWO/SITE: drey-init, the agent, Flink and a TaskManager, with its own
+# ports, journal and clean-up. Sourced after tap.sh and tests/servers/lib.sh.
+#
+#   two_begin NAME              the run with the server; SITES is empty. Both write to one log of events
+#   site_make SITE              directories, configuration, drey.yaml. LEASE_S is lease.duration
+#   at SITE CMD...              CMD with RUN, REST_PORT and RPC_PORT of this installation: every function of lib.sh works
+#   site_start, site_lose       all its processes; SIGKILL for all of them at once. Use: at a site_start
+#   site_freeze, site_thaw      SIGSTOP and SIGCONT for all of them
+#   site_runs                   Running, and this launch is proven
+#   site_holds CAUSE            Holding because of CAUSE, and there is no Flink
+#   lease_get [JQ], lease_put FILE, lease_delete      the object, by another client (curl)
+#   lease_end_ms                when what SITE wrote last ends; before another one writes it
+#   never_two                   no job has done anything after the next one has begun
+#   began_ms JOB                when its first task was ready
+#   now_ms
+
+declare -gA SITE_REST=() SITE_RPC=()
+SITES=()
+TWO=''
+LEASE_S=${LEASE_S:-10}
+BUCKET_KEY=flink/orders/lease.json
+
+two_begin() { # NAME
+	case $FLINK_VERSION in
+	1.20.0) S3_PLUGIN="flink-s3-fs-presto" ;;
+	2.3.0) S3_PLUGIN="flink-s3-fs-hadoop" ;;
+	*) servers_skip "no file system for S3 is pinned for Flink $FLINK_VERSION" ;;
+	esac
+	S3_PLUGIN=$("$TOP/tools/get-flink.sh" --plugin "$S3_PLUGIN" "$FLINK_VERSION") || servers_skip "$S3_PLUGIN is not to be had"
+	server_find minio || servers_skip "MinIO is not to be had"
+	e2e_begin "$1"
+	TWO=$RUN
+	trap two_end EXIT
+	export HOME=$RUN AWS_EC2_METADATA_DISABLED=true
+	S3_REGION=us-east-1
+	mkdir -p "$RUN/minio/buckets/flink"
+	server_up minio "$RUN/minio"
+}
+
+# However the test ends, and wherever: in the middle of at(), RUN is that installation's.
+two_end() {
+	local status=$? site
+	ui_is_main || return "$status"
+	trap - EXIT
+	RUN=$TWO
+	for site in "${SITES[@]}"; do
+		[ "$status" -eq 0 ] || at "$site" run_show_logs 2>&1 | sed "s/^/# $site: /" >&2
+		at "$site" site_lose
+	done
+	(exit "$status")
+	run_end
+}
+
+at() { # SITE CMD...
+	local RUN=$TWO/$1 REST_PORT=${SITE_REST[$1]} RPC_PORT=${SITE_RPC[$1]}
+	shift
+	"$@"
+}
+
+site_make() { # SITE
+	local port
+	take_port port
+	SITE_REST[$1]=$port
+	take_port port
+	SITE_RPC[$1]=$port
+	SITES+=("$1")
+	flink_layout "$TWO/$1" "$FLINK" "$JOB_JAR"
+	at "$1" held_jar
+	mkdir -p "$TWO/$1/flink/plugins/s3"
+	ln -s "$S3_PLUGIN" "$TWO/$1/flink/plugins/s3/"
+	at "$1" site_conf "$1" "$S3_SECRET_KEY"
+}
+
+site_conf() { # SITE SECRET_KEY
+	run_conf <<-END
+		s3.endpoint: $S3_ENDPOINT
+		s3.access-key: $S3_ACCESS_KEY
+		s3.secret-key: $2
+		s3.path.style.access: true
+		s3.path-style-access: true
+	END
+	drey_conf
+	DREY_CONF[flink.checkpointDirectory]=s3://flink/ck
+	DREY_CONF[flink.savepointDirectory]=s3://flink/sp
+	DREY_CONF[holding.retryFirst]=300ms
+	DREY_CONF[holding.retryMax]=500ms
+	DREY_CONF[lease.uri]=s3://$BUCKET_KEY
+	DREY_CONF[lease.name]=$1
+	DREY_CONF[lease.duration]=${LEASE_S}s
+	DREY_CONF[restore.adopt]=newest
+	write_drey_yaml
+}
+
+site_start() {
+	mkdir -p "$RUN/state"
+	start_tm_pod
+	spawn jm "$BUILD/drey-init" --agent -- "$BUILD/drey" run --config "$RUN/drey.yaml"
+}
+
+# Nothing of it has the time to say anything: who could start something new is stopped first.
+site_lose() {
+	local pids
+	site_freeze
+	until no_run_pids; do
+		mapfile -t pids < <(run_pids)
+		kill -KILL "${pids[@]}" 2>/dev/null
+		sleep 0.05
+	done
+}
+
+site_freeze() {
+	local pids
+	mapfile -t pids < <(run_pids)
+	[ "${#pids[@]}" -eq 0 ] || kill -STOP "${pids[@]}" 2>/dev/null
+	:
+}
+
+site_thaw() {
+	local pids
+	mapfile -t pids < <(run_pids)
+	kill -CONT "${pids[@]}"
+}
+
+site_runs() {
+	status_is '.phase == "Running" and .launch.proven'
+}
+
+site_holds() { # CAUSE
+	[ -z "$(jm_pid)" ] && status_is ".phase == \"Holding\" and .cause == \"$1\""
+}
+
+# ---- the object ------------------------------------------------------------------------------------
+
+lease_curl() { # CURL_ARG...
+	curl --silent --show-error --fail --max-time 10 --aws-sigv4 "aws:amz:$S3_REGION:s3" \
+		--user "$S3_ACCESS_KEY:$S3_SECRET_KEY" "$@" "$S3_ENDPOINT/$BUCKET_KEY"
+}
+
+lease_get() { # [JQ]
+	local answer
+	answer=$(lease_curl) || return 1
+	if [ $# -gt 0 ]; then jq --raw-output "$1" <<<"$answer"; else printf '%s\n' "$answer"; fi
+}
+
+lease_is() { # JQ
+	[ "$(lease_get "$1")" = true ]
+}
+
+lease_put() { # FILE
+	lease_curl --upload-file "$1" >/dev/null
+}
+
+lease_delete() {
+	lease_curl --request DELETE >/dev/null
+}
+
+lease_end_ms() {
+	lease_get '.writtenUnixMs + .durationMs'
+}
+
+# ---- what the jobs say -----------------------------------------------------------------------------
+
+now_ms() {
+	date +%s%3N
+}
+
+began_ms() { # JOB
+	awk -v job="job=$1" '$1 == "START" && $5 == job { print substr($7, 4); exit }' "$EVENTS"
+}
+
+# The order of the lines is the order in time: each is one write to the end of one file. The tasks of a JobManager that was
+# killed are closed by their TaskManager.
+never_two() {
+	awk '
+		$1 == "MAIN" || $1 == "CLOSE" || $5 !~ /^job=[0-9a-f]+$/ { next }
+		$5 == current { next }
+		$5 in seen { print "after " current " has begun: " $0; bad = 1; next }
+		{ seen[$5] = 1; current = $5 }
+		END { exit bad }' "$EVENTS"
+}
