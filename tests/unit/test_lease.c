@@ -243,6 +243,48 @@ TEST(what_cannot_be_read_is_not_taken)
 	buf_release(&text);
 }
 
+static void fails(struct lease *lease, int64_t now_ms)
+{
+	CHECK_INT(lease_next(lease, now_ms), ==, LEASE_READ);
+	lease_was_read(lease, LEASE_ANSWER_ERROR, NULL, NULL, "no route to the store", now_ms);
+}
+
+/* The store was away for both: who had the lease has its journal up to date, and is to have it again. */
+TEST(after_an_outage_its_holder_comes_first)
+{
+	struct lease lease;
+	struct lease_claim theirs = claim_of(B_ID, S2, 7);
+
+	lease_init(&lease, A_ID, S1, HALF);
+	reads(&lease, "e", &theirs, 1000);
+	for (int64_t now_ms = 4000; now_ms < 64000; now_ms += 3000)
+		fails(&lease, now_ms);
+	for (int64_t now_ms = 64000; now_ms < 76000; now_ms += 3000)
+		reads(&lease, "e", &theirs, now_ms);
+	/* it is not there any more */
+	takes(&lease, LEASE_REPLACE, "f", 76000);
+}
+
+TEST(that_wait_begins_again_with_each_error)
+{
+	struct lease lease;
+	struct lease_claim theirs = claim_of(B_ID, S2, 7);
+	struct buf text = BUF_INIT;
+
+	lease_init(&lease, A_ID, S1, HALF);
+	reads(&lease, "e", &theirs, 1000);
+	for (int64_t now_ms = 4000; now_ms < 58000; now_ms += 10000) {
+		fails(&lease, now_ms);
+		for (int64_t more_ms = 1000; more_ms < 10000; more_ms += 3000)
+			reads(&lease, "e", &theirs, now_ms + more_ms);
+	}
+	lease_print(&lease, 62000, &text);
+	CHECK_HAS(buf_str(&text), "it is taken over in 5 s");
+	buf_release(&text);
+	reads(&lease, "e", &theirs, 64000);
+	takes(&lease, LEASE_REPLACE, "f", 67000);
+}
+
 /* ---- the content ---- */
 
 static int parse(const char *text, struct err *err)

@@ -44,14 +44,30 @@ bool lease_is_held(const struct lease *lease, int64_t now_ms)
 	return lease->held_ms && now_ms < lease->held_ms + lease->duration_ms;
 }
 
-int64_t lease_wait_ms(const struct lease *lease)
+static int64_t longest_ms(const struct lease *lease)
 {
 	int64_t longest_ms = lease->duration_ms;
 
 	/* MUT: a lease is taken after one's own duration, not after its holder's */
 	if (lease->seen == LEASE_ANSWER_OK && lease->claim.duration_ms > longest_ms)
 		longest_ms = lease->claim.duration_ms;
-	return longest_ms + longest_ms * MARGIN_PERCENT / 100 + MARGIN_MS;
+	return longest_ms;
+}
+
+int64_t lease_wait_ms(const struct lease *lease)
+{
+	int64_t whole_ms = longest_ms(lease);
+
+	return whole_ms + whole_ms * MARGIN_PERCENT / 100 + MARGIN_MS;
+}
+
+/* When it may be taken, if it does not change and can be read until then. */
+static int64_t free_ms(const struct lease *lease)
+{
+	int64_t wait_ms = lease->seen_ms + lease_wait_ms(lease);
+	int64_t holder_ms = lease->good_ms + longest_ms(lease) / RENEWALS + MARGIN_MS;
+
+	return wait_ms > holder_ms ? wait_ms : holder_ms;
 }
 
 bool lease_is_parked_elsewhere(const struct lease *lease)
@@ -84,7 +100,7 @@ static enum lease_act what_to_do(const struct lease *lease, int64_t now_ms)
 	/* MUT: the lease of a suspended application is taken over */
 	if (lease_is_parked_elsewhere(lease))
 		return LEASE_READ;
-	return now_ms >= lease->seen_ms + lease_wait_ms(lease) ? take : LEASE_READ;
+	return lease->good_ms && now_ms >= free_ms(lease) ? take : LEASE_READ;
 }
 
 enum lease_act lease_next(struct lease *lease, int64_t now_ms)
@@ -147,9 +163,12 @@ void lease_was_read(struct lease *lease, enum lease_answer answer, const char *e
 	snprintf(lease->why, sizeof(lease->why), "%s",
 		 answer == LEASE_ANSWER_OK || answer == LEASE_ANSWER_ABSENT ? "" : why);
 	if (answer == LEASE_ANSWER_ERROR || answer == LEASE_ANSWER_CONFLICT) {
+		lease->good_ms = 0;
 		lease->next_ms = now_ms + AGAIN_MS;
 		return;
 	}
+	if (!lease->good_ms)
+		lease->good_ms = now_ms;
 	changed = answer != lease->seen || strcmp(lease->etag, etag ? etag : "") != 0;
 	lease->seen = answer;
 	snprintf(lease->etag, sizeof(lease->etag), "%s", etag ? etag : "");
@@ -171,6 +190,8 @@ void lease_was_written(struct lease *lease, enum lease_answer answer, const char
 		       const char *why, int64_t now_ms)
 {
 	lease->busy = false;
+	if (answer == LEASE_ANSWER_ERROR)
+		lease->good_ms = 0;
 	if (answer != LEASE_ANSWER_OK) {
 		/* a server that has answered twice may refuse what it has done the first time */
 		snprintf(lease->why, sizeof(lease->why), "%s", why);
@@ -195,7 +216,7 @@ void lease_was_written(struct lease *lease, enum lease_answer answer, const char
 
 void lease_print(const struct lease *lease, int64_t now_ms, struct buf *text)
 {
-	int64_t left_ms = lease->seen_ms + lease_wait_ms(lease) - now_ms;
+	int64_t left_ms = free_ms(lease) - now_ms;
 	const char *name = lease->claim.name[0] ? lease->claim.name : lease->claim.holder;
 
 	if (lease->seen == LEASE_ANSWER_ERROR || lease->seen == LEASE_ANSWER_DAMAGED)

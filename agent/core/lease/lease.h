@@ -9,6 +9,8 @@
  *   - Another one takes the object only when it has not changed for longer than that (lease_wait_ms()), by
  *     its own monotonic clock. No wall clock is compared, so none can be wrong; the margin is for clocks
  *     that run at different speeds.
+ *   - After an outage of the store it waits for a renewal, too (a third of the duration, and 2 s): the holder
+ *     is to have it again, because its journal knows the last launch.
  *   - No object is not a free one: a person may have deleted it beside a holder that lives. So that is
  *     waited for, too, except by the holder itself.
  *   - Who holds it for an application that is not meant to run keeps it. Nobody takes that over: a job that
@@ -59,6 +61,7 @@ struct lease {
 	char etag[LEASE_ETAG_BYTES];
 	struct lease_claim claim;
 	int64_t seen_ms; /* when it was first seen like this */
+	int64_t good_ms; /* since when it could be read, without an error in between; 0 = it cannot */
 
 	int64_t held_ms; /* when the last write that succeeded was sent; 0 = it is not ours */
 	bool ever_held;  /* by this session */
