@@ -50,6 +50,23 @@ ADOPT_TEST(the_newest_is_taken)
 	CHECK(!w->decision.allow_non_restored);
 }
 
+/* Every cluster that is lost leaves one behind, sooner or later. */
+ADOPT_TEST(a_checkpoint_that_was_never_completed_hides_no_other_one)
+{
+	struct candidate *cut;
+
+	dated(with_operators(found_checkpoint(w, JOB_A, 86), "xy"), 1000);
+	dated(with_operators(found_checkpoint(w, JOB_B, 98), "xy"), 2000);
+	cut = dated(found_checkpoint(w, JOB_B, 99), 0);
+	cut->integrity = INTEGRITY_INCOMPLETE;
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_B "/chk-98");
+	CHECK_HAS(w->facts.candidates[2].reason, "incomplete");
+	/* a directory that is adopted */
+	w->policy.adopt_lost = ADOPT_HOLD;
+	w->policy.adopt = true;
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_B "/chk-98");
+}
+
 ADOPT_TEST(by_default_drey_holds)
 {
 	w->policy.adopt_lost = ADOPT_HOLD;

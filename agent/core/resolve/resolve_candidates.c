@@ -116,6 +116,10 @@ static struct candidate *newest_open(struct inquiry *in)
 		if (c->verdict != VERDICT_NONE ||
 		    (head && !compare_groups(in, &head->snapshot, &c->snapshot)))
 			continue;
+		/* it has no date, and does not stand for its group: judged before any of them */
+		/* MUT: a checkpoint that was never completed stands for its job */
+		if (inquiry_never_ran(in) && c->integrity == INTEGRITY_INCOMPLETE)
+			return c;
 		head = c;
 		if (!best || candidate_compare_age(&c->snapshot, &best->snapshot, false) < 0)
 			best = c;
