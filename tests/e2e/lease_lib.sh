@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2034,SC2119,SC2153
+# shellcheck shell=bash disable=SC2034,SC2119,SC2153,SC2154
 #
 # lease_lib.sh - two installations of one application that share nothing but a bucket on a real S3 server (MinIO) and a
 # lease object in it. Each is a run of its own in $TWO/SITE: drey-init, the agent, Flink and a TaskManager, with its own
@@ -6,8 +6,11 @@
 #
 #   two_begin NAME              the run with the server; SITES is empty. Both write to one log of events
 #   site_make SITE              directories, configuration, drey.yaml. LEASE_S is lease.duration
-#   at SITE CMD...              CMD with RUN, REST_PORT and RPC_PORT of this installation: every function of lib.sh works
-#   site_start, site_lose       all its processes; SIGKILL for all of them at once. Use: at a site_start
+#   at SITE CMD...              CMD with RUN, REST_PORT and RPC_PORT of this installation: every function of lib.sh works,
+#                               and so do those of tests/api/lib.sh, if it has a control plane of its own
+#   site_start, site_lose       all its processes; SIGKILL for all of them at once. Use: at a site_start. SITE_DREY: the
+#                               agent's program, instead of drey
+#   SITE_ENDPOINT[SITE]         the S3 server's address for it, before site_make
 #   site_freeze, site_thaw      SIGSTOP and SIGCONT for all of them
 #   site_runs                   Running, and this launch is proven
 #   site_holds CAUSE            Holding because of CAUSE, and there is no Flink
@@ -17,7 +20,7 @@
 #   began_ms JOB                when its first task was ready
 #   now_ms
 
-declare -gA SITE_REST=() SITE_RPC=()
+declare -gA SITE_REST=() SITE_RPC=() SITE_ENDPOINT=()
 SITES=()
 TWO=''
 LEASE_S=${LEASE_S:-10}
@@ -49,13 +52,15 @@ two_end() {
 	for site in "${SITES[@]}"; do
 		[ "$status" -eq 0 ] || at "$site" run_show_logs 2>&1 | sed "s/^/# $site: /" >&2
 		at "$site" site_lose
+		[ ! -d "$TWO/$site/cluster" ] || "$CLUSTER_SH" down "$TWO/$site/cluster"
 	done
 	(exit "$status")
 	run_end
 }
 
 at() { # SITE CMD...
-	local RUN=$TWO/$1 REST_PORT=${SITE_REST[$1]} RPC_PORT=${SITE_RPC[$1]}
+	local RUN=$TWO/$1 REST_PORT=${SITE_REST[$1]} RPC_PORT=${SITE_RPC[$1]} CLUSTER=$TWO/$1/cluster
+	local ADMIN=$CLUSTER/pki/admin.conf POD_SECRETS=$RUN/serviceaccount POD_KUBECONFIG=$RUN/pod.conf
 	shift
 	"$@"
 }
@@ -76,7 +81,7 @@ site_make() { # SITE
 
 site_conf() { # SITE SECRET_KEY
 	run_conf <<-END
-		s3.endpoint: $S3_ENDPOINT
+		s3.endpoint: ${SITE_ENDPOINT[$1]:-$S3_ENDPOINT}
 		s3.access-key: $S3_ACCESS_KEY
 		s3.secret-key: $2
 		s3.path.style.access: true
@@ -94,10 +99,10 @@ site_conf() { # SITE SECRET_KEY
 	write_drey_yaml
 }
 
-site_start() {
+site_start() { # [COMMAND...]: in front of drey-init
 	mkdir -p "$RUN/state"
 	start_tm_pod
-	spawn jm "$BUILD/drey-init" --agent -- "$BUILD/drey" run --config "$RUN/drey.yaml"
+	spawn jm "$@" "$BUILD/drey-init" --agent -- "${SITE_DREY:-$BUILD/drey}" run --config "$RUN/drey.yaml"
 }
 
 # Nothing of it has the time to say anything: who could start something new is stopped first.
@@ -140,9 +145,7 @@ lease_curl() { # CURL_ARG...
 }
 
 lease_get() { # [JQ]
-	local answer
-	answer=$(lease_curl) || return 1
-	if [ $# -gt 0 ]; then jq --raw-output "$1" <<<"$answer"; else printf '%s\n' "$answer"; fi
+	if [ $# -gt 0 ]; then lease_curl | jq --raw-output "$1"; else lease_curl; fi
 }
 
 lease_is() { # JQ

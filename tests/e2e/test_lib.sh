@@ -6,6 +6,8 @@
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+# shellcheck source=tests/e2e/lease_lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lease_lib.sh"
 
 # shellcheck disable=SC2317 # called through wait_quietly
 has_pids() {
@@ -144,6 +146,19 @@ EOF
 check "a start from an older snapshot is continuous" continuity
 check "but it is seen" not never_older
 is "$(never_older)" "job=bb started from 10, and 20 were in checkpoint 2 of job=aa" "and said"
+
+# ---- never two at once
+{
+	line RESTORED - 0 aa 0
+	line START - 0 aa 0
+	line SNAPSHOT 1 50 aa 0
+	line START - 50 bb 0
+	line CLOSE - 60 aa 0
+	line SNAPSHOT 2 90 bb 0
+} | log_of
+check "the tasks of a dead JobManager may be closed" never_two
+line SNAPSHOT 2 80 aa 0 >>"$EVENTS"
+check "a job that goes on after the next one has begun is seen" not never_two
 
 # ---- drey.yaml
 DREY_CONF=([application]=x [flink.restPort]=1 [poll.slow]=1s [flink.command]='["a b"]')
