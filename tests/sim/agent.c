@@ -107,6 +107,8 @@ static void execute(struct world *w, const struct effect *effect)
 
 	say(w, "effect %s%s%s%s%s", effect_type_name(effect->type), *effect->id ? " " : "",
 	    effect->id, effect->text ? ": " : "", effect->text ? effect->text : "");
+	if (has(w, FEATURE_LEASE) && !lease_lets(w, effect))
+		return;
 	switch (effect->type) {
 	case EFFECT_LEASE:
 		w->init->lease_end_ms = effect->until_ms - MONOTONIC_BASE_MS;
@@ -222,6 +224,8 @@ void agent_step(struct world *w, const struct event *event)
 		plan_tick(w);
 	if (has(w, FEATURE_SPARE) && agent->alive && epoch == w->epochs[SCOPE_AGENT])
 		spare_look(w);
+	if (has(w, FEATURE_LEASE) && agent->alive && epoch == w->epochs[SCOPE_AGENT])
+		lease_agent_stepped(w);
 }
 
 /* ---- life and death of the process ---- */
@@ -305,6 +309,8 @@ void agent_own(struct world *w, struct journal *journal, enum claim claim, enum 
 	say(w, "agent %" PRIu64 " starts, journal %" PRId64 ", running %s", w->epochs[SCOPE_AGENT],
 	    agent->file_sequence, running ? running : "nothing");
 	agent_step(w, &event);
+	if (has(w, FEATURE_LEASE) && agent->alive)
+		lease_agent_begins(w);
 	if (w->directory.used)
 		plan(w, below(w, 50), ITEM_DIRECTORY, SCOPE_AGENT);
 	if (w->chaos.agent_crash_ms && agent->alive)

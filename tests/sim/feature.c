@@ -17,6 +17,7 @@ static const char *const names[FEATURE_COUNT] = {
 	[FEATURE_SPARE] = "spare",       [FEATURE_STALL] = "stall",
 	[FEATURE_HANDOVER] = "handover", [FEATURE_CHECKPOINT] = "checkpoint",
 	[FEATURE_STOPS] = "stops",       [FEATURE_RESCALE] = "rescale",
+	[FEATURE_LEASE] = "lease",
 };
 
 /* hand-overs are a world of their own */
@@ -121,8 +122,8 @@ void features_draw(struct world *w, unsigned features)
 		if (luck(w, per_mille[i]) && features & (1U << i))
 			w->features |= 1U << i;
 	/* draws nothing: without it the histories stay as they were */
-	w->features |=
-		features & (1U << FEATURE_SPARE | 1U << FEATURE_STALL | 1U << FEATURE_RESCALE);
+	w->features |= features & (1U << FEATURE_SPARE | 1U << FEATURE_STALL |
+				   1U << FEATURE_RESCALE | 1U << FEATURE_LEASE);
 	if (features & (1U << FEATURE_HANDOVER)) {
 		w->features = 1U << FEATURE_HANDOVER;
 		w->own_dir = -1;
@@ -164,6 +165,8 @@ void features_begin(struct world *w)
 
 	for (int i = 0; i < 2 && has(w, FEATURE_RIVALS) && w->apart; i++)
 		w->pods[i].config.place = places[i];
+	if (has(w, FEATURE_LEASE))
+		lease_begins(w);
 	if (w->cut_ms)
 		plan_feature(w, w->cut_ms, ITEM_CUT);
 	if (has(w, FEATURE_ROLLBACK)) {

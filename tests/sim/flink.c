@@ -116,7 +116,8 @@ void flink_judge_kill(struct world *w, const struct effect *effect)
 	const struct lifecycle *life = &w->agent->life;
 
 	if (effect->signo != SIGKILL || !flink->alive || !job_state_is_final(flink->state) ||
-	    life->fenced || life->cause == CAUSE_JOURNAL_UNREADABLE || life->foreign ||
+	    life->fenced || life->cause == CAUSE_JOURNAL_UNREADABLE ||
+	    (has(w, FEATURE_LEASE) && lease_explains_kill(w)) || life->foreign ||
 	    flink->terminating || flink->ignores_term ||
 	    strcmp(effect->id, w->truth.launches[flink->launch].job_id) != 0)
 		return;

@@ -116,6 +116,9 @@ static void launch(struct world *w, const struct item *item)
 	if (!fails) {
 		w->init->running_number = item->a;
 		flink_start(w, index);
+		if (has(w, FEATURE_LEASE) && w->init->lease_end_ms &&
+		    w->now_ms >= w->init->lease_end_ms)
+			flink_signal(w, SIGKILL);
 	}
 	if (!w->agent->alive)
 		return; /* the next agent learns it from HELLO */

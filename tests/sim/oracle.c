@@ -774,6 +774,8 @@ void oracle_signal(struct world *w, const struct effect *effect)
 		return;
 	if (stalled(w) && launch && launch->proven_unix_ms)
 		return;
+	if (has(w, FEATURE_LEASE) && lease_explains_kill(w))
+		return;
 	if (life->terminating || !launch || !launch->verified_unix_ms || w->truth.mismatch ||
 	    journal->handover.state == HANDOVER_STOPPING ||
 	    journal->handover.state == HANDOVER_TAKEN)
@@ -932,6 +934,8 @@ static void standstill_has_a_cause(struct world *w)
 		return;
 	if (!stands && life->cause &&
 	    (life->phase != PHASE_RUNNING || life->cause != CAUSE_STOP_FAILED) &&
+	    !(has(w, FEATURE_LEASE) && life->end_wanted &&
+	      (life->cause == CAUSE_LEASE_UNREADABLE || life->cause == CAUSE_LEASE_ELSEWHERE)) &&
 	    !(w->config->lease_ms && life->cause == CAUSE_JOURNAL_UNREADABLE))
 		fail(w, "%s because of %s", phase_name(life->phase), cause_name(life->cause));
 }

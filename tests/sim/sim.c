@@ -30,6 +30,8 @@ static void print_figures(const struct figures *f)
 	       f->continued, f->journals_changed, f->replaced);
 	if (f->asked)
 		printf("# %" PRIu64 " requested checkpoints\n", f->asked);
+	if (f->leases)
+		printf("# %" PRIu64 " leases of another installation\n", f->leases);
 	if (f->handovers)
 		printf("# %" PRIu64 " hand-overs, %" PRIu64 " returned, %" PRIu64
 		       " forced, %" PRIu64 " upgrades\n",
@@ -60,7 +62,7 @@ static int usage(void)
 		"usage: sim [--first N] [--seeds N] [--seconds N] [--keep-going]\n"
 		"                                                    many histories, figures\n"
 		"       sim --seed N [--verbose]                     one, told in full\n"
-		"       --world none|all|NAME,...                    with these features: rollback, moved, lines, rivals, spare; or handover\n");
+		"       --world none|all|NAME,...                    with these features: rollback, moved, lines, rivals, spare, lease; or handover\n");
 	return 2;
 }
 

@@ -21,6 +21,7 @@
  *   notice.c   every notice is sent, and only once
  *   checkpoint.c  requested checkpoints
  *   spare.c    the warm spare
+ *   lease.c    the lease object, and another installation that shares it
  *   deployment.c  the pods of a Deployment, and its controller
  *   handover.c    what pods share, and what must be true of them: the candidate's ConfigMap, the leader locks
  *   standby.c     an agent that is not the owner: executes its effects
@@ -37,6 +38,7 @@
 
 #include "core/desired_inputs.h"
 #include "core/handover/standby.h"
+#include "core/lease/lease.h"
 #include "core/lifecycle/lifecycle.h"
 #include "core/rng.h"
 #include "core/spare.h"
@@ -131,6 +133,12 @@ enum item_kind {
 	ITEM_RESCALE,
 	ITEM_RESCALE_ANSWER,
 	ITEM_RESCALED,
+	/* the lease object: a turn of our agent, and of the other installation; it comes and goes, the store too */
+	ITEM_LEASE,
+	ITEM_LEASE_REFUSED,
+	ITEM_LEASE_OTHER,
+	ITEM_LEASE_OTHER_LIFE,
+	ITEM_LEASE_AWAY,
 	/* hand-overs: the controller, people and accidents */
 	ITEM_DEPLOY,
 	ITEM_UPGRADE,
@@ -164,6 +172,7 @@ enum feature {
 	FEATURE_STOPS, /* a stop that fails again and again is given up, or done without a savepoint */
 	FEATURE_SPARE,   /* the warm spare; see spare.c. Only when it is named, or with "all" */
 	FEATURE_STALL,   /* jobs that complete no checkpoint any more. The same */
+	FEATURE_LEASE,   /* another installation shares the lease object; see lease.c. The same */
 	FEATURE_RESCALE, /* requests for another parallelism; see rescale.c. The same */
 	/* a Deployment whose pods hand over; see deployment.c. Only when it is named, and alone */
 	FEATURE_HANDOVER,
@@ -414,6 +423,17 @@ struct directory {
 	struct desired_seen saved, backup; /* the record of what was read; its backup */
 };
 
+/* One that reads and writes the lease object, and its request under way. */
+struct lease_asker {
+	struct lease lease;
+	bool begun, was_held;
+	uint64_t token;
+	enum lease_act act;
+	enum lease_answer answer;
+	struct lease_claim claim;
+	char etag[LEASE_ETAG_BYTES];
+};
+
 struct agent {
 	bool alive;
 	/* it is not the owner: `standby` lives, and `life` does not */
@@ -428,6 +448,7 @@ struct agent {
 	int64_t seen_sequence; /* of the journal write that must be acknowledged first */
 	struct lifecycle life;
 	struct spare spare;
+	struct lease_asker lease;
 	int64_t spare_odd_ms;    /* since when an answer about it is missing; 0 = none is */
 	struct life_trace trace; /* of its first steps */
 	bool traced;             /* the next step belongs to them */
@@ -503,7 +524,7 @@ struct figures {
 	uint64_t steps, launches, running, savepoints, stops, cancels, agent_crashes,
 		container_deaths, holds, failures, finished, suspended, fenced, requests, damaged,
 		mismatches, continued, journals_changed, replaced, spares, spare_launches,
-		handovers, returned, forced, upgrades, asked, rescales;
+		handovers, returned, forced, upgrades, asked, rescales, leases;
 	uint64_t hash; /* hash of everything that has happened */
 };
 
@@ -568,6 +589,15 @@ struct world {
 	int64_t min_ready_ms;
 	bool holds_none;                                      /* candidates start no Flink */
 	int64_t upgrade_ms, evict_ms, partition_ms, pause_ms; /* mean time between two */
+	struct {
+		struct lease_claim claim; /* the object */
+		bool exists;
+		uint64_t version;
+		struct lease_asker other;
+		bool other_lives, other_held;
+		int64_t away_until_ms[2]; /* for us, for the other one */
+		int64_t away_ms, other_ms;
+	} lease;
 	struct map_record records[PLACES];
 	struct leader leaders[SIDES];
 	char failure[600]; /* "" = none */
@@ -727,6 +757,16 @@ void rescale_ask(struct world *w, const struct effect *effect);
 void rescale_item(struct world *w, const struct item *item);
 void rescale_flink_starts(struct world *w);
 bool rescale_reached(const struct world *w);
+
+/* ---- lease.c; only in histories with FEATURE_LEASE */
+void lease_begins(struct world *w);
+void lease_agent_begins(struct world *w);
+void lease_agent_stepped(struct world *w);
+/* False: the effect is refused. */
+bool lease_lets(struct world *w, const struct effect *effect);
+bool lease_explains_kill(const struct world *w);
+void lease_item(struct world *w, const struct item *item);
+void lease_one_job(struct world *w); /* oracle */
 
 /* ---- deployment.c; this and the next two only in histories with FEATURE_HANDOVER ---- */
 void deployment_draw(struct world *w); /* the configuration of such a history */

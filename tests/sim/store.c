@@ -88,6 +88,7 @@ void journal_copy(struct journal *to, const struct journal *from)
 	to->writer = dup_or_null(from->writer);
 	to->disposing = dup_or_null(from->disposing);
 	to->id_space = dup_or_null(from->id_space);
+	to->lease_id = dup_or_null(from->lease_id);
 	to->phase = dup_or_null(from->phase);
 	to->intent.savepoint_nonce = dup_or_null(from->intent.savepoint_nonce);
 	to->intent.restart_nonce = dup_or_null(from->intent.restart_nonce);
@@ -204,6 +205,7 @@ static void image_put(struct image *image, const struct journal *from)
 				&to->writer,
 				&to->disposing,
 				&to->id_space,
+				&to->lease_id,
 				&to->phase,
 				&to->intent.savepoint_nonce,
 				&to->intent.restart_nonce,

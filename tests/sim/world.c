@@ -207,6 +207,8 @@ static void dispatch(struct world *w, const struct item *item)
 		spare_item(w, item);
 	else if (item->kind <= ITEM_RESCALED)
 		rescale_item(w, item);
+	else if (item->kind <= ITEM_LEASE_AWAY)
+		lease_item(w, item);
 	else if (item->kind <= ITEM_PAUSE)
 		deployment_item(w, item);
 	else if (item->kind <= ITEM_GO)
@@ -450,6 +452,8 @@ bool world_run(uint64_t seed, unsigned features, bool verbose, bool as_text, str
 			handover_one_job(&w);
 		else
 			oracle_one_job(&w);
+		if (has(&w, FEATURE_LEASE))
+			lease_one_job(&w);
 	}
 	memcpy(ret_failure, w.failure, sizeof(w.failure));
 	release(&w);

@@ -1,0 +1,267 @@
+/*
+ * The lease object: another installation shares it. That one comes and goes, the store is away now and then, answers are
+ * lost; who may run the job is decided by the real core (core/lease), at both sides. What the other installation does with
+ * the job is not modelled: it leaves nothing in storage. No Flink of ours may live while the other one holds the lease.
+ *
+ * Only in histories with FEATURE_LEASE.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/sim/sim.h"
+
+#define DURATION_MS (30 * SECOND_MS)
+#define TIMEOUT_MS  (5 * SECOND_MS)
+#define OTHER       "ffffffffffffffffffffffffffffffff"
+
+static int64_t mono(const struct world *w)
+{
+	return w->now_ms + MONOTONIC_BASE_MS;
+}
+
+/* ---- the store ---- */
+
+static void etag_of(const struct world *w, char etag[LEASE_ETAG_BYTES])
+{
+	snprintf(etag, LEASE_ETAG_BYTES, "%" PRIu64, w->lease.version);
+}
+
+static void serve(struct world *w, struct lease_asker *asker)
+{
+	char etag[LEASE_ETAG_BYTES];
+	bool as_required;
+
+	etag_of(w, etag);
+	as_required = asker->act == LEASE_CREATE
+			      ? !w->lease.exists
+			      : w->lease.exists && !strcmp(etag, asker->lease.etag);
+	if (!w->calm && w->now_ms < w->lease.away_until_ms[asker == &w->lease.other]) {
+		asker->answer = LEASE_ANSWER_ERROR;
+		return;
+	}
+	asker->answer = LEASE_ANSWER_OK;
+	if (asker->act == LEASE_READ) {
+		asker->claim = w->lease.claim;
+		if (!w->lease.exists)
+			asker->answer = LEASE_ANSWER_ABSENT;
+	} else if (!as_required) {
+		asker->answer = LEASE_ANSWER_CONFLICT;
+	} else {
+		w->lease.claim = asker->lease.sent;
+		w->lease.version++;
+		w->lease.exists = true;
+	}
+	etag_of(w, asker->etag);
+	if (!w->calm && luck(w, 20)) /* the answer is lost */
+		asker->answer = LEASE_ANSWER_ERROR;
+}
+
+/* ---- who asks: our agent, or the other installation ---- */
+
+static void ask(struct world *w, struct lease_asker *asker, enum item_kind kind, enum scope scope)
+{
+	int64_t wait_ms = 0;
+
+	asker->act = lease_next(&asker->lease, mono(w));
+	if (asker->act == LEASE_REST) {
+		wait_ms = lease_wake_ms(&asker->lease) - mono(w);
+	} else {
+		serve(w, asker);
+		wait_ms =
+			asker->answer == LEASE_ANSWER_ERROR ? TIMEOUT_MS : luck_between(w, 2, 200);
+	}
+	plan(w, wait_ms > 0 ? wait_ms : 0, kind, scope)->a = (int64_t)++asker->token;
+}
+
+static void take_answer(struct world *w, struct lease_asker *asker)
+{
+	struct lease *lease = &asker->lease;
+
+	if (!lease->busy)
+		return;
+	if (asker->act == LEASE_READ)
+		lease_was_read(lease, asker->answer, asker->etag, &asker->claim, "no answer",
+			       mono(w));
+	else
+		lease_was_written(lease, asker->answer, asker->etag, "no answer", mono(w));
+}
+
+static void begin(struct world *w, struct lease_asker *asker, const char *holder)
+{
+	char session[LEASE_ID_BYTES];
+
+	rng_hex_id(&w->luck, session);
+	lease_init(&asker->lease, holder, session, DURATION_MS);
+	asker->begun = true;
+}
+
+static bool other_holds(const struct world *w)
+{
+	return w->lease.other_lives && lease_is_held(&w->lease.other.lease, mono(w));
+}
+
+/* An earlier journal of ours has it, for an application that is not meant to run, and was lost. Only a person can know that. */
+static void help(struct world *w)
+{
+	if (!w->calm || !lease_is_parked_elsewhere(&w->agent->lease.lease) || w->lease.other_lives)
+		return;
+	say(w, "a person deletes the lease object");
+	w->lease.exists = false;
+}
+
+/* ---- our agent ---- */
+
+static void our_turn(struct world *w)
+{
+	struct lease_asker *ours = &w->agent->lease;
+	int64_t before_ms = ours->lease.held_ms;
+	struct event event = {.type = EVENT_LEASE};
+
+	take_answer(w, ours);
+	help(w);
+	event.lease.sent_ms = ours->lease.held_ms;
+	event.lease.why = "another installation holds the lease";
+	if (ours->was_held ? !ours->lease.held_ms || ours->lease.held_ms != before_ms
+			   : ours->lease.held_ms != 0) {
+		uint64_t epoch = w->epochs[SCOPE_AGENT];
+
+		ours->was_held = ours->lease.held_ms != 0;
+		agent_step(w, &event);
+		if (!w->agent->alive || epoch != w->epochs[SCOPE_AGENT])
+			return;
+	}
+	if (!w->agent->life.fenced)
+		ask(w, ours, ITEM_LEASE, SCOPE_AGENT);
+}
+
+void lease_agent_begins(struct world *w)
+{
+	begin(w, &w->agent->lease, w->agent->life.journal.lease_id);
+	ask(w, &w->agent->lease, ITEM_LEASE, SCOPE_AGENT);
+}
+
+/* Who is not meant to run the job says so in the object. */
+void lease_agent_stepped(struct world *w)
+{
+	struct lease_asker *ours = &w->agent->lease;
+	struct decision decision;
+
+	if (!ours->begun || w->agent->life.fenced)
+		return;
+	lease_set_parked(&ours->lease,
+			 resolve_parked(&w->agent->life.journal, &w->config->policy, &decision));
+	if (!ours->lease.busy && lease_wake_ms(&ours->lease) <= mono(w))
+		ask(w, ours, ITEM_LEASE, SCOPE_AGENT);
+}
+
+bool lease_lets(struct world *w, const struct effect *effect)
+{
+	struct item *item;
+
+	if ((effect->type != EFFECT_OBSERVE && effect->type != EFFECT_LAUNCH) ||
+	    lease_is_held(&w->agent->lease.lease, mono(w)))
+		return true;
+	item = plan(w, 0, ITEM_LEASE_REFUSED, SCOPE_AGENT);
+	item->a = effect->type;
+	if (effect->type == EFFECT_LAUNCH)
+		memcpy(item->id, journal_launch(&w->agent->life.journal)->job_id, JOB_ID_BYTES);
+	return false;
+}
+
+bool lease_explains_kill(const struct world *w)
+{
+	const struct lifecycle *life = &w->agent->life;
+
+	return life->cause == CAUSE_LEASE_ELSEWHERE ||
+	       (life->cause == CAUSE_LEASE_UNREADABLE &&
+		mono(w) >= life->leased_ms + DURATION_MS - 5 * SECOND_MS);
+}
+
+/* ---- the other installation, and accidents ---- */
+
+void lease_begins(struct world *w)
+{
+	w->config->object_lease_ms = DURATION_MS;
+	w->lease.other_ms = luck_between(w, 1, 10) * MINUTE_MS;
+	w->lease.away_ms = luck_between(w, 1, 10) * MINUTE_MS;
+	for (int i = 0; i < PODS; i++)
+		w->pods[i].config.object_lease_ms = DURATION_MS;
+	plan(w, luck_below(w, 2 * w->lease.other_ms), ITEM_LEASE_OTHER_LIFE, SCOPE_WORLD);
+	plan(w, luck_below(w, 2 * w->lease.away_ms), ITEM_LEASE_AWAY, SCOPE_WORLD);
+}
+
+/* It is lost, and its Flink with it; or it is there again. */
+static void other_life(struct world *w)
+{
+	w->lease.other_lives = !w->lease.other_lives && !w->calm;
+	say(w, "the other installation %s", w->lease.other_lives ? "is there" : "is lost");
+	if (w->lease.other_lives) {
+		begin(w, &w->lease.other, OTHER);
+		ask(w, &w->lease.other, ITEM_LEASE_OTHER, SCOPE_WORLD);
+	}
+	if (!w->calm)
+		plan(w, 1 + luck_below(w, 2 * w->lease.other_ms), ITEM_LEASE_OTHER_LIFE,
+		     SCOPE_WORLD);
+}
+
+/* For one of them, or for both. */
+static void go_away(struct world *w)
+{
+	int64_t until_ms = w->now_ms + luck_between(w, 1, luck(w, 500) ? 20 : 300) * SECOND_MS;
+	bool ours = luck(w, 800), theirs = !ours || luck(w, 300);
+
+	if (ours)
+		w->lease.away_until_ms[0] = until_ms;
+	if (theirs)
+		w->lease.away_until_ms[1] = until_ms;
+	say(w, "the lease cannot be reached from%s%s for a while", ours ? " here" : "",
+	    theirs ? " there" : "");
+}
+
+static void refused(struct world *w, const struct item *item)
+{
+	struct event event = {.type = EVENT_REFUSED,
+			      .refused = {.effect = (enum effect_type)item->a,
+					  .cause = CAUSE_LEASE_ELSEWHERE,
+					  .why = "another installation holds the lease",
+					  .launch_id = *item->id ? item->id : NULL}};
+
+	agent_step(w, &event);
+}
+
+void lease_item(struct world *w, const struct item *item)
+{
+	switch (item->kind) {
+	case ITEM_LEASE:
+		if (w->agent->alive && (uint64_t)item->a == w->agent->lease.token)
+			our_turn(w);
+		break;
+	case ITEM_LEASE_REFUSED:
+		refused(w, item);
+		break;
+	case ITEM_LEASE_OTHER:
+		if (!w->lease.other_lives || (uint64_t)item->a != w->lease.other.token)
+			break;
+		take_answer(w, &w->lease.other);
+		ask(w, &w->lease.other, ITEM_LEASE_OTHER, SCOPE_WORLD);
+		break;
+	case ITEM_LEASE_OTHER_LIFE:
+		if (!w->calm || w->lease.other_lives)
+			other_life(w);
+		break;
+	default:
+		go_away(w);
+		plan(w, 1 + luck_below(w, 2 * w->lease.away_ms), ITEM_LEASE_AWAY, SCOPE_WORLD);
+		break;
+	}
+}
+
+void lease_one_job(struct world *w)
+{
+	for (int i = 0; i < PODS; i++)
+		if (w->pods[i].flink.alive && other_holds(w))
+			fail(w, "a Flink lives, and another installation holds the lease");
+	w->figures->leases += other_holds(w) && !w->lease.other_held;
+	w->lease.other_held = other_holds(w);
+}
