@@ -200,10 +200,16 @@ runs_now() { # SITE
 
 round() { # N
 	local seconds from to end_ms
+	to=$(other "$HOLDER")
+	forget "$to" # else it takes the lease, and holds with UnknownNewerState
+	await "round $1: $to may take over" at "$to" site_holds LeaseElsewhere
 	disturb
 	await "round $1: $DISTURBED: one runs the job" one_runs
-	from=$HOLDER to=$(other "$HOLDER")
-	forget "$to"
+	from=$HOLDER
+	if [ "$from" = "$to" ]; then
+		to=$(other "$from")
+		forget "$to"
+	fi
 	await "round $1: $to is parked" at "$to" site_holds LeaseElsewhere
 	between seconds 1 8
 	sleep "$seconds" # at any moment between two renewals and two checkpoints
