@@ -127,3 +127,44 @@ bool java_option_given(enum flink_process process, const char *const *words,
 			return true;
 	return has_option(command_env(env, own_options[process].variable), words);
 }
+
+static bool is_property(const char *word)
+{
+	static const char *const begins[] = {"-D",
+					     "--add-opens=", "--add-exports=", "--add-reads="};
+
+	for (size_t i = 0; i < ARRAY_LEN(begins); i++)
+		if (strncmp(word, begins[i], strlen(begins[i])) == 0 && word[strlen(begins[i])])
+			return true;
+	return false;
+}
+
+static void each_in(const char *options, java_property_fn *fn, void *ctx)
+{
+	cleanup_free char *copy = xstrdup(options);
+	char *save = NULL;
+
+	for (char *word = copy ? strtok_r(copy, " \t\n\"'", &save) : NULL; word;
+	     word = strtok_r(NULL, " \t\n\"'", &save))
+		if (is_property(word))
+			fn(ctx, word);
+}
+
+void java_each_property(enum flink_process process, const char *const *command,
+			const char *const *env, const struct flink_conf *conf, java_property_fn *fn,
+			void *ctx)
+{
+	for (size_t i = ARRAY_LEN(option_variables); i-- > 0;)
+		each_in(command_env(env, option_variables[i]), fn, ctx);
+	/* the default ones come first in Flink's scripts */
+	for (size_t i = ARRAY_LEN(option_keys); i-- > 0;)
+		each_in(flink_conf_get(conf, option_keys[i]), fn, ctx);
+	for (size_t i = ARRAY_LEN(own_options[process].keys); i-- > 0;)
+		each_in(flink_conf_get(conf, own_options[process].keys[i]), fn, ctx);
+	each_in(command_env(env, own_options[process].variable), fn, ctx);
+	/* of the command those of the JVM, in front of the main class */
+	for (size_t i = command_java(command), end = command_options_begin(command);
+	     i && i + 1 < end; i++)
+		if (is_property(command[i]))
+			fn(ctx, command[i]);
+}

@@ -35,4 +35,12 @@ bool java_option_given(enum flink_process process, const char *const *words,
 		       const char *const *command, const char *const *env,
 		       const struct flink_conf *conf);
 
+typedef void java_property_fn(void *ctx, const char *option);
+
+/* Every option in those places that defines a property (-Dname=value) or opens a module (--add-opens=,
+ * --add-exports=, --add-reads=), in an order in which later ones prevail. Options are separated by blanks, as Flink's scripts separate them; the text is borrowed for the call. */
+void java_each_property(enum flink_process process, const char *const *command,
+			const char *const *env, const struct flink_conf *conf, java_property_fn *fn,
+			void *ctx);
+
 #endif

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/mem.h"
 #include "store/store_ops.h"
 
@@ -13,37 +12,25 @@ static const struct store_ops *const all_ops[] = {
 	&store_swift_ops,
 };
 
-static void add_schemes(struct buf *text)
-{
-	for (size_t i = 0; i < ARRAY_LEN(all_ops); i++)
-		for (size_t j = 0; all_ops[i]->schemes[j]; j++)
-			buf_addf(text, "%s%s", text->len_bytes ? ", " : "", all_ops[i]->schemes[j]);
-}
-
 static const struct store_ops *ops_of(const char *scheme)
 {
 	for (size_t i = 0; i < ARRAY_LEN(all_ops); i++)
 		for (size_t j = 0; all_ops[i]->schemes[j]; j++)
 			if (!strcmp(all_ops[i]->schemes[j], scheme))
 				return all_ops[i];
-	return NULL;
+	return &store_flinkfs_ops;
 }
 
 /* The operations for a URI, and its parts, which the caller releases. */
 static int parse(const char *uri, const struct store_ops **ret_ops, struct uri *ret_uri,
 		 struct err *err)
 {
-	cleanup_buf struct buf known = BUF_INIT;
 	struct uri parsed = {0};
 
 	if (uri_parse(uri, &parsed, err))
 		return -1;
 	*ret_ops = ops_of(parsed.scheme);
-	if (!*ret_ops) {
-		add_schemes(&known);
-		err_set(err, ERR_CONFIG, 0, "'%s': scheme '%s' is not supported (supported: %s)",
-			uri, parsed.scheme, buf_str(&known));
-	} else if (!(*ret_ops)->check_authority || (*ret_ops)->check_authority(&parsed, err) == 0) {
+	if (!(*ret_ops)->check_authority || (*ret_ops)->check_authority(&parsed, err) == 0) {
 		*ret_uri = parsed;
 		return 0;
 	}

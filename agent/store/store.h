@@ -6,11 +6,12 @@
  * at a time, streams included.
  *
  * Names are Flink's (store/uri.h). Errors: ERR_ABSENT only when the store has proven that the file
- * or directory does not exist; ERR_DENIED, ERR_RETRY, ERR_SYS otherwise; ERR_CONFIG for an
- * unsupported scheme. An error is never absence.
+ * or directory does not exist; ERR_DENIED, ERR_RETRY, ERR_SYS otherwise; ERR_CONFIG for a
+ * scheme that nothing here reads. An error is never absence.
  *
- * Supported: `file`; `s3`, `s3a`, `s3p` (three names for the same); `swift`. A new scheme is one
- * more struct store_ops (store/store_ops.h).
+ * drey itself speaks `file`; `s3`, `s3a`, `s3p` (three names for the same); `swift`. All other schemes
+ * are read with Flink's own file systems (store/flinkfs/). A new scheme is one more struct store_ops
+ * (store/store_ops.h).
  */
 #ifndef DREY_STORE_STORE_H
 #define DREY_STORE_STORE_H

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "store/flinkfs/flinkfs.h"
 
 /* Every string of the struct, and the variables that may fill it, first one first. */
 static const struct field {
@@ -58,6 +59,7 @@ void store_config_environment(struct store_config *config, char *(*get)(const ch
 void store_config_copy(struct store_config *to, const struct store_config *from)
 {
 	*to = *from;
+	to->flinkfs = NULL;
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
 		*at(to, i) = xstrdup(*at(from, i));
 }
@@ -68,5 +70,6 @@ void store_config_release(struct store_config *config)
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
 		free(*at(config, i));
+	flinkfs_free(config->flinkfs);
 	*config = (struct store_config){0};
 }

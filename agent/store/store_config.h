@@ -36,9 +36,12 @@ struct swift_config {
 	char *ca_file;
 };
 
+struct flinkfs;
+
 struct store_config {
 	struct s3_config s3;
 	struct swift_config swift;
+	struct flinkfs *flinkfs; /* for all other schemes (store/flinkfs/); NULL: they have none */
 };
 
 /* Fill members that are still NULL from the usual environment variables: AWS_ENDPOINT_URL_S3,
@@ -47,6 +50,7 @@ struct store_config {
  * or a test's own. */
 void store_config_environment(struct store_config *config, char *(*get)(const char *name));
 
+/* Without `flinkfs`, which has one owner. */
 void store_config_copy(struct store_config *to, const struct store_config *from);
 void store_config_release(struct store_config *config); /* NULL and zeroed are allowed */
 

@@ -64,5 +64,6 @@ struct store_stream {
 extern const struct store_ops store_file_ops;
 extern const struct store_ops store_s3_ops;
 extern const struct store_ops store_swift_ops;
+extern const struct store_ops store_flinkfs_ops; /* of all other schemes */
 
 #endif

@@ -66,8 +66,8 @@ ok "a time zone" refused 11:30 "savepoints.timeZone: time zone 'Mars/Base' not f
 	$'savepoints:\n  {cron: "@daily", timeZone: Mars/Base}'
 ok "a blackout" refused 13:5 "savepoints.blackouts: 'late' is not a time" \
 	$'savepoints:\n  interval: 1h\n  blackouts:\n  - late'
-ok "the scheme of a URI" refused 11:21 "restore.initialSavepoint: .*scheme 'hdfs' is not supported" \
-	$'restore:\n  initialSavepoint: hdfs://nn/sp/savepoint-1'
+ok "the scheme of a URI" refused 11:21 "restore.initialSavepoint: .*scheme 'http' is not supported" \
+	$'restore:\n  initialSavepoint: http://nn/sp/savepoint-1'
 ok "a machine in a file: URI" refused 11:21 "names the machine 'nn'" $'restore:\n  initialSavepoint: file://nn/sp'
 ok "an interval and a cron line" refused 12:9 "exclude each other" $'savepoints:\n  interval: 1h\n  cron: "@daily"'
 contract_end

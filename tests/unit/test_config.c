@@ -191,8 +191,8 @@ TEST(refuses_what_no_schedule_and_no_store_can_use_with_its_place)
 	CHECK_HAS(refusal("savepoints: {interval: 1h, cron: '@daily'}\n"),
 		  "line 5, column 34: 'savepoints.interval' and 'savepoints.cron' exclude");
 	CHECK_HAS(
-		refusal("restore: {initialSavepoint: 'hdfs://nn/sp'}\n"),
-		"line 5, column 29: restore.initialSavepoint: 'hdfs://nn/sp': scheme 'hdfs' is not supported");
+		refusal("restore: {initialSavepoint: 'http://nn/sp'}\n"),
+		"line 5, column 29: restore.initialSavepoint: 'http://nn/sp': scheme 'http' is not supported");
 	CHECK_HAS(refusal("restore: {initialSavepoint: 'swift://a.b.c/sp'}\n"),
 		  "line 5, column 29: restore.initialSavepoint: swift://a.b.c is neither");
 }

@@ -15,14 +15,18 @@ static struct store *opened(const char *uri)
 	return store;
 }
 
-TEST(an_unknown_scheme_is_named_with_what_is_supported)
+TEST(a_scheme_that_nothing_here_reads_is_named)
 {
 	struct store *store;
 	struct err err = {0};
 
 	CHECK_INT(store_open(NULL, "hdfs://nn/ck", &store, &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_CONFIG);
-	CHECK_HAS(err.msg, "scheme 'hdfs' is not supported (supported: file");
+	CHECK_HAS(err.msg, "scheme 'hdfs' is not supported without Flink");
+	CHECK_HAS(err.msg, "set FLINK_HOME");
+	CHECK_INT(store_check("hdfs://nn/ck", NULL), ==, 0);
+	CHECK_INT(store_check("https://nn/ck", &err), ==, -1);
+	CHECK_HAS(err.msg, "scheme 'https' is not supported: Flink keeps no state there");
 	CHECK_INT(store_open(NULL, "ck", &store, &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_CONFIG);
 	CHECK_INT(store_open(NULL, "file://ck/job", &store, &err), ==, -1);

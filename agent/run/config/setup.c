@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "entrypoint/link.h"
 #include "flink/command.h"
+#include "run/config/setup_flinkfs.h"
 #include "run/config/setup_kube.h"
 #include "run/config/setup_schedule.h"
 #include "run/config/setup_storage.h"
@@ -225,11 +226,27 @@ static void fill_handover(struct setup *setup)
 	}
 }
 
+static void find_file_systems(struct setup *setup)
+{
+	const struct config *config = &setup->config;
+	const struct setup_flinkfs_sources sources = {
+		.command = (const char *const *)config->flink.command,
+		.env = environment(setup),
+		.conf_dir = config->flink.config_directory,
+		.conf = &setup->flink_conf,
+	};
+	struct flinkfs_config flinkfs;
+
+	setup_flinkfs(&sources, &flinkfs);
+	setup->storage.flinkfs = flinkfs_new(&flinkfs);
+}
+
 static int fill_derived(struct setup *setup, struct err *err)
 {
 	static const struct http_config straight = {.direct = true};
 	const struct config *config = &setup->config;
 
+	find_file_systems(setup);
 	flink_version_print(setup->version, setup->version_text);
 	config_lifecycle(config, &setup->life);
 	if (setup_schedule(config, &setup->life.savepoints, &setup->zone_before, err) < 0)

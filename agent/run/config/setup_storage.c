@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "run/config/setup_flinkfs.h"
 #include "store/s3/s3_profile.h"
 
 #define SECRET_MAX_BYTES ((size_t)64 * 1024)
@@ -206,10 +207,17 @@ static void from_profile(struct s3_config *s3)
 	s3_profile_release(&profile);
 }
 
-void setup_storage_environment(struct store_config *storage)
+static void from_environment(struct store_config *storage)
 {
 	store_config_environment(storage, getenv);
 	from_profile(&storage->s3);
+}
+
+void setup_storage_environment(struct store_config *storage)
+{
+	from_environment(storage);
+	if (!storage->flinkfs)
+		storage->flinkfs = setup_flinkfs_environment();
 }
 
 /* ---- all of it ---- */
@@ -248,7 +256,7 @@ int setup_storage(const struct config *config, const struct flink_conf *conf,
 	if (result == 0)
 		result = from_flink_buckets(config, conf, &storage, err);
 	if (result == 0) {
-		setup_storage_environment(&storage);
+		from_environment(&storage);
 		result = check_endpoint(&storage.s3.endpoint, err);
 	}
 	if (result < 0) {
