@@ -2,16 +2,21 @@
 #
 # get-servers.sh - installs real object stores for the tests on this machine, once, and prints their path.
 #
-#   tools/get-servers.sh versitygw|minio|openstack
+#   tools/get-servers.sh versitygw|minio|openstack|hdfs|gcs|azurite
 #
 # versitygw   prints a directory with bin/versitygw: S3 over a plain folder, built from its Go module
 # minio       prints a directory with bin/minio: S3 whose conditional writes are atomic, built from its Go module
 # openstack   prints a virtual environment with Swift and Keystone and with independent clients (boto3, aws, swift),
 #             from PyPI; tools/servers/requirements.txt pins every package
+# hdfs        prints a directory with the jars of a NameNode and a DataNode (lib/), and those that a Flink needs on its class
+#             path (client/), from Maven; tools/servers/hadoop.sha256 pins each
+# gcs         prints a directory with bin/fake-gcs-server: Google Cloud Storage over a plain folder, built from its Go module
+# azurite     prints a directory with node_modules/.bin/azurite-blob: Azure's blob storage, from npm;
+#             tools/servers/azurite/package-lock.json pins every package
 #
 # They are kept in ${XDG_CACHE_HOME:-~/.cache}/drey. No root is needed and nothing is started. They need python3 (3.10
-# or newer, with venv), and the other two Go 1.21 or newer; without one a pinned Go toolchain (70 MB) is fetched and removed
-# afterwards.
+# or newer, with venv), hdfs Maven, azurite npm, and the others Go 1.21 or newer; without one a pinned Go toolchain (70 MB) is
+# fetched and removed afterwards.
 #
 # Safe to call from several processes at once. A directory appears only when it is complete. Exit status: 0 done,
 # 1 this machine (disk, permissions), 2 usage, 3 a tool is missing, 4 the download failed, 5 the download is not the
@@ -73,6 +78,82 @@ get_minio() {
 	build_go minio "$minio_version" "github.com/minio/minio@$minio_version"
 }
 
+# ---- fake-gcs-server -----------------------------------------------------------------------------
+
+gcs_version=1.52.2
+
+get_gcs() {
+	dest=$cache/fake-gcs-server-$gcs_version
+	[ ! -f "$dest/complete" ] || return 0
+	begin gcs
+	[ ! -f "$dest/complete" ] || return 0
+	go_find fake-gcs-server "$tmp"
+	go_run "building fake-gcs-server $gcs_version from its Go module (a few minutes, once)" "$tmp/log" \
+		env GOBIN="$tmp/gcs/bin" "$go" install -ldflags "-s -w" "github.com/fsouza/fake-gcs-server@v$gcs_version" ||
+		die 4 "could not build fake-gcs-server $gcs_version; check the network"
+	: >"$tmp/gcs/complete"
+	rm -rf "$dest"
+	mv --no-target-directory "$tmp/gcs" "$dest"
+}
+
+# ---- HDFS ----------------------------------------------------------------------------------------
+
+hdfs_artifacts=(org.apache.hadoop:hadoop-client-api:3.3.6 org.apache.hadoop:hadoop-client-runtime:3.3.6
+	org.apache.hadoop:hadoop-client-minicluster:3.3.6 commons-logging:commons-logging:1.2 ch.qos.reload4j:reload4j:1.2.22
+	org.slf4j:slf4j-api:1.7.36 org.slf4j:slf4j-reload4j:1.7.36 javax.xml.bind:jaxb-api:2.3.1)
+hdfs_client=(hadoop-client-api-3.3.6.jar hadoop-client-runtime-3.3.6.jar commons-logging-1.2.jar)
+
+hdfs_pom() {
+	local artifact group name version
+	echo '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
+	echo '<groupId>drey</groupId><artifactId>hdfs</artifactId><version>1</version><packaging>pom</packaging>'
+	echo '<dependencies>'
+	for artifact in "${hdfs_artifacts[@]}"; do
+		IFS=: read -r group name version <<<"$artifact"
+		echo "<dependency><groupId>$group</groupId><artifactId>$name</artifactId><version>$version</version></dependency>"
+	done
+	echo '</dependencies></project>'
+}
+
+get_hdfs() {
+	local wanted=$here/servers/hadoop.sha256 jar
+	dest=$cache/hdfs-3.3.6-$(sha256sum <"$wanted" | head -c 12)
+	! (cd "$dest/lib" 2>/dev/null && sha256sum --check --quiet --strict "$wanted" >/dev/null 2>&1) || return 0
+	command -v mvn >/dev/null || die 3 "mvn is needed for HDFS; install it: apt-get install maven"
+	begin hdfs
+	mkdir -p "$tmp/hdfs/lib" "$tmp/hdfs/client"
+	hdfs_pom >"$tmp/pom.xml"
+	run_with_progress "fetching HDFS with Maven (90 MB)" "$tmp/log" mvn --batch-mode --no-transfer-progress --file "$tmp/pom.xml" \
+		org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies "-DoutputDirectory=$tmp/hdfs/lib" \
+		-DexcludeTransitive=true 9>&- || die 4 "could not fetch HDFS; check the network"
+	(cd "$tmp/hdfs/lib" && sha256sum --check --quiet --strict "$wanted" >&2) ||
+		die 5 "HDFS from Maven differs from ${wanted#"$here/"}; nothing was installed"
+	for jar in "${hdfs_client[@]}"; do
+		ln -s "../lib/$jar" "$tmp/hdfs/client/"
+	done
+	rm -rf "$dest"
+	mv --no-target-directory "$tmp/hdfs" "$dest"
+}
+
+# ---- Azurite -------------------------------------------------------------------------------------
+
+get_azurite() {
+	local from=$here/servers/azurite
+	dest=$cache/azurite-$(cat "$from"/package*.json | sha256sum | head -c 12)
+	[ ! -f "$dest/complete" ] || return 0
+	command -v npm >/dev/null || die 3 "npm is needed for Azurite; install it: apt-get install npm"
+	begin azurite
+	[ ! -f "$dest/complete" ] || return 0
+	mkdir "$tmp/azurite"
+	cp "$from"/package*.json "$tmp/azurite/"
+	# each package has its checksum in the lock file, and no script of it is run
+	(cd "$tmp/azurite" && run_with_progress "fetching Azurite with npm (60 MB)" "$tmp/log" \
+		npm ci --no-audit --no-fund --ignore-scripts 9>&-) || die 4 "could not install Azurite; check the network"
+	: >"$tmp/azurite/complete"
+	rm -rf "$dest"
+	mv --no-target-directory "$tmp/azurite" "$dest"
+}
+
 # ---- OpenStack and clients -----------------------------------------------------------------------
 
 openstack_is_whole() {
@@ -103,7 +184,7 @@ get_openstack() {
 }
 
 case ${1:-} in
-versitygw | minio | openstack) [ $# -eq 1 ] || usage ;;
+versitygw | minio | openstack | hdfs | gcs | azurite) [ $# -eq 1 ] || usage ;;
 *) usage ;;
 esac
 "get_$1"

@@ -11,6 +11,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.CoreOptions;
 import org.apache.flink.configuration.GlobalConfiguration;
@@ -81,10 +83,19 @@ final class FlinkFiles {
 		try {
 			return FileSystem.get(path.toUri());
 		} catch (UnsupportedFileSystemSchemeException e) {
-			throw new Failure(Failure.CONFIG, redaction.words(e));
+			throw new Failure(Failure.CONFIG, unsupported(path.toUri().getScheme(), redaction.clean(String.valueOf(e.getMessage()))));
 		} catch (Exception e) {
 			throw failure(e);
 		}
+	}
+
+	/** Flink names its own plugin for the scheme, if it has one. */
+	private static String unsupported(String scheme, String words) {
+		Matcher plugin = Pattern.compile("through the following plugins?(?:\\(s\\))?: ([\\w, -]+)").matcher(words);
+		boolean own = plugin.find();
+		String plugins = PluginConfig.getPluginsDir().map(File::getPath).orElse("Flink's plugins directory");
+		return "Flink has no file system for " + scheme + ": put the jar of " + (own ? plugin.group(1) : "one, which is a plugin,")
+				+ " into a directory of its own in " + plugins + (own ? "" : ", or Hadoop on Flink's class path (HADOOP_CLASSPATH)");
 	}
 
 	FileStatus status(Path path) throws Failure {

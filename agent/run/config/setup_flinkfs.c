@@ -237,7 +237,7 @@ struct flinkfs *setup_flinkfs_environment(void)
 	struct flink_conf_sources file = {.env = sources.env};
 	struct flinkfs_config config;
 
-	if (!command_env(sources.env, "FLINK_HOME"))
+	if (!command_env(sources.env, "FLINK_HOME") && !command_env(sources.env, "FLINK_LIB_DIR"))
 		return NULL;
 	/* only for its options of the JVM; what is wrong with it, Flink itself says */
 	(void)flink_version_detect(NULL, sources.env, &file.version, NULL, NULL);

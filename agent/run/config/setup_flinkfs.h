@@ -22,7 +22,8 @@ struct setup_flinkfs_sources {
 /* Never fails: what is missing is in ret_config->missing. Pure, but for looking where files are. */
 void setup_flinkfs(const struct setup_flinkfs_sources *sources, struct flinkfs_config *ret_config);
 
-/* The same without drey.yaml, from the environment of drey. NULL: FLINK_HOME is not set. */
+/* The same without drey.yaml, from the environment of drey. NULL: neither FLINK_HOME nor
+ * FLINK_LIB_DIR is set. */
 struct flinkfs *setup_flinkfs_environment(void);
 
 #endif

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+#
+# Checkpoints and savepoints on HDFS, which drey reads with Flink's own file system (store_lib.sh). Without Hadoop on Flink's
+# class path drey says what is missing. And 10,000 savepoints.
+#
+# runs in: all on 2.3.0
+
+# shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
+# shellcheck source=tests/e2e/tap.sh
+. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+# shellcheck source=tests/servers/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../servers/lib.sh"
+# shellcheck source=tests/servers/hdfs.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../servers/hdfs.sh"
+# shellcheck source=tests/e2e/store_lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/store_lib.sh"
+
+store_start() {
+	hdfs_up "$RUN/hdfs"
+	STORE_URI=$HDFS_URI
+}
+
+store_stop() {
+	server_down hdfs
+}
+
+store_names() { # DIR
+	local below name type
+	while IFS=$'\t' read -r type name; do
+		if [ "$type" = FILE ]; then
+			echo "$name"
+		else
+			below=$(store_names "$1/$name")
+			[ -z "$below" ] || sed "s|^|$name/|" <<<"$below"
+		fi
+	done < <(hdfs_web GET "/$1" LISTSTATUS | jq -r '.FileStatuses.FileStatus[] | [.type, .pathSuffix] | @tsv')
+}
+
+store_remove() { # NAME
+	hdfs_web DELETE "/$1" DELETE | jq -e .boolean >/dev/null
+}
+
+hdfs_find || servers_skip "HDFS is not to be had"
+e2e_begin store-hdfs
+store_files_jar || die 1 "java/files cannot be compiled"
+store_start
+export HADOOP_CONF_DIR=$HDFS_CONF
+STORE_SECRET=''
+
+# ---- a Flink that has no Hadoop
+drey_conf
+DREY_CONF[flink.checkpointDirectory]=$STORE_URI/ck
+DREY_CONF[flink.savepointDirectory]=$STORE_URI/sp
+write_drey_yaml
+drey check >"$RUN/said" 2>&1
+is $? 2 "without Hadoop drey check refuses the configuration"
+check "and says what is missing" grep -q "Hadoop" "$RUN/said"
+diag "$(cat "$RUN/said")"
+"$BUILD/drey" run --config "$RUN/drey.yaml" >"$RUN/said" 2>&1
+is $? 2 "and so does drey run"
+
+# ---- and one that has
+rm "$RUN/flink/lib"
+mkdir "$RUN/flink/lib"
+ln -s "$FLINK"/lib/*.jar "$HDFS"/client/*.jar "$RUN/flink/lib/"
+store_story
+e2e_end
