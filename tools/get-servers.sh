@@ -100,7 +100,8 @@ get_gcs() {
 
 hdfs_artifacts=(org.apache.hadoop:hadoop-client-api:3.3.6 org.apache.hadoop:hadoop-client-runtime:3.3.6
 	org.apache.hadoop:hadoop-client-minicluster:3.3.6 commons-logging:commons-logging:1.2 ch.qos.reload4j:reload4j:1.2.22
-	org.slf4j:slf4j-api:1.7.36 org.slf4j:slf4j-reload4j:1.7.36 javax.xml.bind:jaxb-api:2.3.1)
+	org.slf4j:slf4j-api:1.7.36 org.slf4j:slf4j-reload4j:1.7.36 javax.xml.bind:jaxb-api:2.3.1
+	javax.activation:javax.activation-api:1.2.0)
 hdfs_client=(hadoop-client-api-3.3.6.jar hadoop-client-runtime-3.3.6.jar commons-logging-1.2.jar)
 
 hdfs_pom() {
