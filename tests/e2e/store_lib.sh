@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154
 #
 # store_lib.sh - a store that drey reads with Flink's own file system: Flink writes there, is killed, suspended, and restored
 # from it; the store goes away and comes back; files are missing. Sourced after tap.sh and tests/servers/lib.sh, by the tests
@@ -95,7 +95,15 @@ store_story() {
 	check "the state was continuous all the time" continuity
 	drey resolve --explain >>"$RUN/log/explain.log" 2>&1
 	[ -z "$STORE_SECRET" ] || check "the secret is in no log" not grep -rqF -- "$STORE_SECRET" "$RUN/log"
-	check "nor in a command line" not grep -zqF -- "${STORE_SECRET:-drey-nothing}" $(run_pids | sed 's|.*|/proc/&/cmdline|')
+	check "nor in a command line" no_command_line_has "${STORE_SECRET:-drey-nothing}"
+}
+
+# shellcheck disable=SC2317 # called through check
+no_command_line_has() { # TEXT
+	local pid
+	for pid in $(run_pids); do
+		! grep -zqF -- "$1" "/proc/$pid/cmdline" 2>/dev/null || return 1
+	done
 }
 
 # The store is down when the job has to start.
@@ -108,7 +116,8 @@ store_away() {
 	check "nothing was launched" test -z "$(jm_pid)"
 	store_start
 	await "the store is back: drey starts the job by itself" runs_after "$JOB"
-	check "from the newest checkpoint" restore_matches "${KEPT[0]}"
+	# not by the job's own count: the first attempt of a task may come before the last part of the store is back
+	check "from the newest checkpoint" status_is ".launch.restoreVerified and .launch.restorePoint.path == \"${KEPT[0]}\""
 }
 
 # The newest checkpoint has lost a file, the one before its _metadata.

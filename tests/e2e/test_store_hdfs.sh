@@ -25,19 +25,23 @@ store_stop() {
 }
 
 store_names() { # DIR
-	local below name type
-	while IFS=$'\t' read -r type name; do
-		if [ "$type" = FILE ]; then
-			echo "$name"
-		else
-			below=$(store_names "$1/$name")
-			[ -z "$below" ] || sed "s|^|$name/|" <<<"$below"
-		fi
-	done < <(hdfs_web GET "/$1" LISTSTATUS | jq -r '.FileStatuses.FileStatus[] | [.type, .pathSuffix] | @tsv')
+	hdfs_names "$1"
 }
 
 store_remove() { # NAME
-	hdfs_web DELETE "/$1" DELETE | jq -e .boolean >/dev/null
+	hdfs_fs -rm -skipTrash "/$1" >>"$RUN/log/hdfs-fs.log" 2>&1
+}
+
+# 10,000 savepoints of one job, as Flink 2.3 leaves them.
+many_savepoints() {
+	local i name
+	for ((i = 1; i <= 10000; i++)); do
+		printf -v name '%s/many/savepoint-5b2c01-%012x' "$RUN" $((i * 0x9e3779b97f4b & 0xffffffffffff))
+		mkdir -p "$name"
+		ln "$TOP/tests/fixtures/metadata/2.3.0-hashmap-files-sp-stop-nodrain" "$name/_metadata" 2>/dev/null ||
+			cp "$TOP/tests/fixtures/metadata/2.3.0-hashmap-files-sp-stop-nodrain" "$name/_metadata"
+	done
+	hdfs_fs -put -t 8 "$RUN/many" / >>"$RUN/log/hdfs-fs.log" 2>&1
 }
 
 hdfs_find || servers_skip "HDFS is not to be had"
@@ -64,4 +68,10 @@ rm "$RUN/flink/lib"
 mkdir "$RUN/flink/lib"
 ln -s "$FLINK"/lib/*.jar "$HDFS"/client/*.jar "$RUN/flink/lib/"
 store_story
+
+check "10,000 savepoints are put there" many_savepoints
+began=${EPOCHREALTIME/./}
+store_drey resolve --explain --savepoints "$STORE_URI/many" >"$RUN/said" 2>&1
+diag "they were listed in $(((${EPOCHREALTIME/./} - began) / 1000)) ms, with the start of the JVM"
+check "each of them is found, once" grep -q '10000 found' "$RUN/said"
 e2e_end

@@ -5,7 +5,7 @@
 #
 #   hdfs_find              sets HDFS (tools/get-servers.sh); fails if it is not to be had
 #   hdfs_up DIR            HDFS_URI (hdfs://127.0.0.1:PORT); HDFS_CONF is a configuration directory for clients
-#   hdfs_web METHOD PATH OP   WebHDFS: the JSON of one operation
+#   hdfs_fs ARG...         Hadoop's own `hdfs dfs`; hdfs_names DIR, the names of all files below DIR, relative to it, one a line
 
 hdfs_find() {
 	HDFS=${HDFS:-$("$TOP/tools/get-servers.sh" hdfs)} && [ -n "$HDFS" ]
@@ -80,6 +80,11 @@ hdfs_is_ready() {
 	jq -e '.beans[0] | .FSState == "Operational" and .NumLiveDataNodes == 1' <<<"$beans" >/dev/null
 }
 
-hdfs_web() { # METHOD PATH OP
-	curl --silent --show-error --fail --max-time 20 --request "$1" "$HDFS_WEB/webhdfs/v1$2?op=$3&user.name=$(id -un)"
+hdfs_fs() { # ARG...
+	"${JAVA_HOME:+$JAVA_HOME/bin/}java" -Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$HDFS_CONF/../conf:$HDFS/lib/*" \
+		org.apache.hadoop.fs.FsShell "$@"
+}
+
+hdfs_names() { # DIR
+	hdfs_fs -ls -R "/$1" 2>>"$RUN/log/hdfs-fs.log" | awk -v dir="/$1/" '/^-/ { print substr($8, length(dir) + 1) }'
 }
