@@ -27,7 +27,11 @@ if ! "$dest/promtool" --version >/dev/null 2>&1; then
 	cache_lock "$cache" promtool
 	cache_scratch "$cache" promtool
 	# apt checks the signature
-	(cd "$tmp" && run_with_progress "fetching promtool (20 MB)" "$tmp/log" apt-get download prometheus 9>&-) ||
+	fetch() {
+		(cd "$tmp" && run_with_progress "fetching promtool (20 MB)" "$tmp/log" apt-get download prometheus 9>&-)
+	}
+	# a machine whose packages came with its image has no lists of them
+	fetch || { [ "$(id -u)" -eq 0 ] && apt-get update >"$tmp/log" 2>&1 9>&- && fetch; } ||
 		die 4 "could not fetch the package prometheus; run apt-get update, and check the network"
 	dpkg-deb --fsys-tarfile "$tmp"/prometheus_*.deb | tar --extract --directory "$tmp" ./usr/bin/promtool ||
 		die 1 "the package prometheus has no promtool"

@@ -118,9 +118,11 @@ static int pass_item(const struct answer_walk *walk, const struct flinkfs_item *
 		return walk->leaf(walk->ctx, &(struct store_leaf){.name = name, .stat = stat}, err);
 	if (is_dir)
 		stat = (struct store_stat){0};
-	return walk->entry(walk->ctx,
-			   &(struct store_entry){.name = name, .is_prefix = is_dir, .stat = stat},
-			   err);
+	return walk->entry ? walk->entry(walk->ctx,
+					 &(struct store_entry){
+						 .name = name, .is_prefix = is_dir, .stat = stat},
+					 err)
+			   : 0;
 }
 
 static int walk_answer(const struct flinkfs_answer *answer, enum flinkfs_names names,
