@@ -44,6 +44,10 @@ labels, which have at most 63 characters; "null" where there is only one. */}}
 {{- define "flink-application.handover" -}}
 {{- if include "flink-application.surge" . }}
 mode: surge
+{{- if include "flink-application.lateTaskManagers" . }}
+{{- /* it has no TaskManagers that it could wait for before the hand-over */}}
+hold: none
+{{- end }}
 candidate: {{ include "flink-application.candidate" . | quote }}
 probation: {{ .Values.upgrade.probationSeconds }}s
 stopDeadline: {{ .Values.jobManager.terminationGracePeriodSeconds }}s
