@@ -1,6 +1,7 @@
 /* gc: what there is, and the words. What follows from it is in gc_retain.c and gc_judge.c. */
 #include "core/gc/gc.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +39,7 @@ void gc_add_tree(struct gc *gc, enum gc_tree_kind kind, const char *dir, const c
 	gc->trees = xreallocarray(gc->trees, gc->tree_count + 1, sizeof(*gc->trees));
 	tree = &gc->trees[gc->tree_count++];
 	*tree = (struct gc_tree){.kind = kind, .dir = xstrdup(dir), .first = gc->file_count};
-	memcpy(tree->job_id, job_id, JOB_ID_BYTES);
+	snprintf(tree->job_id, sizeof(tree->job_id), "%s", job_id);
 }
 
 bool gc_add_file(struct gc *gc, const char *name, int64_t size_bytes, int64_t mtime_unix_ms,
