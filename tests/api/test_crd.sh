@@ -140,6 +140,7 @@ cat >"$RUN/status.json" <<'EOF2'
 "startedUnixMs":1795262791903,"stateUnixMs":1795262791903,"deadlineUnixMs":1795263091903,"why":"new prepares",
 "preparedUnixMs":1795262792903,"stoppingUnixMs":null,"grantedUnixMs":null,"takenUnixMs":null,"doneUnixMs":null,
 "returned":"main() threw","returnedUnixMs":1795262691903},
+"lease":{"uri":"s3://b/lease","held":true,"holder":"west","writtenUnixMs":1795262791903,"parked":false,"error":null},
 "candidate":{"pod":"new","state":"Prepared","side":"green","mainHeld":true,"taskManagers":2,"slotsFree":4,"checked":"fits","why":null},
 "transitions":[{"unixMs":1795262791903,"text":"Launching"}]}
 EOF2
