@@ -32,6 +32,34 @@ static void stops_fail(struct life *l, int times)
 	}
 }
 
+/* Flink tells its newest checkpoint. */
+static void newest_is(struct life *l, int64_t id, const char *path)
+{
+	struct view view = job_in(JOB_RUNNING);
+
+	view.completed_id = id;
+	view.completed_path = path;
+	view.completed_unix_ms = UNIX_START;
+	shown_after(l, 1, view);
+}
+
+static void read_as(struct life *l, const char *path, bool readable, bool complete)
+{
+	struct event e = {.type = EVENT_INSPECTED,
+			  .inspected = {.path = path,
+					.readable = readable,
+					.complete = complete,
+					.error = complete ? NULL : "shared/1 is missing"}};
+
+	step(l, &e);
+}
+
+static void newest_is_complete(struct life *l)
+{
+	newest_is(l, 7, CHK(7));
+	read_as(l, CHK(7), true, true);
+}
+
 static void flink_has_gone(struct life *l)
 {
 	exited(l, EXITED(143));
@@ -107,8 +135,14 @@ LIFE_TEST(suspended_without_a_savepoint)
 	stop_fails(l);
 	pass(l, l->config.stop_retry_ms);
 	operation(l, STATUS_ACCEPTED, NULL, NULL);
-	l->hold_writes = true;
 	operation(l, STATUS_FAILED, NULL, "declined");
+	CHECK_PHASE(l, PHASE_RUNNING);
+	CHECK_HAS(l->life.reason, "drey reads its newest checkpoint");
+	newest_is(l, 7, CHK(7));
+	CHECK_INT(took(l, EFFECT_INSPECT), ==, 1);
+	CHECK_STR(l->inspected, CHK(7));
+	l->hold_writes = true;
+	read_as(l, CHK(7), true, true);
 	CHECK_NOTHING(l, EFFECT_SIGNAL);
 	l->hold_writes = false;
 	written(l);
@@ -130,8 +164,9 @@ LIFE_TEST(resumed_before_flink_was_told_to_end)
 	begin(l, STOP_FAILURE_LAST_STATE, 0);
 	desire(l, DESIRED_SUSPENDED);
 	operation(l, STATUS_ACCEPTED, NULL, NULL);
-	l->hold_writes = true;
 	operation(l, STATUS_FAILED, NULL, "declined");
+	l->hold_writes = true;
+	newest_is_complete(l);
 	CHECK_PHASE(l, PHASE_STOPPING);
 	desire(l, DESIRED_RUNNING);
 	CHECK_PHASE(l, PHASE_RUNNING);
@@ -149,6 +184,7 @@ LIFE_TEST(restarted_without_a_savepoint)
 	begin(l, STOP_FAILURE_LAST_STATE, 0);
 	ask_restart(l, "r1");
 	stop_fails(l);
+	newest_is_complete(l);
 	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
 	/* an agent that finds this Flink alive tries again */
 	CHECK(journal_restart_wanted(&l->life.journal));
@@ -187,12 +223,129 @@ TEST(a_job_without_a_checkpoint_to_continue_from_is_not_ended)
 			desire(l, DESIRED_SUSPENDED);
 			stop_fails(l);
 		}
+		shown_after(l, 1, job_in(JOB_RUNNING));
 		CHECK_PHASE(l, PHASE_RUNNING);
 		CHECK_HAS(l->life.reason, why[i]);
 		CHECK_HAS(l->life.reason, "retrying in 30 s");
 		CHECK_NOTHING(l, EFFECT_SIGNAL);
 		pass(l, l->config.stop_retry_ms);
 		CHECK_INT(took(l, EFFECT_TRIGGER), ==, i == 3 ? 1 : 2);
+		life_end(l);
+	}
+}
+
+/* What the next start would miss is known while the job runs. */
+TEST(a_job_whose_newest_checkpoint_cannot_be_read_is_not_ended)
+{
+	for (int readable = 0; readable < 2; readable++) {
+		struct life world, *l = &world;
+
+		life_begin(l);
+		begin(l, STOP_FAILURE_LAST_STATE, 0);
+		desire(l, DESIRED_SUSPENDED);
+		stop_fails(l);
+		newest_is(l, 7, CHK(7));
+		read_as(l, CHK(7), readable, false);
+		/* Flink is asked once more whether there is a newer one */
+		CHECK_NOTHING(l, EFFECT_SIGNAL);
+		newest_is(l, 7, CHK(7));
+		CHECK_INT(took(l, EFFECT_INSPECT), ==, 1);
+		CHECK_PHASE(l, PHASE_RUNNING);
+		CHECK_HAS(l->life.reason,
+			  readable ? "its newest checkpoint " CHK(7) " is damaged"
+				   : "its newest checkpoint " CHK(7) " cannot be read");
+		CHECK_HAS(l->life.reason, "shared/1 is missing");
+		CHECK_HAS(l->life.reason, "retrying in 30 s");
+		pass(l, l->config.stop_retry_ms);
+		CHECK_INT(took(l, EFFECT_TRIGGER), ==, 2);
+		CHECK_NOTHING(l, EFFECT_SIGNAL);
+		life_end(l);
+	}
+}
+
+/* The job goes on while its checkpoint is read: Flink deletes that one, and it has a newer one. */
+LIFE_TEST(a_checkpoint_that_was_replaced_meanwhile_is_no_obstacle)
+{
+	begin(l, STOP_FAILURE_LAST_STATE, 0);
+	desire(l, DESIRED_SUSPENDED);
+	stop_fails(l);
+	newest_is(l, 7, CHK(7));
+	read_as(l, CHK(7), true, false);
+	newest_is(l, 8, CHK(8));
+	CHECK_INT(took(l, EFFECT_INSPECT), ==, 2);
+	CHECK_STR(l->inspected, CHK(8));
+	read_as(l, CHK(7), true, true); /* an answer about another one */
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	read_as(l, CHK(8), true, true);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	CHECK_HAS(l->life.journal.last_error, CHK(8));
+}
+
+/* Each is newer than the one before, and none can be read. */
+LIFE_TEST(two_are_read_and_then_the_stop_is_tried_again)
+{
+	begin(l, STOP_FAILURE_LAST_STATE, 0);
+	desire(l, DESIRED_SUSPENDED);
+	stop_fails(l);
+	newest_is(l, 7, CHK(7));
+	read_as(l, CHK(7), false, false);
+	newest_is(l, 8, CHK(8));
+	read_as(l, CHK(8), false, false);
+	CHECK_HAS(l->life.reason, CHK(8) " cannot be read");
+	newest_is(l, 9, CHK(9));
+	CHECK_INT(took(l, EFFECT_INSPECT), ==, 2);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+}
+
+/* A poll that was under way before the stop failed may not know the newest checkpoint. */
+LIFE_TEST(an_earlier_poll_does_not_count)
+{
+	begin(l, STOP_FAILURE_LAST_STATE, 0);
+	desire(l, DESIRED_SUSPENDED);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	l->life.polling = true;
+	l->life.polled_ms = l->now_ms;
+	l->now_ms += 1000;
+	operation(l, STATUS_FAILED, NULL, "declined");
+	CHECK_NOTHING(l, EFFECT_INSPECT);
+	{
+		struct event e = {.type = EVENT_VIEW, .view = job_in(JOB_RUNNING)};
+
+		step(l, &e);
+	}
+	CHECK_NOTHING(l, EFFECT_INSPECT);
+	newest_is(l, 8, CHK(8));
+	CHECK_STR(l->inspected, CHK(8));
+}
+
+/* Nothing else is started while the checkpoint is read, and nothing is ended that is wanted again. */
+TEST(what_came_meanwhile_counts)
+{
+	static const char *const what[] = {"resume", "the container ends", "Flink ends",
+					   "do-not-restart"};
+
+	for (size_t i = 0; i < ARRAY_LEN(what); i++) {
+		struct life world, *l = &world;
+
+		life_begin(l);
+		begin(l, STOP_FAILURE_LAST_STATE, 0);
+		ask_restart(l, "r1");
+		stop_fails(l);
+		newest_is(l, 7, CHK(7));
+		pass(l, l->config.stop_retry_ms);
+		CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1);
+		forget(l);
+		if (i == 0)
+			desire(l, DESIRED_CANCELLED);
+		else if (i == 1)
+			stopping(l, 60000);
+		else if (i == 2)
+			exited(l, EXITED(1));
+		else
+			do_not_restart(l, true);
+		forget(l);
+		read_as(l, CHK(7), true, true);
+		CHECK_NOTHING(l, EFFECT_SIGNAL);
 		life_end(l);
 	}
 }

@@ -120,7 +120,7 @@ static void on_control(struct lifecycle *life, const struct event *event)
 static void pursue_running(struct lifecycle *life)
 {
 	const struct intent *intent = &life->journal.intent;
-	bool may_stop = !life->stop_retry_ms;
+	bool may_stop = !life->stop_retry_ms && !life->last_resort.step;
 
 	if (intent->state == DESIRED_CANCELLED) {
 		if (life->step != STEP_NONE && life->journal.operation.kind != OPERATION_CANCEL)
@@ -282,7 +282,7 @@ static bool periodic_must_wait(const struct lifecycle *life)
 {
 	return life->phase != PHASE_RUNNING || life->step != STEP_NONE ||
 	       life->seen.state != JOB_RUNNING || life->seen.tasks_missing || life->stop_retry_ms ||
-	       life->rescale.asking || checkpoint_in_flight(life);
+	       life->last_resort.step || life->rescale.asking || checkpoint_in_flight(life);
 }
 
 int64_t lifecycle_deadline_ms(const struct lifecycle *life)
@@ -498,6 +498,7 @@ void lifecycle_release(struct lifecycle *life)
 	free(life->stop_location);
 	free(life->operation_error);
 	free(life->ended_restart);
+	last_resort_forget(life);
 	free(life->journal_error);
 	memset(life, 0, sizeof(*life));
 }

@@ -343,6 +343,15 @@ struct lifecycle {
 	/* Flink is ended without a savepoint: for the restart of this nonce (owned), for a suspend */
 	char *ended_restart;
 	bool ends_to_suspend;
+	/* before that, which checkpoint the job would continue from (lifecycle_last_resort.c); strings owned */
+	struct {
+		enum { LAST_RESORT_NONE, LAST_RESORT_LOOKS, LAST_RESORT_READS } step;
+		enum operation_reason reason;
+		int64_t since_ms; /* LOOKS: a poll that began then or later counts */
+		char *nonce, *why;
+		char *checkpoint; /* read, or being read */
+		char *unread;     /* what was wrong with it */
+	} last_resort;
 
 	/* the requested checkpoint, in the journal unless it is LEFT (lifecycle_take_checkpoint.c) */
 	struct {

@@ -232,6 +232,8 @@ static const char *check_deadlines(const struct lifecycle *life)
 		 "a lease is running, but no Flink is"},
 		{(life->disposing || life->keeper) && !live,
 		 "a savepoint is being disposed of, but no Flink is running"},
+		{life->last_resort.step && !live,
+		 "the newest checkpoint is read before a stop, but no Flink is running"},
 		{life->stalled && !live,
 		 "a checkpoint is checked for a restart, but no Flink is running"},
 		{(life->rescale.asking || life->rescale.again_ms) && !live,

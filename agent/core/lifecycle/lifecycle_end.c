@@ -119,6 +119,7 @@ static void forget_process(struct lifecycle *life)
 	life->polling = false;
 	life->look_ms = life->clean_ms = 0;
 	life->stop_failures = 0;
+	last_resort_forget(life);
 	life->accepted = false;
 	withdraw(life, EFFECT_SIGNAL);
 	withdraw(life, EFFECT_DISPOSE);

@@ -204,7 +204,7 @@ static void consider_stop(struct lifecycle *life)
 {
 	int64_t failing_ms;
 	bool busy = life->step != STEP_NONE || life->end_wanted || life->stop_retry_ms ||
-		    life->launch_step != LAUNCH_LIVE;
+		    life->last_resort.step || life->launch_step != LAUNCH_LIVE;
 
 	if (busy || life->journal.intent.state != DESIRED_RUNNING)
 		return;

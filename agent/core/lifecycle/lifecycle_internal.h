@@ -361,6 +361,19 @@ void stop_withdrawn(struct lifecycle *life);
 void stop_failed(struct lifecycle *life, enum operation_reason reason, const char *nonce,
 		 const char *why);
 
+/* The job runs, and its stop is tried again after a pause, if it is still requested. */
+void stop_again(struct lifecycle *life, const char *why);
+
+/* ---- lifecycle_last_resort.c ---- */
+
+/* End the job without a savepoint, once its newest checkpoint was read: else stop_again(). nonce: of a restart. */
+void last_resort_begin(struct lifecycle *life, enum operation_reason reason, const char *nonce,
+		       const char *why);
+void last_resort_viewed(struct lifecycle *life);
+bool last_resort_inspected(struct lifecycle *life,
+			   const struct event *event); /* true: it was for this */
+void last_resort_forget(struct lifecycle *life); /* the request was withdrawn, or Flink has ended */
+
 /* ---- lifecycle_take_checkpoint.c ---- */
 
 /* Start the checkpoint that is wanted or due, while no operation is in flight; false: there is none. */

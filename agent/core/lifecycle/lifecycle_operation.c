@@ -511,7 +511,8 @@ void on_inspected(struct lifecycle *life, const struct event *event)
 	char *location, *why;
 
 	if (life->fenced || retention_inspected(life, event) || stall_inspected(life, event) ||
-	    life->step != STEP_INSPECTING || !life->stop_location || !event->inspected.path ||
+	    last_resort_inspected(life, event) || life->step != STEP_INSPECTING ||
+	    !life->stop_location || !event->inspected.path ||
 	    strcmp(event->inspected.path, life->stop_location) != 0)
 		return;
 	if (!event->inspected.readable)

@@ -1,8 +1,7 @@
 /*
  * A suspend or a restart was requested, its stop with savepoint has failed, and the job runs. The stop is
  * repeated: as long as the request is in force, or a number of times. What follows then is configured: the
- * job runs on, or it is ended without a savepoint. The latter repeats the work since the newest checkpoint, so
- * there must be one from which the next start will continue.
+ * job runs on, or it is ended without a savepoint (lifecycle_last_resort.c).
  *
  * Not for the stops of a container that ends, which have only its grace period, and those of a hand-over,
  * which counts its own tries.
@@ -10,11 +9,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_internal.h"
 
-static void stop_again(struct lifecycle *life, const char *why)
+void stop_again(struct lifecycle *life, const char *why)
 {
 	const struct lifecycle_config *config = life->config;
 
@@ -43,45 +41,9 @@ static void give_up_stop(struct lifecycle *life, enum operation_reason reason, c
 	free(error);
 }
 
-/* Why the job must not be ended without a savepoint; NULL = it may. */
-static const char *needs_savepoint(const struct lifecycle *life, enum operation_reason reason)
-{
-	const char *why = checkpoint_excluded(life);
-
-	if (!why && reason == REASON_RESTART && life->journal.intent.do_not_restart)
-		why = "do-not-restart is on";
-	return why;
-}
-
-/* The next start finds the newest state, as after any end of Flink. */
-static void end_without_savepoint(struct lifecycle *life, enum operation_reason reason,
-				  const char *nonce, const char *why)
-{
-	const struct launch *launch = journal_launch_const(&life->journal);
-	int64_t age_ms = life->now_unix_ms - launch->last_checkpoint_unix_ms;
-	char age[CLOCK_TEXT_BYTES];
-	char *error = xasprintf(
-		"%s without a savepoint after %" PRId64
-		" failed stops: %s; the job continues from its newest checkpoint, %s (checkpoint id %" PRId64
-		", %s old), and repeats the work since then",
-		operation_reason_name(reason), life->stop_failures, why,
-		launch->last_checkpoint_path, launch->last_checkpoint_id,
-		clock_human(age_ms > 0 ? age_ms : 0, age));
-
-	/* a new agent that finds Flink alive tries again: so the restart is done when Flink is dead */
-	if (reason == REASON_RESTART)
-		xstrset(&life->ended_restart, nonce);
-	else
-		life->ends_to_suspend = true;
-	life->stop_failures = 0;
-	journal_set_error(&life->journal, error, life->now_unix_ms);
-	note(life, NOTE_WARNING, "%s", error);
-	end_flink(life, true, false, "%s", error);
-	free(error);
-}
-
 void stop_withdrawn(struct lifecycle *life)
 {
+	last_resort_forget(life);
 	if (!life->ends_to_suspend || life->journal.intent.state != DESIRED_RUNNING ||
 	    life->terminating || !withdraw(life, EFFECT_SIGNAL))
 		return;
@@ -104,8 +66,6 @@ void stop_failed(struct lifecycle *life, enum operation_reason reason, const cha
 		 const char *why)
 {
 	const struct lifecycle_config *config = life->config;
-	const char *needed;
-	char *text;
 
 	if ((reason != REASON_SUSPEND && reason != REASON_RESTART) ||
 	    config->on_stop_failure == STOP_FAILURE_RETRY ||
@@ -113,17 +73,8 @@ void stop_failed(struct lifecycle *life, enum operation_reason reason, const cha
 		stop_again(life, why);
 		return;
 	}
-	if (config->on_stop_failure == STOP_FAILURE_KEEP_RUNNING) {
+	if (config->on_stop_failure == STOP_FAILURE_KEEP_RUNNING)
 		give_up_stop(life, reason, nonce, why);
-		return;
-	}
-	needed = needs_savepoint(life, reason);
-	/* MUT: a job is ended without anything to continue from */
-	if (!needed) {
-		end_without_savepoint(life, reason, nonce, why);
-		return;
-	}
-	text = xasprintf("%s; it is not ended without a savepoint, because %s", why, needed);
-	stop_again(life, text);
-	free(text);
+	else
+		last_resort_begin(life, reason, nonce, why);
 }

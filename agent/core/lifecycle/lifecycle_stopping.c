@@ -164,6 +164,7 @@ void on_stopping(struct lifecycle *life, int64_t grace_left_ms, enum upgrade upg
 		life->grace_end_ms = life->now_ms + grace_left_ms - EXIT_PATIENCE_MS;
 	life->retry_ms = life->savepoint_ms = life->checkpoint.due_ms = 0;
 	checkpoint_give_up(life, "the container ends");
+	last_resort_forget(life);
 	emit(life, EFFECT_STOP_ACK);
 	/* MUT: the container ends while Flink lives */
 	if (life->launch_step != LAUNCH_LIVE && life->launch_step != LAUNCH_STARTING) {

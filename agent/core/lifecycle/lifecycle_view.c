@@ -357,5 +357,6 @@ void on_view(struct lifecycle *life, const struct event *event)
 		life->seen.statistics_ms = life->polled_ms;
 	watch_checkpoints(life);
 	schedule_poll(life, launch);
+	last_resort_viewed(life);
 	stopping_looked(life);
 }
