@@ -137,7 +137,7 @@ bench bench-quick: all
 install: all
 	install -D -m 755 $(B)/drey-init $(DESTDIR)$(PREFIX)/bin/drey-init
 	install -D -m 755 $(B)/drey $(DESTDIR)$(PREFIX)/bin/drey
-	install -D -m 755 -t $(DESTDIR)$(PREFIX)/share/drey/hooks hooks/notify-webhook hooks/newest-savepoint
+	install -D -m 755 -t $(DESTDIR)$(PREFIX)/share/drey/hooks hooks/newest-savepoint
 	$(Q)$(foreach jar,$(wildcard $(JARS)),install -D -m 644 $(jar) $(DESTDIR)$(PREFIX)/lib/drey/$(jar:$(TOP)/drey-%=%);)
 
 clean:

@@ -33,6 +33,7 @@ struct jvm_line;
 struct kube_lane;
 struct leavings;
 struct lease_part;
+struct notifications;
 struct observe_plan;
 struct owner_watch;
 struct ready;
@@ -88,13 +89,14 @@ struct driver {
 	struct resource *resource;    /* NULL = no custom resource is used */
 	struct resource_object object;
 	struct resource_status *resource_status; /* likewise */
-	struct events *events;     /* NULL = there is no object that they could be about */
-	struct owner_watch *owner; /* NULL = no owner is known */
-	struct ready *ready;       /* likewise */
-	struct scale_part *scale;  /* NULL = drey scales nothing */
-	struct hooks *hooks;       /* NULL = no directory configured */
-	struct gc_part *gc;        /* NULL = cleanup is off */
-	struct ha *ha;             /* NULL: Flink has no high availability of its own */
+	struct events *events; /* NULL = there is no object that they could be about */
+	struct notifications *notifications; /* NULL = no webhook is configured */
+	struct owner_watch *owner;           /* NULL = no owner is known */
+	struct ready *ready;                 /* likewise */
+	struct scale_part *scale;            /* NULL = drey scales nothing */
+	struct hooks *hooks;                 /* NULL = no directory configured */
+	struct gc_part *gc;                  /* NULL = cleanup is off */
+	struct ha *ha;                       /* NULL: Flink has no high availability of its own */
 	struct jvm_seen jvm;
 	struct spare_part *spare; /* NULL = flink.spare is off */
 	struct http_server *http; /* NULL: off, or the port is taken */

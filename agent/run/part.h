@@ -149,6 +149,7 @@ extern const struct part part_lease;
 extern const struct part part_leavings;
 extern const struct part part_log;
 extern const struct part part_observe;
+extern const struct part part_notifications;
 extern const struct part part_ready;
 extern const struct part part_relaunch;
 extern const struct part part_requests;

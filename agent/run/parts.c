@@ -37,6 +37,7 @@ const struct part_row parts[] = {
 	{2, &part_ready},
 	{2, &part_scale},
 	{2, &part_events},
+	{2, &part_notifications},
 	{2, &part_http},
 	/* what keeps others out: not longer than necessary */
 	{3, &part_lease},

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 #
 # Hooks, as far as they need no Flink (its place is taken by a script): before a launch, after a failed attempt, at the
-# end; and the two that are shipped. Around a running job: tests/e2e/test_hooks.sh.
+# end; and the one that is shipped. Around a running job: tests/e2e/test_hooks.sh.
 
 set -uo pipefail
 # shellcheck source=tests/contract/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-contract_begin jq curl perl
+contract_begin jq
 show=(log)
 
 status_is() { # JQ_CONDITION
@@ -37,7 +37,7 @@ begin() { # BODY_OF_FLINK
 		hooks:
 		  directory: $dir/hooks
 		  timeout: 60s
-		  environment: {TOLD: $dir/told, WEBHOOK_URL_FILE: $dir/url, NEWEST_SAVEPOINT_FILE: $dir/newest}
+		  environment: {TOLD: $dir/told, NEWEST_SAVEPOINT_FILE: $dir/newest}
 	YAML
 }
 
@@ -135,30 +135,7 @@ end_drey
 [ "$(grep -c on-terminal "$dir/told")" -eq 1 ]
 result $? 'it is not told again when the container comes back'
 
-# ---- the shipped ones
-
-take_port hook_port
-perl -e 'use IO::Socket::INET;
-my $s = IO::Socket::INET->new(LocalAddr => "127.0.0.1", LocalPort => $ARGV[0], Listen => 8, ReuseAddr => 1) or die;
-while (my $c = $s->accept) {
-	my ($length, $body) = (0, "");
-	while (<$c>) { $length = $1 if /^content-length: (\d+)/i; last if /^\r?$/ }
-	read $c, $body, $length;
-	open my $f, ">", $ARGV[1]; print $f $body; close $f;
-	print $c "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"; close $c;
-}' "${hook_port:?}" "$dir/posted" &
-pids+=($!)
-echo "http://127.0.0.1:$hook_port/hook?token=hush" >"$dir/url"
-begin 'exit 1'
-ln -s "$PWD/hooks/notify-webhook" "$dir/hooks/on-terminal"
-start_drey
-wait_for test -s "$dir/posted"
-jq -e '.text | startswith("orders: on-terminal: Failed: ")' "$dir/posted" >/dev/null
-result $? 'notify-webhook posts what has happened'
-wait_for grep -q 'hook done' "$dir/log"
-! grep -q hush "$dir/log"
-result $? 'and its URL is not in the log'
-end_drey
+# ---- the shipped one
 
 echo '{"status": {"lastSavepoint": {"path": "file:/sp/1", "verified": true}}}' |
 	NEWEST_SAVEPOINT_FILE=$dir/newest hooks/newest-savepoint >/dev/null

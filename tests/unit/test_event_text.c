@@ -1,5 +1,5 @@
 /* Which Kubernetes Event tells of a notice: reasons and types are what docs/kubernetes.md promises. */
-#include "run/outputs/event_text.h"
+#include "core/report/event_text.h"
 
 #include "base/mem.h"
 #include "tap.h"

@@ -30,7 +30,7 @@ package_of() { # FILE
 install -D -m 755 -t "$dest/usr/bin" "$build/drey" "$build/drey-init"
 strip "$dest/usr/bin/drey"
 install -m 755 tools/make-class-archive.sh "$dest/usr/bin/drey-class-archive"
-install -D -m 755 -t "$dest/usr/share/drey/hooks" hooks/notify-webhook hooks/newest-savepoint
+install -D -m 755 -t "$dest/usr/share/drey/hooks" hooks/newest-savepoint
 install -m 755 tools/image/install.sh "$dest/usr/share/drey/install"
 install -m 644 LICENSE "$dest/usr/share/drey/LICENSE"
 [ ! -e "$build/licenses.txt" ] || install -m 644 "$build/licenses.txt" "$dest/usr/share/drey/licenses.txt"

@@ -10,6 +10,7 @@
 #include "base/zone.h"
 #include "core/handover/handover.h"
 #include "core/lease/lease_claim.h"
+#include "core/report/notification.h"
 #include "core/scale.h"
 #include "flink/class_archive.h"
 #include "flink/jvm_options.h"
@@ -259,6 +260,14 @@ static const struct config_key keys[] = {
 	KEY("hooks.timeout", DURATION, hooks.timeout_ms, .fallback = "30s", .min = 100,
 	    .max = HOUR),
 	KEY("hooks.environment", VARIABLES, hooks.environment),
+
+	KEY("notifications.urlFile", FILE, notifications.url_file),
+	KEY("notifications.format", WORD, notifications.format, .fallback = "cloudevents",
+	    .words = notification_format_words),
+	KEY("notifications.events", WORD, notifications.events, .fallback = "problems",
+	    .words = notification_events_words),
+	KEY("notifications.tokenFile", FILE, notifications.token_file),
+	KEY("notifications.caFile", FILE, notifications.ca_file),
 
 	KEY("http.address", STRING, http.address, .fallback = "0.0.0.0"),
 	KEY("http.port", INTEGER, http.port, .fallback = "8085", .max = 65535),

@@ -209,6 +209,13 @@ struct config {
 	} hooks;
 
 	struct {
+		char *url_file; /* with the URL of the webhook; NULL = no notifications */
+		int format;     /* enum notification_format */
+		int events;     /* enum notification_events */
+		char *token_file, *ca_file; /* or NULL */
+	} notifications;
+
+	struct {
 		char *address; /* an IP address */
 		int64_t port;  /* 0 = no HTTP */
 	} http;

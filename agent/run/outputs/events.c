@@ -10,10 +10,10 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "core/report/event_series.h"
+#include "core/report/event_text.h"
 #include "kube/event.h"
 #include "kube/kube_lane.h"
 #include "run/driver_internal.h"
-#include "run/outputs/event_text.h"
 #include "run/part.h"
 
 #define QUEUE_MAX    16 /* more are dropped */

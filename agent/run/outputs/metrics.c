@@ -364,6 +364,12 @@ static void add_records(struct buf *text, const struct metrics *metrics,
 			  metrics->events_told);
 	exposition_number(text, "drey_events_dropped_total", "counter",
 			  "Kubernetes Events that could not be posted.", metrics->events_dropped);
+	exposition_number(text, "drey_notifications_total", "counter",
+			  "Notifications that the webhook has accepted.",
+			  metrics->notifications_sent);
+	exposition_number(text, "drey_notifications_dropped_total", "counter",
+			  "Notifications that the webhook refused, or could not be given in time.",
+			  metrics->notifications_dropped);
 	exposition_family(text, "drey_control_refusals_total", "counter",
 			  "Refused requests and changes of the desired state.");
 	for (int i = 0; i < METRICS_SOURCES; i++)

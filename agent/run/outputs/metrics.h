@@ -42,6 +42,7 @@ struct metrics {
 	int64_t hooks[HOOK_EVENTS][2];  /* [ok] */
 	int64_t control[METRICS_SOURCES], refused[METRICS_SOURCES];
 	int64_t events_told, events_dropped; /* of Kubernetes */
+	int64_t notifications_sent, notifications_dropped;
 
 	bool spare_ready; /* one waits */
 

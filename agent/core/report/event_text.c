@@ -1,4 +1,4 @@
-#include "run/outputs/event_text.h"
+#include "core/report/event_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
  *
  * Pure: a table. Reasons never change, because alerts use them.
  */
-#ifndef DREY_RUN_EVENT_TEXT_H
-#define DREY_RUN_EVENT_TEXT_H
+#ifndef DREY_CORE_EVENT_TEXT_H
+#define DREY_CORE_EVENT_TEXT_H
 
 #include <stdbool.h>
 
