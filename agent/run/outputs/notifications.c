@@ -143,7 +143,7 @@ static int deliver(const struct config *config, struct delivery *delivery, struc
 	return post(config, url.data, token.len_bytes ? token.data : NULL, delivery, err);
 }
 
-static void work(void *arg)
+static void deliver_work(void *arg)
 {
 	struct delivery *delivery = arg;
 
@@ -169,7 +169,7 @@ static void drop_first(struct notifications *n)
 	message_free(message);
 }
 
-static void done(void *arg, bool ran);
+static void delivered(void *arg, bool ran);
 
 static void send_first(struct notifications *n)
 {
@@ -182,7 +182,7 @@ static void send_first(struct notifications *n)
 	delivery->body = &n->first->body;
 	delivery->retry_after_ms = -1;
 	n->sending = true;
-	lane_submit(n->lane, work, done, delivery);
+	lane_submit(n->lane, deliver_work, delivered, delivery);
 }
 
 static void wake_after(struct notifications *n, int64_t wait_ms)
@@ -194,7 +194,7 @@ static void wake_after(struct notifications *n, int64_t wait_ms)
 	loop_timer_set(n->timer, wait_ms);
 }
 
-static void failed(struct notifications *n, const struct delivery *delivery)
+static void not_delivered(struct notifications *n, const struct delivery *delivery)
 {
 	int64_t age_ms = clock_mono_ms() - n->first->since_ms;
 	int64_t wait_ms = backoff_spread_ms(RETRY_FIRST_MS, RETRY_MOST_MS, ++n->failures);
@@ -216,7 +216,7 @@ static void failed(struct notifications *n, const struct delivery *delivery)
 	wake_after(n, wait_ms);
 }
 
-static void done(void *arg, bool ran)
+static void delivered(void *arg, bool ran)
 {
 	struct delivery *delivery = arg;
 	struct notifications *n = delivery->notifications;
@@ -230,7 +230,7 @@ static void done(void *arg, bool ran)
 		drop_first(n);
 		send_first(n);
 	} else if (ran) {
-		failed(n, delivery);
+		not_delivered(n, delivery);
 	}
 	free(delivery);
 	if (ran && n->exit_end_ms && !n->driver->closing)
@@ -313,7 +313,7 @@ static enum gate_verdict notifications_may(struct driver *driver, enum gate_type
 	return gate_waits(gate, "the last notifications", n->exit_end_ms);
 }
 
-static void on_timer(void *arg)
+static void notifications_due(void *arg)
 {
 	struct notifications *n = arg;
 
@@ -336,7 +336,7 @@ static int notifications_open(struct driver *driver, struct err *err)
 	n->config = &driver->setup->config;
 	n->last = &n->first;
 	n->lane = lane_new(driver->workers, "drey-notify");
-	n->timer = loop_timer_new(driver->loop, on_timer, n);
+	n->timer = loop_timer_new(driver->loop, notifications_due, n);
 	return 0;
 }
 
