@@ -6,7 +6,7 @@
 # directory. Each step is one line with a tick and the seconds that it took; the first step that fails ends the
 # demo with status 1 and prints where the logs are.
 #
-#   KEEP=1                leave everything running at the end, and print how to inspect and stop it
+#   KEEP=1                leave everything running at the end, with drey's HTTP port, and print what to try next
 #   FLINK_VERSION=1.20.0  another Flink than 2.3.0     FLINK_HOME=DIR  your own distribution
 #   NO_COLOR=1            plain output, also on a terminal
 
@@ -92,6 +92,11 @@ prepare() {
 describe() {
 	DREY_CONF[application]=demo
 	DREY_CONF[savepoints.interval]=8s
+	if [ -n "${KEEP:-}" ]; then # it stays for hours: with its page, and without filling the disk
+		take_port http_port
+		DREY_CONF[http.port]=$http_port
+		DREY_CONF[savepoints.retention]="{count: 5}"
+	fi
 	drey_conf
 	write_drey_yaml
 }
@@ -99,7 +104,11 @@ describe() {
 # Both sides, as in two pods. MUST_LIVE: waiting ends when one of them has ended.
 start() {
 	heading "A job starts"
-	start_tm
+	if [ -n "${KEEP:-}" ]; then
+		start_tm_pod # what is killed later comes back, as in a Pod
+	else
+		start_tm
+	fi
 	start_drey
 	MUST_LIVE=(jm tm)
 	expect "the job runs" phase_is Running
@@ -200,13 +209,22 @@ summary() {
 
 keep() {
 	trap - EXIT
+	local conf="--config $RUN/drey.yaml"
 	heading "Left running"
 	cat <<-EOF
+		drey's page        http://127.0.0.1:$http_port/
 		Flink's web UI     http://127.0.0.1:$REST_PORT/
-		status             build/drey status --config $RUN/drey.yaml
-		next launch        build/drey resolve --explain --config $RUN/drey.yaml
 		logs               $RUN/log
-		to stop            kill ${PIDS[jm]} ${PIDS[tm]}
+
+		What to try next:
+		  build/drey status $conf
+		  build/drey resolve --explain $conf
+		  build/drey savepoint $conf
+		  build/drey suspend $conf; build/drey resume $conf
+		  kill -9 $(jm_pid)                # the JobManager: the job continues from its newest checkpoint
+		  mv $RUN/ck $RUN/ck.away           # then kill the JobManager: drey holds, and says why; move it back
+
+		to stop            kill ${PIDS[jm]}; kill -- -${PIDS[tm]}
 		to clean up        rm -rf $RUN
 	EOF
 }
