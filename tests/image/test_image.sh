@@ -50,6 +50,7 @@ mapfile -t ENVIRONMENT < <(jq -r '.Env[]' <<<"$config")
 ok "its user is a number, which Kubernetes can prove not to be root" test "$(jq -r .User <<<"$config")" = 9999:9999
 ok "there is no compiler in it" test ! -e "$root/usr/bin/gcc"
 ok "nor lists of packages" test -z "$(find "$root/var/lib/apt/lists" -type f ! -name lock)"
+ok "what reads storage with Flink's file systems is installed" test -f "$root/usr/lib/drey/files.jar"
 ok "the class whose main() waits is in the lib directory of Flink" \
 	test "$(readlink "$root/opt/flink/lib/drey-held.jar")" = /usr/lib/drey/held.jar
 
