@@ -23,6 +23,9 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tools/cache.sh
 . "$here/cache.sh"
 
+# The variables of a make that calls this, ARCH above all, mean something else in the libraries.
+unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL ARCH CC AR
+
 table=$here/static/sources.txt
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/drey
 jobs=$(nproc)
