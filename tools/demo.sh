@@ -18,52 +18,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 . tools/ui.sh
 FLINK_VERSION=${FLINK_VERSION:-2.3.0}
 DEMO_LIMIT_S=${DEMO_LIMIT_S:-120}
-
-# ---- narration ---------------------------------------------------------------------------------------
-
-tick_mark=ok cross_mark=FAILED
-case ${LC_ALL:-${LC_CTYPE:-${LANG:-}}} in
-*[Uu][Tt][Ff]*) tick_mark=✓ cross_mark=✗ ;;
-esac
-
-# Milliseconds since the epoch.
-now_ms() {
-	local micros=${EPOCHREALTIME/[.,]/}
-	echo "${micros%???}"
-}
-
-# 12345 -> 12.3
-seconds() { # MS
-	printf '%d.%d' $(($1 / 1000)) $(($1 % 1000 / 100))
-}
-
-started_ms=$(now_ms)
-lap_ms=$started_ms
-
-# One step is done. Its time is that since the tick before.
-tick() { # WHAT
-	local now
-	now=$(now_ms)
-	printf '%s%s%s %6s s  %s\n' "$ui_green" "$tick_mark" "$ui_off" "$(seconds $((now - lap_ms)))" "$1"
-	lap_ms=$now
-}
-
-heading() {
-	printf '\n%s%s%s\n' "$ui_bold" "$*" "$ui_off"
-}
-
-fail() { # WHAT
-	ui_ticker_stop
-	printf '%s%s%s %s\n' "$ui_red" "$cross_mark" "$ui_off" "$1" >&2
-	exit 1
-}
-
-# Waits for a condition, or fails with its name.
-expect() { # WHAT CMD...
-	local what=$1
-	shift
-	wait_until "$what" "$DEMO_LIMIT_S" "$@" || fail "$what"
-}
+# shellcheck source=tools/narrate.sh
+. tools/narrate.sh
 
 short() { # JOB_ID
 	echo "${1:0:8}"
@@ -94,7 +50,7 @@ describe() {
 	DREY_CONF[savepoints.interval]=8s
 	if [ -n "${KEEP:-}" ]; then # it stays for hours: with its page, and without filling the disk
 		take_port http_port
-		DREY_CONF[http.port]=$http_port
+		DREY_CONF[http.port]=${http_port:?}
 		DREY_CONF[savepoints.retention]="{count: 5}"
 	fi
 	drey_conf
