@@ -2,6 +2,7 @@
 #
 #   make [all]      build/drey-init and build/drey
 #   make demo       a real Flink job, started, killed and resumed by drey (KEEP=1 leaves it running)
+#   make demo-kube  the same with the chart, on a Kubernetes of its own (root): install, kill, surge upgrade, suspend, uninstall
 #   make t T=resolve     one unit test, built and run; seconds after a change
 #   make unit       all unit tests
 #   make check      before a commit, within a minute: format, layout, unit tests, 5,000 simulated histories
@@ -13,6 +14,7 @@
 #   make lint       format, static analysis, include direction
 #   make jars       build/drey-*.jar, what runs inside Flink's JVM (java/); needs a JDK, and fetches Flink or uses FLINK_HOME
 #   make install    PREFIX=/usr/local DESTDIR=
+#   make release    build/release/VERSION: everything that is published (docs/release.md)
 #   make static     ARCH=amd64|arm64: build/static/ARCH/drey-init and drey, static, for any Linux (docs/static.md)
 #   make bench      measures drey and the alternatives
 #   make sim        SEEDS=20000 histories of the life cycle against models, with faults
@@ -74,7 +76,7 @@ UNIT_HELP  := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(UNIT_SRC),$(wildcard te
 UNIT_BIN   := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/unit/%)
 SCRIPTS    := $(shell git ls-files -co --exclude-standard '*.sh' .ci/run 2>/dev/null)
 
-.PHONY: all static help demo test test-all test-api test-cluster build-tests chaos t unit check lint format install clean bench bench-quick fuzz sim valgrind docs-lifecycle
+.PHONY: all static release help demo demo-kube test test-all test-api test-cluster build-tests chaos t unit check lint format install clean bench bench-quick fuzz sim valgrind docs-lifecycle
 all: $(B)/drey-init $(B)/drey $(if $(STATIC),$(B)/licenses.txt)
 include tests/fuzz/rules.mk tests/rules.mk java/rules.mk
 
@@ -113,6 +115,10 @@ static:
 	$(Q)tools/deps.sh static $(if $(filter arm64,$(ARCH)),static-arm64)
 	$(Q)$(MAKE) --no-print-directory STATIC=$(ARCH) all
 
+release:
+	$(Q)tools/deps.sh build jars release
+	$(Q)env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS ARCHS="$(ARCHS)" ROOTFS="$(ROOTFS)" KEY="$(KEY)" tools/release/release.sh $(TOP)/release/$(VERSION)
+
 # keep the object files of test programs
 .SECONDARY:
 
@@ -122,8 +128,8 @@ $(B)/bench/%: $(B)/obj/bench/%.o $(B)/libdrey.a
 	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
 
 # ---- the rest -----------------------------------------------------------------------------------
-demo:
-	$(Q)tools/demo.sh
+demo demo-kube:
+	$(Q)tools/$@.sh
 
 lint:
 	$(Q)tools/lint.sh

@@ -4,6 +4,7 @@
 #
 #   tools/deps.sh [GROUP...]      build (compile), test (run the tests and the demo), lint; without a group all of these;
 #                                 jars (make jars; test has it as well), cluster (additional packages for make test-cluster),
+#                                 release (make release),
 #                                 static (make static), static-arm64 (for ARCH=arm64 on amd64, with an emulator for its tests)
 #   tools/deps.sh --list [GROUP...]   the packages, one a line
 #
@@ -60,6 +61,9 @@ static linux-libc-dev           file:/usr/include/linux/limits.h
 static-arm64 gcc-aarch64-linux-gnu   command:aarch64-linux-gnu-gcc
 static-arm64 linux-libc-dev-arm64-cross  file:/usr/aarch64-linux-gnu/include/linux/limits.h
 static-arm64 qemu-user-static   command:qemu-aarch64-static
+release dpkg-dev                command:dpkg-shlibdeps
+release jq                      command:jq
+release openssl                 command:openssl
 lint   clang-format-14          command:clang-format-14
 lint   clang-tidy-14            command:clang-tidy-14
 lint   cppcheck                 command:cppcheck
@@ -113,8 +117,8 @@ fi
 [ $# -gt 0 ] || set -- build test lint
 for group; do
 	case $group in
-	build | jars | test | cluster | static | static-arm64 | lint) ;;
-	*) die 2 "usage: tools/deps.sh [--list] [build] [jars] [test] [cluster] [static] [static-arm64] [lint]" ;;
+	build | jars | test | cluster | release | static | static-arm64 | lint) ;;
+	*) die 2 "usage: tools/deps.sh [--list] [build] [jars] [test] [cluster] [release] [static] [static-arm64] [lint]" ;;
 	esac
 done
 if [ -n "$list" ]; then
