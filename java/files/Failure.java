@@ -14,6 +14,7 @@ final class Failure extends IOException {
 	static final int SYSTEM = 6;
 
 	final int kind;
+	final long nanos = System.nanoTime();
 
 	Failure(int kind, String message) {
 		super(message);

@@ -4,12 +4,16 @@ import java.io.DataInputStream;
 import java.io.File;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
 import java.net.URL;
+import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -30,9 +34,23 @@ import org.apache.flink.runtime.security.SecurityUtils;
 
 /** Flink's file systems, and what their exceptions prove. */
 final class FlinkFiles {
+	/**
+	 * What plugins do by default while their store is down would keep drey from saying so for many minutes: one key of each, the
+	 * prefixes that Flink reads it with, and what drey sets where the user sets nothing.
+	 */
+	private static final String[][] PATIENCE = {
+		{"http.max.retry", "4", "gs.", "fs.gs."}, // 10 times, 57 s
+		{"io.retry.max.retries", "4", "fs.azure.", "azure."}, // 30 times, 14 minutes
+		{"io.retry.min.backoff.interval", "500", "fs.azure.", "azure."},
+		{"io.retry.backoff.interval", "500", "fs.azure.", "azure."},
+	};
+
+	private static final long TRIED_NANOS = 2_000_000_000L;
+	private static final long REFUSAL_NANOS = 3_000_000_000L;
+
 	private final Redaction redaction;
-	private final Map<String, Failure> roots = new ConcurrentHashMap<>();
-	private static final Failure THERE = new Failure(0, "");
+	private final Set<String> roots = ConcurrentHashMap.newKeySet(); // that were seen to exist
+	private final Map<String, Failure> unreachable = new ConcurrentHashMap<>();
 
 	private FlinkFiles(Redaction redaction) {
 		this.redaction = redaction;
@@ -53,6 +71,11 @@ final class FlinkFiles {
 		}
 		Configuration configuration = configuration(directory, Configuration.fromMap(overlay));
 		redaction.learn(configuration);
+		for (String[] one : PATIENCE) {
+			if (!configuration.containsKey(one[2] + one[0]) && !configuration.containsKey(one[3] + one[0])) {
+				configuration.setString(one[2] + one[0], one[1]);
+			}
+		}
 		PluginConfig found = PluginConfig.fromConfiguration(configuration);
 		if (found.getPluginsPath().isPresent()) {
 			Collection<PluginDescriptor> there = new DirectoryBasedPluginFinder(found.getPluginsPath().get()).findPlugins();
@@ -100,10 +123,12 @@ final class FlinkFiles {
 
 	FileStatus status(Path path) throws Failure {
 		FileSystem files = of(path);
+		refuse(store(path));
+		long began = System.nanoTime();
 		try {
 			return files.getFileStatus(path);
 		} catch (Exception e) {
-			throw of(files, path, e);
+			throw note(store(path), began, e, of(files, path, e));
 		}
 	}
 
@@ -132,13 +157,39 @@ final class FlinkFiles {
 		}
 	}
 
+	/** A file system that has tried for seconds to reach its store is not made to try again for each of the other files. */
+	private void refuse(String store) throws Failure {
+		Failure why = unreachable.get(store);
+		if (why != null && System.nanoTime() - why.nanos < REFUSAL_NANOS) {
+			throw why;
+		}
+	}
+
+	private Failure note(String store, long began, Exception e, Failure why) {
+		boolean tried = why.nanos - began > TRIED_NANOS;
+		for (Throwable cause = e; tried && cause != null; cause = cause.getCause()) {
+			if (cause instanceof SocketException || cause instanceof SocketTimeoutException || cause instanceof UnknownHostException) {
+				unreachable.put(store, why);
+			}
+		}
+		return why;
+	}
+
+	private static String store(Path path) {
+		return path.toUri().getScheme() + "://" + path.toUri().getAuthority();
+	}
+
 	/** What an exception about a path means; absent only where the file system itself says so, and its bucket exists. */
 	Failure of(FileSystem files, Path path, Exception e) {
 		if (!saysAbsent(e)) {
 			return failure(e);
 		}
-		Failure root = roots.computeIfAbsent(path.toUri().getScheme() + "://" + path.toUri().getAuthority(), key -> root(files, key));
-		return root == THERE ? new Failure(Failure.ABSENT, path + " does not exist") : root;
+		Failure root = roots.contains(store(path)) ? null : root(files, store(path));
+		if (root == null) {
+			roots.add(store(path));
+			return new Failure(Failure.ABSENT, path + " does not exist");
+		}
+		return root;
 	}
 
 	/** The JVM itself says "(No such file or directory)", of a local file: a key, a token, a certificate. */
@@ -147,17 +198,18 @@ final class FlinkFiles {
 				&& !String.valueOf(e.getMessage()).contains("(No such file or directory)");
 	}
 
+	/** Null: it exists. */
 	private Failure root(FileSystem files, String store) {
 		String name = store.endsWith("://null") ? store.substring(0, store.length() - "//null".length()) : store;
 		try {
 			files.getFileStatus(new Path(name + "/"));
-			return THERE;
+			return null;
 		} catch (Exception e) {
 			if (saysAbsent(e)) {
 				return new Failure(Failure.CONFIG, name + " does not exist: " + redaction.words(e));
 			}
 			Failure why = failure(e);
-			return why.kind == Failure.DENIED ? THERE : why; // what is denied exists
+			return why.kind == Failure.DENIED ? null : why; // what is denied exists
 		}
 	}
 

@@ -242,6 +242,24 @@ TEST(a_start_that_fails_is_not_repeated_for_each_file)
 	play_end(&play);
 }
 
+TEST(one_that_does_not_answer_is_not_waited_for_with_each_file)
+{
+	struct play play;
+	int64_t size = 0;
+	struct err err;
+	int count;
+
+	play_begin(&play, HELLO STAY, 600, 0);
+	for (int i = 0; i < 3; i++) {
+		CHECK_INT(ask_size(&play, &size, &err), ==, -1);
+		CHECK_INT(err.kind, ==, ERR_RETRY);
+		CHECK_HAS(err.msg, "it does not answer");
+	}
+	started(&play, &count);
+	CHECK_INT(count, ==, 1);
+	play_end(&play);
+}
+
 TEST(it_does_not_outlive_the_process_that_has_started_it)
 {
 	struct play play;

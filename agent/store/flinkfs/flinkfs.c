@@ -27,7 +27,7 @@ struct flinkfs {
 	enum flinkfs_state state;
 	uint32_t jvm; /* its number; 1 is the first */
 	struct flinkfs_process process;
-	struct err failed; /* the last start */
+	struct err failed; /* the last start, or the last request without an answer in time */
 	int64_t used_ms, failed_ms;
 	atomic_uint number;
 	atomic_uint askers; /* threads with a request; they end before it is freed */
@@ -269,6 +269,18 @@ static int take_frame(const struct flinkfs_frame *frame, const struct flinkfs_re
 	return 1;
 }
 
+/* What was too late for one file is not waited for again with each of the others of a decision. */
+static int lost(struct flinkfs *flinkfs, int64_t end_ms, const struct err *why)
+{
+	int64_t now_ms = clock_mono_ms();
+
+	if (now_ms >= end_ms) {
+		flinkfs->failed = *why;
+		flinkfs->failed_ms = now_ms;
+	}
+	return -1;
+}
+
 /* 1: the file system has failed, with *err; -1: so has the conversation. */
 static int talk(struct flinkfs *flinkfs, const struct flinkfs_request *request,
 		struct flinkfs_answer *answer, struct err *err)
@@ -277,13 +289,13 @@ static int talk(struct flinkfs *flinkfs, const struct flinkfs_request *request,
 	int done = 0;
 
 	if (flinkfs_process_send(&flinkfs->process, &request->bytes, end_ms, err) < 0)
-		return -1;
+		return lost(flinkfs, end_ms, err);
 	while (!done) {
 		struct flinkfs_frame frame;
 
 		end_ms = clock_mono_ms() + silence_ms;
 		if (flinkfs_process_receive(&flinkfs->process, end_ms, &frame, err) < 0)
-			return -1;
+			return lost(flinkfs, end_ms, err);
 		if (frame.type == 'e' && frame.number == request->number) {
 			err_set(err, frame.kind, 0, "%.*s", (int)frame.len_bytes, frame.bytes);
 			return 1;

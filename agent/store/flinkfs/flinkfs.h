@@ -23,7 +23,8 @@
 #define FLINKFS_IDLE_MS    5000
 #define FLINKFS_START_MS   60000  /* until it has loaded Flink's plugins */
 #define FLINKFS_SILENCE_MS 120000 /* file systems retry themselves */
-#define FLINKFS_REFUSAL_MS 3000   /* a start that has failed is not repeated for each file */
+#define FLINKFS_REFUSAL_MS                                                                         \
+	3000 /* a start that has failed, and silence, are not repeated for each file */
 #define FLINKFS_ANSWER_MAX ((size_t)128 << 20)
 
 /* NULL-terminated; at NULL: empty. */
