@@ -53,6 +53,7 @@ ok "nor lists of packages" test -z "$(find "$root/var/lib/apt/lists" -type f ! -
 ok "what reads storage with Flink's file systems is installed" test -f "$root/usr/lib/drey/files.jar"
 ok "the class whose main() waits is in the lib directory of Flink" \
 	test "$(readlink "$root/opt/flink/lib/drey-held.jar")" = /usr/lib/drey/held.jar
+ok "what reads Flink's file systems for drey is beside drey" test -s "$root/usr/lib/drey/files.jar"
 
 # ---- as a pod
 mkdir -p "$dir"/{conf,drey,data/{ck,sp}} "$root"/{data,var/lib/drey}
