@@ -116,8 +116,10 @@ final class FlinkFiles {
 	private static String unsupported(String scheme, String words) {
 		Matcher plugin = Pattern.compile("through the following plugins?(?:\\(s\\))?: ([\\w, -]+)").matcher(words);
 		boolean own = plugin.find();
+		// the jar has another name than Flink says
+		String jar = own ? plugin.group(1).replace("flink-fs-azure-hadoop", "flink-azure-fs-hadoop") : "one, which is a plugin,";
 		String plugins = PluginConfig.getPluginsDir().map(File::getPath).orElse("Flink's plugins directory");
-		return "Flink has no file system for " + scheme + ": put the jar of " + (own ? plugin.group(1) : "one, which is a plugin,")
+		return "Flink has no file system for " + scheme + ": put the jar of " + jar
 				+ " into a directory of its own in " + plugins + (own ? "" : ", or Hadoop on Flink's class path (HADOOP_CLASSPATH)");
 	}
 
