@@ -356,7 +356,7 @@ newest_retained() { # JOB
 newest_snapshot() { # JOB
 	local checkpoint savepoint id
 	checkpoint=$(newest_retained "$1")
-	read -r savepoint id < <(status '.lastSavepoint | "\(.path) \(.checkpointId)"')
+	read -r savepoint id < <(status '.lastSavepoint | "\(.path) \(.checkpointId // 0)"')
 	case $savepoint in
 	*/savepoint-"${1:0:6}"-*) ;;
 	*) savepoint= ;;

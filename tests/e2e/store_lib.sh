@@ -25,6 +25,20 @@ store_drey() { # COMMAND ARG...
 	env "${FLINK_ENV[@]}" "$BUILD/drey" "$@"
 }
 
+# What drey says about a Flink that has no file system for the store.
+store_refused() { # WORD: in the remedy
+	drey_conf
+	DREY_CONF[flink.checkpointDirectory]=$STORE_URI/ck
+	DREY_CONF[flink.savepointDirectory]=$STORE_URI/sp
+	write_drey_yaml
+	drey check >"$RUN/said" 2>&1
+	is $? 2 "without $1 drey check refuses the configuration"
+	check "and says what is missing" grep -qF "$1" "$RUN/said"
+	diag "$(cat "$RUN/said")"
+	"$BUILD/drey" run --config "$RUN/drey.yaml" >"$RUN/said" 2>&1
+	is $? 2 "and so does drey run"
+}
+
 all_retained() { # JOB: newest first
 	store_names "ck/$1" | sed -n "s|^\(chk-[0-9]*\)/_metadata\$|$STORE_URI/ck/$1/\1|p" | sort -rV
 }
@@ -54,7 +68,7 @@ die_and_wait() {
 
 # After e2e_begin, store_files_jar, store_start and run_conf.
 store_story() {
-	local first second savepoint newest began
+	local first second third savepoint newest began
 	DREY_CONF[savepoints.interval]=6s
 	DREY_CONF[holding.retryFirst]=300ms
 	DREY_CONF[holding.retryMax]=500ms
@@ -89,6 +103,16 @@ store_story() {
 	check "drey resume" drey resume
 	await "resumed: the job runs" runs_after "$second"
 	check "from exactly that savepoint" restore_matches "$savepoint"
+
+	# ---- the next container, from here on without periodic savepoints: the newest snapshot is a checkpoint
+	third=$(status .jobId)
+	await "the launch is proven" status_is .launch.proven
+	end_drey TERM
+	DREY_CONF[savepoints.interval]=0
+	start_drey
+	MUST_LIVE=(jm tm)
+	await "the next container runs the job" runs_after "$third"
+	check "from the newest snapshot" restore_matches "$(newest_snapshot "$third")"
 
 	store_away
 	store_damage
