@@ -107,11 +107,16 @@ static void add_option(void *ctx, const char *option)
 static void build_argv(const struct setup_flinkfs_sources *from, const char *java, const char *jar,
 		       const char *home, struct flinkfs_list *argv)
 {
-	/* It lives for seconds, beside a Flink that needs its memory. */
+	/* It lives for seconds, beside a Flink that needs its memory. Its output is the answers only:
+	 * what the JVM itself has to say goes to standard error. */
 	static const char *const own[] = {"-Xms16m",
 					  "-Xmx256m",
 					  "-Xss512k",
 					  "-XX:+IgnoreUnrecognizedVMOptions",
+					  "-XX:+DisplayVMOutputToStderr",
+					  "-Xlog:disable",
+					  "-Xlog:all=warning:stderr",
+					  "-XX:MetaspaceSize=64m",
 					  "-XX:+UseSerialGC",
 					  "-XX:TieredStopAtLevel=1",
 					  "-XX:-UsePerfData",
