@@ -2,6 +2,7 @@ package drey.files;
 
 import java.io.DataInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -24,7 +25,7 @@ final class Requests {
 
 	private final FlinkFiles files;
 	private final Wire wire;
-	private final Map<Integer, FSDataInputStream> streams = new HashMap<>();
+	private final Map<Integer, InputStream> streams = new HashMap<>();
 	private final ExecutorService pool = Executors.newFixedThreadPool(IN_FLIGHT, work -> {
 		Thread thread = new Thread(work, "drey-files");
 		thread.setDaemon(true);
@@ -275,20 +276,25 @@ final class Requests {
 	/** The stream has the number of the request that has opened it. */
 	private void open(int seq, Path path, long offset) throws Exception {
 		FileStatus status = files.file(path);
+		// not every file system can seek to the end
+		streams.put(seq, offset > 0 && offset >= status.getLen() ? InputStream.nullInputStream() : open(path, offset));
+		wire.done(seq, status.getLen(), status.getModificationTime());
+	}
+
+	private InputStream open(Path path, long offset) throws Exception {
 		FSDataInputStream in = null;
 		try {
 			in = files.of(path).open(path);
 			if (offset > 0) {
 				in.seek(offset);
 			}
+			return in;
 		} catch (Exception e) {
 			if (in != null) {
 				in.close();
 			}
 			throw files.failure(e);
 		}
-		streams.put(seq, in);
-		wire.done(seq, status.getLen(), status.getModificationTime());
 	}
 
 	private void read(int seq, int stream, int most) throws Exception {

@@ -32,15 +32,20 @@ store_remove() { # NAME
 	hdfs_fs -rm -skipTrash "/$1" >>"$RUN/log/hdfs-fs.log" 2>&1
 }
 
+many_names() {
+	local i
+	for ((i = 1; i <= 10000; i++)); do
+		printf 'savepoint-5b2c01-%012x\n' $((i * 0x9e3779b97f4b & 0xffffffffffff))
+	done
+}
+
 # 10,000 savepoints of one job, each whole: its state is in its _metadata.
 many_savepoints() {
-	local i name
-	for ((i = 1; i <= 10000; i++)); do
-		printf -v name '%s/many/savepoint-5b2c01-%012x' "$RUN" $((i * 0x9e3779b97f4b & 0xffffffffffff))
-		mkdir -p "$name"
-		ln "$TOP/tests/fixtures/metadata/1.20.5-hashmap-sp-native" "$name/_metadata" 2>/dev/null ||
-			cp "$TOP/tests/fixtures/metadata/1.20.5-hashmap-sp-native" "$name/_metadata"
-	done
+	mkdir "$RUN/many"
+	(
+		cd "$RUN/many" && many_names | xargs mkdir && many_names | sed 's|$|/_metadata|' |
+			xargs -n 500 sh -c 'tee "$@" <"$0" >/dev/null' "$TOP/tests/fixtures/metadata/1.20.5-hashmap-sp-native"
+	) || return
 	hdfs_fs -put -t 8 "$RUN/many" / >>"$RUN/log/hdfs-fs.log" 2>&1
 }
 
@@ -63,4 +68,5 @@ began=${EPOCHREALTIME/./}
 store_drey resolve --explain --savepoints "$STORE_URI/many" >"$RUN/said" 2>&1
 diag "they were listed in $(((${EPOCHREALTIME/./} - began) / 1000)) ms, with the start of the JVM"
 check "each of them is found, once" grep -q '10000 found' "$RUN/said"
+check "and one of them is what the job starts from" grep -q "START_FROM" "$RUN/said"
 e2e_end

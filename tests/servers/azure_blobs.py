@@ -21,23 +21,23 @@ url = sys.argv[1]
 account = url.rsplit("/", 1)[1]
 
 
-def call(method, path, query, body=b""):
+def call(method, path, query, body=None):
     headers = {"x-ms-date": formatdate(usegmt=True), "x-ms-version": "2019-12-12"}
     kind = ""
-    if body:
+    if body is not None:
         headers["x-ms-blob-type"] = "BlockBlob"
         kind = "application/octet-stream"
     encoded = urllib.parse.quote(path)
     # the account is in the path of the URL, too
     resource = f"/{account}/{account}{encoded}" + "".join(f"\n{name}:{query[name]}" for name in sorted(query))
-    lines = [method, "", "", str(len(body) or ""), "", kind, "", "", "", "", "", ""]
+    lines = [method, "", "", str(len(body or "") or ""), "", kind, "", "", "", "", "", ""]
     lines += [f"{name}:{headers[name]}" for name in sorted(headers)]
     key = base64.b64decode(os.environ["AZURE_KEY"])
     signed = hmac.new(key, "\n".join(lines + [resource]).encode(), hashlib.sha256).digest()
     headers["Authorization"] = f"SharedKey {account}:{base64.b64encode(signed).decode()}"
     headers["Content-Type"] = kind
     target = f"{url}{encoded}?{urllib.parse.urlencode(query)}"
-    request = urllib.request.Request(target, data=body or None, method=method, headers=headers)
+    request = urllib.request.Request(target, data=body, method=method, headers=headers)
     with urllib.request.urlopen(request, timeout=30) as answer:
         return answer.read()
 

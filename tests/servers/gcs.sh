@@ -5,6 +5,7 @@
 #
 #   gcs_find           sets GCS (tools/get-servers.sh); fails if it is not to be had
 #   gcs_up DIR BUCKET  GCS_URL, without credentials; the bucket exists then
+#   gcs_upload DIR TO  every file below DIR
 #   gcs_names PREFIX   the names of all objects with that prefix, a line each; gcs_remove NAME
 
 gcs_find() {
@@ -40,4 +41,14 @@ gcs_names() { # PREFIX
 
 gcs_remove() { # NAME
 	gcs_call DELETE "/o/$(jq --null-input --raw-output --arg name "$1" '$name | @uri')" --output /dev/null
+}
+
+gcs_upload() { # DIR TO
+	local file name
+	while IFS= read -r -d '' file; do
+		name=$(jq --null-input --raw-output --arg name "$2${file#"$1"}" '$name | @uri')
+		curl --silent --show-error --fail --max-time 30 --output /dev/null --data-binary "@$file" \
+			--header 'Content-Type: application/octet-stream' \
+			"$GCS_URL/upload/storage/v1/b/$GCS_BUCKET/o?uploadType=media&name=$name" || return
+	done < <(find "$1" -type f -print0)
 }
