@@ -55,6 +55,15 @@ no_files_jvm() {
 	[ -z "$(files_jvm)" ]
 }
 
+# shellcheck disable=SC2317 # called through check
+no_files_jvm_for() { # SECONDS
+	local end=$((SECONDS + $1))
+	while [ "$SECONDS" -lt "$end" ]; do
+		no_files_jvm || return 1
+		sleep 0.2
+	done
+}
+
 # The JobManager is killed and drey is kept from starting it. Sets JOB and KEPT: the checkpoints that are kept.
 die_and_wait() {
 	JOB=$(status .jobId)
@@ -113,6 +122,9 @@ store_story() {
 	MUST_LIVE=(jm tm)
 	await "the next container runs the job" runs_after "$third"
 	check "from the newest snapshot" restore_matches "$(newest_snapshot "$third")"
+	await "the launch is proven" status_is .launch.proven
+	await "while the job runs there is no JVM but Flink's either" no_files_jvm
+	check "and none is started for its checkpoints" no_files_jvm_for 8
 
 	store_away
 	store_damage
