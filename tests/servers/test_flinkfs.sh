@@ -12,6 +12,8 @@
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 # shellcheck source=tests/servers/snapshots.sh
 . "$(dirname "${BASH_SOURCE[0]}")/snapshots.sh"
+# shellcheck source=tests/servers/gc.sh
+. "$(dirname "${BASH_SOURCE[0]}")/gc.sh"
 # shellcheck source=tests/servers/hdfs.sh
 . "$(dirname "${BASH_SOURCE[0]}")/hdfs.sh"
 # shellcheck source=tests/servers/gcs.sh
@@ -43,6 +45,7 @@ ln -s "$FLINK"/lib/*.jar "$RUN/flink/lib/"
 export HOME=$RUN FLINK_LIB_DIR=$RUN/flink/lib FLINK_PLUGINS_DIR=$RUN/flink/plugins FLINK_CONF_DIR=$RUN/conf
 export CHECK_DIRS=12 # Azurite and fake-gcs-server take their time for each object
 snapshots_make "$RUN/tree"
+gc_make "$RUN/gc"
 
 # What a store cannot have is left out of the check of the contract.
 check_without() { # CHARACTERS
@@ -63,6 +66,8 @@ check_without ';' # fake-gcs-server ends a query there
 check "the snapshots are put into Google's store" gcs_upload "$RUN/tree" x
 store_check gs://flink/x/check
 snapshots_check gs://flink/x
+check "what launches have left is put there" gcs_upload "$RUN/gc" gc
+gc_check gs://flink/gc
 says 4 "gs://nix" "a bucket that is not there is an error, not an empty one" resolve --explain --savepoints gs://nix/sp
 server_down gcs
 says 4 "HOLD" "a server that is down: resolve holds" resolve --explain --savepoints gs://flink/x/none
@@ -82,6 +87,8 @@ check_without '.' # no name there may end with it
 check "the snapshots are put into Azure's store" azure_blobs upload flink "$RUN/tree" x
 store_check "$uri/x/check"
 snapshots_check "$uri/x"
+check "what launches have left is put there" azure_blobs upload flink "$RUN/gc" gc
+gc_check "$uri/gc"
 says 4 "nix@" "a container that is not there is an error, not an empty one" \
 	resolve --explain --savepoints "wasb://nix@$AZURE_HOST/sp"
 cp "$RUN/conf/config.yaml" "$RUN/conf.good"
@@ -105,6 +112,8 @@ check_without ':'
 check "the snapshots are put into HDFS" hdfs_fs -put "$RUN/tree" /x
 store_check "$HDFS_URI/x/check"
 snapshots_check "$HDFS_URI/x"
+check "what launches have left is put there" hdfs_fs -put "$RUN/gc" /gc
+gc_check "$HDFS_URI/gc"
 server_down hdfs
 says 4 "HOLD" "a server that is down: resolve holds" resolve --explain --savepoints "$HDFS_URI/x/none"
 no_secret "$AZURE_KEY" "$wrong"
