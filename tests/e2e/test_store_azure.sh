@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
 # Checkpoints and savepoints on Azure's blob storage, which Flink writes and drey reads with Flink's own plugin (store_lib.sh).
-# Without the plugin drey says what is missing. By wasb: there is no server for abfs, which is another protocol, outside Azure.
+# Without the plugin drey says what is missing. By wasb: Azurite rejects the requests of abfs (400 to ?resource=filesystem).
 #
 # runs in: all on 2.3.0
 
