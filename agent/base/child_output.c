@@ -17,8 +17,17 @@
 #define STATUS_SIGNAL 128
 #define LOOK_MS       10
 
+/* A pipe from the child, and what has come out of it. */
+struct stream {
+	int fds[2]; /* -1: closed */
+	struct buf *text;
+	size_t max_bytes; /* 0: no limit */
+};
+
+enum reading { READ_WHOLE, READ_LATE, READ_FLOOD };
+
 /* Only what is safe between fork and exec: other threads may have had locks. */
-static void become(const struct child_call *call, int null_fd, int out_fd)
+static void become(const struct child_call *call, int null_fd, int out_fd, int err_fd)
 {
 	sigset_t none;
 
@@ -29,12 +38,19 @@ static void become(const struct child_call *call, int null_fd, int out_fd)
 	if (null_fd >= 0)
 		dup2(null_fd, STDIN_FILENO);
 	dup2(out_fd, STDOUT_FILENO);
-	dup2(out_fd, STDERR_FILENO);
+	dup2(err_fd, STDERR_FILENO);
 	if (call->env)
 		execvpe(call->path, call->argv, call->env);
 	else
 		execvp(call->path, call->argv);
 	_exit(NOT_EXECUTED);
+}
+
+static void close_end(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
 }
 
 static void keep(struct buf *output, const char *chunk, size_t len, size_t keep_bytes)
@@ -50,27 +66,44 @@ static void keep(struct buf *output, const char *chunk, size_t len, size_t keep_
 	}
 }
 
-/* Read until the last writer has closed it. False: the time limit came first. */
-static bool read_output(const struct child_call *call, int fd, int64_t end_ms, struct buf *output)
+/* What is there now. False: more than max_bytes. */
+static bool read_stream(struct stream *stream, size_t keep_bytes)
 {
 	char chunk[4096];
+	ssize_t got = read(stream->fds[0], chunk, sizeof(chunk));
+	bool fits = true;
 
-	for (;;) {
-		struct pollfd wait = {.fd = fd, .events = POLLIN};
+	if (got > 0 && !stream->max_bytes)
+		keep(stream->text, chunk, (size_t)got, keep_bytes);
+	else if (got > 0 && (size_t)got <= stream->max_bytes - stream->text->len_bytes)
+		buf_add(stream->text, chunk, (size_t)got);
+	else if (got > 0)
+		fits = false;
+	else if (got == 0 || errno != EINTR)
+		close_end(&stream->fds[0]);
+	explicit_bzero(chunk, sizeof(chunk)); /* it may be a password */
+	return fits;
+}
+
+/* Read until the last writer has closed them. */
+static enum reading read_output(const struct child_call *call, struct stream streams[2],
+				int64_t end_ms)
+{
+	while (streams[0].fds[0] >= 0 || streams[1].fds[0] >= 0) {
+		struct pollfd wait[2] = {{.fd = streams[0].fds[0], .events = POLLIN},
+					 {.fd = streams[1].fds[0], .events = POLLIN}};
 		int64_t left_ms = end_ms - clock_mono_ms();
-		int ready = left_ms > 0 ? poll(&wait, 1, (int)left_ms) : 0;
-		ssize_t got;
+		int ready = left_ms > 0 ? poll(wait, 2, (int)left_ms) : 0;
 
 		if (ready == 0)
-			return false;
+			return READ_LATE;
 		if (ready < 0 && errno != EINTR)
-			return true;
-		got = ready > 0 ? read(fd, chunk, sizeof(chunk)) : -1;
-		if (got > 0)
-			keep(output, chunk, (size_t)got, call->keep_bytes);
-		else if (got == 0 || errno != EINTR)
-			return true;
+			return READ_WHOLE;
+		for (size_t i = 0; ready > 0 && i < 2; i++)
+			if (wait[i].revents && !read_stream(&streams[i], call->keep_bytes))
+				return READ_FLOOD;
 	}
+	return READ_WHOLE;
 }
 
 /* One that has closed its output may run on. */
@@ -90,32 +123,65 @@ static void end_group(pid_t pid)
 		;
 }
 
+/* The pipes; standard error has one of its own only if the caller wants it. */
+static int open_streams(const struct child_call *call, struct stream streams[2], struct err *err)
+{
+	for (size_t i = 0; i < (call->errors ? 2 : 1); i++)
+		if (pipe2(streams[i].fds, O_CLOEXEC) < 0) {
+			int sys = errno;
+
+			close_end(&streams[0].fds[0]);
+			close_end(&streams[0].fds[1]);
+			return err_set(err, ERR_SYS, sys, "pipe");
+		}
+	return 0;
+}
+
+static pid_t spawn(const struct child_call *call, struct stream streams[2])
+{
+	int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int out_fd = streams[0].fds[1];
+	pid_t pid = fork();
+	int sys = errno;
+
+	if (pid == 0)
+		become(call, null_fd, out_fd, call->errors ? streams[1].fds[1] : out_fd);
+	close_end(&null_fd);
+	for (size_t i = 0; i < 2; i++)
+		close_end(&streams[i].fds[1]);
+	if (pid > 0)
+		setpgid(pid,
+			pid); /* fails after the exec of the child, which has then done it itself */
+	errno = sys;
+	return pid;
+}
+
 int child_output(const struct child_call *call, struct buf *output, int *ret_status,
 		 struct err *err)
 {
 	int64_t end_ms = clock_mono_ms() + call->timeout_ms;
-	int fds[2], null_fd, sys, status = 0;
+	struct stream streams[2] = {{{-1, -1}, output, 0}, {{-1, -1}, call->errors, 0}};
+	enum reading reading;
+	int sys, status = 0;
 	pid_t pid;
-	bool in_time;
 
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return err_set(err, ERR_SYS, errno, "pipe");
-	null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	pid = fork();
+	if (call->max_bytes)
+		streams[0].max_bytes = output->len_bytes + call->max_bytes;
+	if (open_streams(call, streams, err) < 0)
+		return -1;
+	pid = spawn(call, streams);
 	sys = errno;
-	if (pid == 0)
-		become(call, null_fd, fds[1]);
-	close(fds[1]);
-	if (null_fd >= 0)
-		close(null_fd);
-	if (pid < 0) {
-		close(fds[0]);
+	reading = pid > 0 ? read_output(call, streams, end_ms) : READ_WHOLE;
+	for (size_t i = 0; i < 2; i++)
+		close_end(&streams[i].fds[0]);
+	if (pid < 0)
 		return err_set(err, ERR_SYS, sys, "fork");
+	if (reading == READ_FLOOD) {
+		end_group(pid);
+		return err_set(err, ERR_FORMAT, 0, "%s has printed more than %zu bytes", call->path,
+			       call->max_bytes);
 	}
-	setpgid(pid, pid); /* fails after the exec of the child, which has then done it itself */
-	in_time = read_output(call, fds[0], end_ms, output);
-	close(fds[0]);
-	if (!in_time || !wait_until(pid, end_ms, &status)) {
+	if (reading == READ_LATE || !wait_until(pid, end_ms, &status)) {
 		end_group(pid);
 		return err_set(err, ERR_RETRY, 0, "%s has not ended after %" PRId64 " ms",
 			       call->path, call->timeout_ms);

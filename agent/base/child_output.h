@@ -1,8 +1,8 @@
 /*
- * child_output - runs a program to its end, and keeps the end of what it has printed. Blocks.
+ * child_output - runs a program to its end, and keeps what it has printed. Blocks.
  *
  * The child is the leader of a process group of its own, reads nothing, and is killed when the thread
- * that has started it ends. Standard output and standard error are one stream.
+ * that has started it ends.
  */
 #ifndef DREY_BASE_CHILD_OUTPUT_H
 #define DREY_BASE_CHILD_OUTPUT_H
@@ -18,13 +18,15 @@ struct child_call {
 	char *const *argv; /* NULL-terminated, as below; borrowed */
 	char *const *env;  /* NULL: that of the caller */
 	int64_t timeout_ms;
-	size_t keep_bytes; /* of the output; what came before is dropped */
+	size_t keep_bytes;  /* of each stream; what came before is dropped */
+	size_t max_bytes;   /* of the output, which is kept whole; 0: no limit */
+	struct buf *errors; /* standard error is appended here; NULL: it is part of the output */
 };
 
 /*
  * *ret_status: its exit status, 128 + n for signal n, 127 if it could not be executed. `output` is
  * appended to, also on failure. ERR_RETRY: it had not ended after timeout_ms; its whole group has been
- * killed. ERR_SYS: it could not be started.
+ * killed. ERR_FORMAT: it has printed more than max_bytes, idem. ERR_SYS: it could not be started.
  */
 int child_output(const struct child_call *call, struct buf *output, int *ret_status,
 		 struct err *err);

@@ -69,6 +69,54 @@ TEST(one_that_takes_too_long_is_killed_with_its_children)
 	CHECK(clock_mono_ms() - begin_ms < 30000);
 }
 
+/* With a limit, and with errors apart. */
+static int ran_apart(const char *script, struct buf *output, struct buf *errors)
+{
+	char *argv[] = {"sh", "-c", (char *)(uintptr_t)script, NULL};
+	const struct child_call call = {.path = "sh",
+					.argv = argv,
+					.timeout_ms = 20000,
+					.keep_bytes = 100,
+					.max_bytes = 1000,
+					.errors = errors};
+
+	err = (struct err){0};
+	buf_clear(output);
+	buf_clear(errors);
+	return child_output(&call, output, &status, &err);
+}
+
+TEST(errors_can_have_a_stream_of_their_own)
+{
+	cleanup_buf struct buf output = BUF_INIT, errors = BUF_INIT;
+
+	CHECK_INT(ran_apart("echo err >&2; exec 2>&-; echo out; exit 3", &output, &errors), ==, 0);
+	CHECK_STR(buf_str(&output), "out\n");
+	CHECK_STR(buf_str(&errors), "err\n");
+	CHECK_INT(status, ==, 3);
+	/* neither stream waits for the other, and of errors the end is kept */
+	CHECK_INT(
+		ran_apart(
+			"i=0; while [ $i -lt 20000 ]; do echo err $i >&2; i=$((i+1)); done; echo out",
+			&output, &errors),
+		==, 0);
+	CHECK_STR(buf_str(&output), "out\n");
+	CHECK(errors.len_bytes <= 200);
+	CHECK_HAS(buf_str(&errors), "err 19999\n");
+}
+
+TEST(more_output_than_allowed_ends_it)
+{
+	cleanup_buf struct buf output = BUF_INIT, errors = BUF_INIT;
+
+	CHECK_INT(ran_apart("head -c 1000 /dev/zero | tr '\\0' x", &output, &errors), ==, 0);
+	CHECK_INT(output.len_bytes, ==, 1000);
+	CHECK_INT(ran_apart("yes & wait", &output, &errors), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_FORMAT);
+	CHECK_HAS(err.msg, "more than 1000 bytes");
+	CHECK(output.len_bytes <= 1000);
+}
+
 TEST(the_last_line_is_found)
 {
 	CHECK_STR(child_last_line(""), "");
