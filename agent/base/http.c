@@ -76,6 +76,7 @@ struct http *http_new(const struct http_config *config, struct err *err)
 		http->cert_pem = xstrdup(config->cert_pem);
 		http->key_pem = xstrdup(config->key_pem);
 		http->tls_name = xstrdup(config->tls_name);
+		http->ca_setting = xstrdup(config->ca_setting);
 		http->proxy = xstrdup(config->proxy);
 		http->user_agent = xstrdup(config->user_agent);
 		http->direct = config->direct;
@@ -98,6 +99,7 @@ void http_free(struct http *http)
 	free(http->cert_pem);
 	free(http->key_pem);
 	free(http->tls_name);
+	free(http->ca_setting);
 	free(http->proxy);
 	free(http->user_agent);
 	free(http);

@@ -40,6 +40,9 @@ struct http_config {
 	/* The name expected in the server's certificate, and sent to the server (SNI), instead of
 	 * the URL's host. */
 	const char *tls_name;
+	/* Where the user gives the CA, such as "storage.s3.caFile": for the message that the server's is
+	 * not trusted. NULL: nowhere. */
+	const char *ca_setting;
 	const char *proxy;      /* http://, https:// or socks5://; NULL: as `direct` says */
 	const char *user_agent; /* NULL: "drey/VERSION" */
 };

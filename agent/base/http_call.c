@@ -10,6 +10,10 @@
 
 #define DAY_MS INT64_C(86400000)
 
+/* X509_V_ERR_... of OpenSSL, the TLS of libcurl; the two between mean an unknown issuer, too */
+#define OPENSSL_SELF_SIGNED      18
+#define OPENSSL_FIRST_UNVERIFIED 21
+
 static void response_clear(struct http_response *response)
 {
 	buf_clear(&response->body);
@@ -380,8 +384,20 @@ static const char *detail_of(const struct http_call *call)
 	return *call->detail && !stale ? call->detail : curl_easy_strerror(call->code);
 }
 
-static void say_why(const struct http_call *call, struct err *err)
+/* Nobody who is trusted has signed the certificate; not: it has expired, or is that of another host. */
+static bool is_unknown_ca(const struct http_call *call)
 {
+	long result = 0;
+
+	if (call->code != CURLE_PEER_FAILED_VERIFICATION)
+		return false;
+	curl_easy_getinfo(call->curl, CURLINFO_SSL_VERIFYRESULT, &result);
+	return result >= OPENSSL_SELF_SIGNED && result <= OPENSSL_FIRST_UNVERIFIED;
+}
+
+static void say_why(const struct http *http, const struct http_call *call, struct err *err)
+{
+	bool hint = http->ca_setting && is_unknown_ca(call);
 	long sys = 0;
 
 	if (call->body_too_large) {
@@ -396,7 +412,9 @@ static void say_why(const struct http_call *call, struct err *err)
 	} else {
 		if (call->code == CURLE_COULDNT_CONNECT)
 			curl_easy_getinfo(call->curl, CURLINFO_OS_ERRNO, &sys);
-		err_set(err, kind_of_code(call->code), (int)sys, "%s", detail_of(call));
+		err_set(err, kind_of_code(call->code), (int)sys, "%s%s%s", detail_of(call),
+			hint ? "; give the CA of this server in " : "",
+			hint ? http->ca_setting : "");
 	}
 }
 
@@ -510,7 +528,7 @@ int http_call_end(struct http *http, struct http_call *call, struct err *err)
 
 	curl_easy_getinfo(call->curl, CURLINFO_RESPONSE_CODE, &status);
 	if (call->code)
-		say_why(call, err);
+		say_why(http, call, err);
 	http_call_abort(http, call);
 	if (call->code) {
 		response_clear(response);

@@ -23,7 +23,7 @@ struct http {
 	char *ca_file, *cert_file, *key_file;
 	char *ca_pem, *cert_pem, *key_pem;
 	char *system_ca; /* the system's CAs; NULL: libcurl knows them */
-	char *tls_name, *proxy, *user_agent;
+	char *tls_name, *ca_setting, *proxy, *user_agent;
 	bool direct;
 	atomic_bool stopped, woken; /* set by any thread */
 };

@@ -109,6 +109,21 @@ RIG_TEST(a_server_of_an_unknown_ca_is_denied)
 	CHECK_INT(rig->stub.requests, ==, 0);
 }
 
+#define SETTING "; give the CA of this server in storage.s3.caFile"
+
+RIG_TEST(an_unknown_ca_is_told_with_the_place_for_it)
+{
+	struct http_config config = {.ca_setting = "storage.s3.caFile"};
+
+	CHECK_INT(get_with(rig, &config), ==, -1);
+	CHECK_INT(rig->err.kind, ==, ERR_DENIED);
+	CHECK_HAS(rig->err.msg, "certificate");
+	CHECK_HAS(rig->err.msg, SETTING);
+	config.ca_file = rig->other_ca_file;
+	CHECK_INT(get_with(rig, &config), ==, -1);
+	CHECK_HAS(rig->err.msg, SETTING);
+}
+
 TEST(a_certificate_for_another_host_is_denied)
 {
 	static const char *const sans[] = {"IP:127.0.0.2", "DNS:localhost", NULL};
@@ -120,8 +135,10 @@ TEST(a_certificate_for_another_host_is_denied)
 		rig_prepare(&rig, sans[i], 2);
 		tls_stub_start(&rig.stub, &rig.server, NULL, TLS1_3_VERSION);
 		config.ca_file = rig.ca_file;
+		config.ca_setting = "storage.s3.caFile";
 		CHECK_INT(get_with(&rig, &config), ==, -1);
 		CHECK_INT(rig.err.kind, ==, ERR_DENIED);
+		CHECK(!strstr(rig.err.msg, "caFile")); /* another CA would be no help */
 		CHECK_INT(rig.stub.requests, ==, 0);
 		rig_stop(&rig);
 	}
@@ -135,9 +152,11 @@ TEST(a_certificate_that_has_ended_is_denied)
 	rig_prepare(&rig, "IP:127.0.0.1", -1);
 	tls_stub_start(&rig.stub, &rig.server, NULL, TLS1_3_VERSION);
 	config.ca_file = rig.ca_file;
+	config.ca_setting = "storage.s3.caFile";
 	CHECK_INT(get_with(&rig, &config), ==, -1);
 	CHECK_INT(rig.err.kind, ==, ERR_DENIED);
 	CHECK_HAS(rig.err.msg, "expired");
+	CHECK(!strstr(rig.err.msg, "caFile"));
 	rig_stop(&rig);
 }
 

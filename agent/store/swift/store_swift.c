@@ -41,7 +41,8 @@ static void swift_close(struct store *base)
 static int swift_open(const struct store_config *config, const struct uri *uri, struct store **ret,
 		      struct err *err)
 {
-	const struct http_config http = {.ca_file = config->swift.ca_file};
+	const struct http_config http = {.ca_file = config->swift.ca_file,
+					 .ca_setting = "storage.swift.caFile or OS_CACERT"};
 	struct swift_store *store;
 
 	store = xcalloc(1, sizeof(*store));
