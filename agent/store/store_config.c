@@ -24,6 +24,7 @@ static const struct field {
 	FIELD(s3.access_key, NULL),
 	FIELD(s3.secret_key, NULL),
 	FIELD(s3.session_token, NULL),
+	FIELD(s3.profile, NULL),
 	FIELD(s3.ca_file, "AWS_CA_BUNDLE"),
 	FIELD(swift.auth_url, "OS_AUTH_URL", "ST_AUTH"),
 	FIELD(swift.user, "OS_USERNAME", "ST_USER"),

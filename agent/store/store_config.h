@@ -23,6 +23,7 @@ struct s3_config {
 	enum s3_addressing addressing;
 	char *access_key, *secret_key,
 		*session_token; /* NULL: the chain of store/s3/s3_credentials.h */
+	char *profile;          /* of the AWS files, and no other source; NULL: the usual order */
 	char *ca_file;          /* PEM; NULL: the system's CAs */
 };
 

@@ -1,5 +1,5 @@
-/* AWS profiles, answers of STS and keys in JSON: what is taken can stand in a header, what is not has a reason. The
- * first byte chooses the format. */
+/* AWS profiles, answers of STS, and keys in JSON as servers and programs write them: what is taken can stand in a
+ * header, what is not has a reason. The first byte chooses the format. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,11 +55,13 @@ static void sts(const char *text, size_t len_bytes)
 	sts_answer_release(&answer);
 }
 
-static void json(const char *text, size_t len_bytes)
+typedef int json_fn(const char *text, size_t len_bytes, struct s3_keys *ret_keys, struct err *err);
+
+static void json(const char *text, size_t len_bytes, json_fn *read)
 {
 	struct s3_keys keys;
 	struct err err = {0};
-	int result = s3_keys_from_json(text, len_bytes, &keys, &err);
+	int result = read(text, len_bytes, &keys, &err);
 
 	check(result, &err);
 	if (result == 0)
@@ -83,7 +85,8 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t len_bytes)
 		sts(text, len_bytes - 1);
 		break;
 	default:
-		json(text, len_bytes - 1);
+		json(text, len_bytes - 1, s3_keys_from_json);
+		json(text, len_bytes - 1, s3_keys_from_process);
 	}
 	return 0;
 }

@@ -75,7 +75,7 @@ static void world_file(const char *name, const char *text)
 static void world_begin(void)
 {
 	const char *tmp = getenv("TMPDIR");
-	static const struct s3_credentials_env env = {world_get, world_now};
+	static const struct s3_credentials_env env = {world_get, world_now, 2500};
 
 	memset(&world, 0, sizeof(world));
 	snprintf(world.dir, sizeof(world.dir), "%.40s/drey-keys-XXXXXX", tmp ? tmp : "/tmp");

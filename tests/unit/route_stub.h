@@ -33,7 +33,8 @@ struct route_stub {
 	pthread_mutex_t lock; /* guards all below */
 	struct route routes[ROUTES];
 	int requests;
-	struct buf last; /* request line, header and body */
+	const char *date; /* NULL, or the header Date of all responses */
+	struct buf last;  /* request line, header and body */
 };
 
 static bool route_read(int fd, struct buf *request)
@@ -93,8 +94,10 @@ static void route_answer(struct route_stub *stub, int fd)
 		if (route.status)
 			buf_addf(&answer,
 				 "HTTP/1.1 %d Whatever\r\nContent-Length: %zu\r\n"
-				 "Connection: close\r\n\r\n%s",
-				 route.status, strlen(route.body), route.body);
+				 "Connection: close\r\n%s%s%s\r\n%s",
+				 route.status, strlen(route.body), stub->date ? "Date: " : "",
+				 stub->date ? stub->date : "", stub->date ? "\r\n" : "",
+				 route.body);
 		pthread_mutex_unlock(&stub->lock);
 		if (!route.status)
 			(void)!read(fd, &ch, 1);
@@ -144,13 +147,14 @@ static void route_stop(struct route_stub *stub)
 	pthread_mutex_destroy(&stub->lock);
 }
 
-/* Set all routes again, and reset the count of requests. */
+/* Set all routes again, and reset the rest. */
 static void route_set(struct route_stub *stub, const struct route *routes, size_t count)
 {
 	pthread_mutex_lock(&stub->lock);
 	memset(stub->routes, 0, sizeof(stub->routes));
 	memcpy(stub->routes, routes, count * sizeof(*routes));
 	stub->requests = 0;
+	stub->date = NULL;
 	pthread_mutex_unlock(&stub->lock);
 }
 

@@ -162,18 +162,43 @@ TEST(half_of_the_keys_in_a_profile_is_an_error)
 	world_end();
 }
 
-TEST(what_drey_does_not_follow_is_refused_by_name_with_a_way_out)
+TEST(a_profile_that_gives_no_keys_is_refused_with_a_reason)
 {
+#define HALVES "aws_access_key_id = A\n"
 	static const struct {
 		const char *text, *part;
 	} cases[] = {
-		{"credential_process = /bin/echo s3cret", "it has credential_process; "},
-		{"sso_session = corp", "it has sso_session; "},
-		{"sso_start_url = https://corp", "it has sso_start_url; "},
-		{"role_arn = arn:x\nsource_profile = base", "it has source_profile; "},
-		{"role_arn = arn:x\ncredential_source = Environment", "it has credential_source; "},
-		{"role_arn = arn:x", "it has role_arn, but no web_identity_token_file"},
+		{"sso_session = corp", "it has sso_session, "},
+		{"sso_start_url = https://corp", "it has sso_start_url, "},
+		{"role_arn = arn:x\nsource_profile = base\nmfa_serial = 1", "it has mfa_serial, "},
+		{"role_arn = arn:x", "it has role_arn, but none of source_profile, "},
+		{"role_arn = arn:x\nsource_profile = base\ncredential_source = Environment",
+		 "it has role_arn, and more than one of source_profile, credential_source, "},
+		{"role_arn = arn:x\nsource_profile = base\nweb_identity_token_file = /t",
+		 "it has role_arn, and more than one of "},
 		{"web_identity_token_file = /t", "it has web_identity_token_file, but no role_arn"},
+		{"role_arn = arn:x\ncredential_source = Moon",
+		 "its credential_source is none of Environment, Ec2InstanceMetadata, EcsContainer"},
+		{"role_arn = arn:x\ncredential_source = Environment",
+		 "credential_source Environment: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set"},
+		{"role_arn = arn:x\ncredential_source = EcsContainer",
+		 "credential_source EcsContainer: AWS_CONTAINER_CREDENTIALS_RELATIVE_URI and "},
+		{"role_arn = arn:x\ncredential_source = Ec2InstanceMetadata",
+		 "credential_source Ec2InstanceMetadata: instance metadata does not answer, or AWS_EC2"},
+		{"role_arn = arn:x\nsource_profile = gone",
+		 "source_profile 'gone': the files have no such profile"},
+		{"role_arn = arn:x\nsource_profile = p\n[profile p]\nregion = r",
+		 "source_profile 'p': the files have no keys in that profile"},
+		{"role_arn = arn:x\nsource_profile = p\n[profile p]\n" HALVES,
+		 "source_profile 'p': it has aws_access_key_id, but no aws_secret_access_key"},
+		{"role_arn = arn:x\nsource_profile = default",
+		 "its source_profile 'default' leads back to itself; name a profile that has keys"},
+		{"role_arn = arn:x\nsource_profile = p\n"
+		 "[profile p]\nrole_arn = arn:y\nsource_profile = default",
+		 "source_profile 'p': its source_profile 'default' leads back to itself"},
+		{"role_arn = arn:x\nsource_profile = p\n"
+		 "[profile p]\nrole_arn = arn:y\nsource_profile = p",
+		 "source_profile 'p': its source_profile 'p' leads back to itself"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -182,10 +207,46 @@ TEST(what_drey_does_not_follow_is_refused_by_name_with_a_way_out)
 		world_begin();
 		world_file(".aws/config", text);
 		CHECK_NO_KEYS(ERR_CONFIG, cases[i].part);
-		if (i < 5)
+		CHECK_HAS(world.err.msg, "keys for S3 from shared files: profile 'default': ");
+		if (i < 3)
 			CHECK_HAS(world.err.msg, "aws configure export-credentials");
 		world_end();
 	}
+}
+
+TEST(roles_in_a_row_have_a_limit)
+{
+	world_begin();
+	world_file(".aws/config", "[default]\nrole_arn=arn:0\nsource_profile=p1\n"
+				  "[profile p1]\nrole_arn=arn:1\nsource_profile=p2\n"
+				  "[profile p2]\nrole_arn=arn:2\nsource_profile=p3\n"
+				  "[profile p3]\nrole_arn=arn:3\nsource_profile=p4\n"
+				  "[profile p4]\nrole_arn=arn:4\nsource_profile=p5\n"
+				  "[profile p5]\nrole_arn=arn:5\nsource_profile=p6\n");
+	CHECK_NO_KEYS(ERR_CONFIG, "source_profile 'p5': more than 5 roles in a row");
+	world_end();
+}
+
+TEST(a_profile_that_drey_yaml_names_is_the_only_source)
+{
+	world_begin();
+	world_set("AWS_ACCESS_KEY_ID", "AKENV");
+	world_set("AWS_SECRET_ACCESS_KEY", "s3cret-env");
+	world_set("AWS_PROFILE", "other");
+	world_file(".aws/credentials",
+		   "[jobs]\naws_access_key_id=AKJOBS\naws_secret_access_key=s3cret-jobs\n");
+	CHECK_KEYS("AKENV", "s3cret-env", NULL);
+	world_end();
+	world_begin();
+	world.config.profile = (char *)"jobs";
+	world_set("AWS_ACCESS_KEY_ID", "AKENV");
+	world_set("AWS_SECRET_ACCESS_KEY", "s3cret-env");
+	world_set("AWS_PROFILE", "other");
+	CHECK_NO_KEYS(ERR_CONFIG, "storage.s3.profile is 'jobs': the files have no such profile");
+	world_file(".aws/credentials",
+		   "[jobs]\naws_access_key_id=AKJOBS\naws_secret_access_key=s3cret-jobs\n");
+	CHECK_KEYS("AKJOBS", "s3cret-jobs", NULL);
+	world_end();
 }
 
 TEST(keys_beside_a_sign_in_by_browser_are_used)

@@ -269,6 +269,27 @@ TEST(keys_are_read_from_files_and_never_mixed_with_flinks)
 	end();
 }
 
+TEST(a_profile_of_drey_yaml_replaces_the_keys_of_flink)
+{
+	begin();
+	flink("s3.access-key", "FLINK");
+	flink("s3.secret-key", "s3cret-flink");
+	file(".aws/config", "[default]\nregion = other-1\n[profile jobs]\nregion = jobs-1\n");
+	CHECK_LOADS();
+	CHECK_STR(world.storage.s3.access_key, "FLINK");
+	CHECK_STR(world.storage.s3.region, "other-1");
+	world.config.storage.s3.profile = xstrdup("jobs");
+	CHECK_LOADS();
+	CHECK_STR(world.storage.s3.profile, "jobs");
+	CHECK_STR(world.storage.s3.access_key, NULL);
+	CHECK_STR(world.storage.s3.region, "jobs-1");
+	world.config.storage.s3.access_key_file = xstrdup(file("id", "AKFILE\n"));
+	CHECK_INT(load(), ==, -1);
+	CHECK_INT(world.err.kind, ==, ERR_CONFIG);
+	CHECK_HAS(world.err.msg, "set storage.s3.profile, or storage.s3.accessKeyFile");
+	end();
+}
+
 TEST(a_file_that_is_missing_or_empty_is_told_with_its_key)
 {
 	begin();

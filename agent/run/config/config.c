@@ -139,6 +139,7 @@ static const struct config_key keys[] = {
 	KEY("storage.s3.accessKeyFile", FILE, storage.s3.access_key_file),
 	KEY("storage.s3.secretKeyFile", FILE, storage.s3.secret_key_file),
 	KEY("storage.s3.sessionTokenFile", FILE, storage.s3.session_token_file),
+	KEY("storage.s3.profile", STRING, storage.s3.profile),
 	KEY("storage.s3.caFile", FILE, storage.s3.ca_file),
 	KEY("storage.swift.authUrl", STRING, storage.swift.auth_url),
 	KEY("storage.swift.user", STRING, storage.swift.user),

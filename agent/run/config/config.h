@@ -105,7 +105,7 @@ struct config {
 			char *endpoint, *region;
 			int addressing; /* enum s3_addressing */
 			char *access_key_file, *secret_key_file, *session_token_file;
-			char *ca_file;
+			char *profile, *ca_file;
 		} s3;
 		struct {
 			char *auth_url, *user, *password_file;

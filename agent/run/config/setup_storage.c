@@ -50,7 +50,12 @@ static int from_config_s3(const struct config *config, struct s3_config *s3, str
 	s3->endpoint = xstrdup(config->storage.s3.endpoint);
 	s3->region = xstrdup(config->storage.s3.region);
 	s3->addressing = (enum s3_addressing)config->storage.s3.addressing;
+	s3->profile = xstrdup(config->storage.s3.profile);
 	s3->ca_file = xstrdup(config->storage.s3.ca_file);
+	if (s3->profile && (access || secret))
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"set storage.s3.profile, or storage.s3.accessKeyFile and storage.s3.secretKeyFile, not both");
 	if (!access != !secret || (config->storage.s3.session_token_file && !access))
 		return err_set(
 			err, ERR_CONFIG, 0,
@@ -140,7 +145,7 @@ static void from_flink(const struct options *options, struct s3_config *s3)
 	if (path_style && s3->addressing == S3_ADDRESSING_AUTO)
 		s3->addressing = strcasecmp(path_style, "true") == 0 ? S3_ADDRESSING_PATH
 								     : S3_ADDRESSING_VIRTUAL;
-	if (s3->access_key) /* never mix keys of two sources */
+	if (s3->access_key || s3->profile) /* never mix keys of two sources */
 		return;
 	fill(&s3->access_key, OPTION(options, "access-key", "access.key"));
 	fill(&s3->secret_key, OPTION(options, "secret-key", "secret.key"));
@@ -199,7 +204,7 @@ static void from_profile(struct s3_config *s3)
 {
 	struct s3_profile profile;
 
-	if (s3_profile_load(getenv, &profile, NULL) < 0)
+	if (s3_profile_load(getenv, s3->profile, &profile, NULL) < 0)
 		return;
 	fill(&s3->endpoint, profile.values[S3_PROFILE_ENDPOINT_URL]);
 	fill(&s3->region, profile.values[S3_PROFILE_REGION]);

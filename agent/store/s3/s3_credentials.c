@@ -10,34 +10,35 @@
 
 #define RENEW_BEFORE_MS INT64_C(300000) /* the expiry of the keys */
 #define RENEW_PAUSE_MS  INT64_C(30000)  /* between two renewals, whatever the expiry */
+#define SLOW_MS         INT64_C(2000)   /* a failure that took so long is not sought again soon */
 #define TOKEN_MAX_BYTES ((size_t)64 * 1024)
 #define BLANKS          " \t\r\n"
 
 struct s3_credentials {
 	struct s3_source_context context;
-	int64_t (*now_unix_ms)(void);
 	const struct source *source; /* NULL before the first keys */
 	struct s3_keys keys;
 	int64_t renew_unix_ms; /* not before; only for keys that expire */
 	bool refused;
+	struct err failure; /* the last fetch took long and failed: so do all until then */
+	int64_t failed_until_ms;
 };
 
 static int source_config(struct s3_source_context *context, struct s3_keys *ret_keys,
 			 struct err *err);
-static int source_environment(struct s3_source_context *context, struct s3_keys *ret_keys,
-			      struct err *err);
 
 static const struct source {
 	const char *name;
 	s3_source_fn keys;
-	bool fixed; /* asking again returns the same */
+	bool fixed;     /* asking again returns the same */
+	bool anonymous; /* it is no profile, and not asked when storage.s3.profile names one */
 } sources[] = {
-	{"configuration", source_config, true},
-	{"environment", source_environment, true},
-	{"web identity", s3_source_web_identity, false},
-	{"shared files", s3_source_files, false},
-	{"container endpoint", s3_source_container, false},
-	{"instance metadata", s3_source_metadata, false},
+	{"configuration", source_config, true, false},
+	{"environment", s3_source_environment, true, true},
+	{"web identity", s3_source_web_identity, false, true},
+	{"shared files", s3_source_files, false, false},
+	{"container endpoint", s3_source_container, false, true},
+	{"instance metadata", s3_source_metadata, false, true},
 };
 
 /* ---- shared by the sources ---- */
@@ -115,8 +116,8 @@ static int source_config(struct s3_source_context *context, struct s3_keys *ret_
 	return take_pair(&pair, ret_keys, err);
 }
 
-static int source_environment(struct s3_source_context *context, struct s3_keys *ret_keys,
-			      struct err *err)
+int s3_source_environment(struct s3_source_context *context, struct s3_keys *ret_keys,
+			  struct err *err)
 {
 	cleanup_wipe char *access = s3_variable(context, "AWS_ACCESS_KEY_ID");
 	cleanup_wipe char *secret = s3_variable(context, "AWS_SECRET_ACCESS_KEY");
@@ -135,7 +136,9 @@ struct s3_credentials *s3_credentials_new(const struct s3_config *config,
 
 	credentials->context.config = config;
 	credentials->context.get = env && env->get ? env->get : getenv;
-	credentials->now_unix_ms = env && env->now_unix_ms ? env->now_unix_ms : clock_unix_ms;
+	credentials->context.now_unix_ms =
+		env && env->now_unix_ms ? env->now_unix_ms : clock_unix_ms;
+	credentials->context.process_timeout_ms = env ? env->process_timeout_ms : 0;
 	return credentials;
 }
 
@@ -173,6 +176,8 @@ static int fetch(struct s3_credentials *credentials, struct s3_keys *ret_keys,
 
 		if (credentials->source && credentials->source != &sources[i])
 			continue;
+		if (credentials->context.config->profile && sources[i].anonymous)
+			continue;
 		given = sources[i].keys(&credentials->context, ret_keys, err);
 		if (given < 0)
 			return err_wrap(err, "keys for S3 from %s", sources[i].name);
@@ -189,11 +194,37 @@ static bool has_keys(const struct s3_credentials *credentials)
 	return credentials->keys.access_key;
 }
 
+/* They are there, and the store accepts them as far as is known. */
+static bool are_valid(const struct s3_credentials *credentials, int64_t now_unix_ms)
+{
+	return has_keys(credentials) && !credentials->refused &&
+	       (!credentials->keys.expires_unix_ms ||
+		now_unix_ms < credentials->keys.expires_unix_ms);
+}
+
 static bool must_fetch(const struct s3_credentials *credentials, int64_t now_unix_ms)
 {
 	if (!has_keys(credentials) || credentials->refused)
 		return true;
 	return credentials->keys.expires_unix_ms && now_unix_ms >= credentials->renew_unix_ms;
+}
+
+/* fetch(), except that thousands of files do not wait for a program that hangs one after another. */
+static int fetch_or_recall(struct s3_credentials *credentials, struct s3_keys *ret_keys,
+			   struct err *err)
+{
+	int64_t begin_ms = clock_mono_ms(), took_ms;
+
+	if (!credentials->context.have_keys && begin_ms < credentials->failed_until_ms) {
+		*err = credentials->failure;
+		return -1;
+	}
+	if (fetch(credentials, ret_keys, &credentials->source, err) == 0)
+		return 0;
+	took_ms = clock_mono_ms() - begin_ms;
+	credentials->failed_until_ms = took_ms < SLOW_MS ? 0 : begin_ms + 2 * took_ms;
+	credentials->failure = *err;
+	return -1;
 }
 
 static void plan_renewal(struct s3_credentials *credentials, int64_t now_unix_ms)
@@ -207,7 +238,7 @@ static void plan_renewal(struct s3_credentials *credentials, int64_t now_unix_ms
 int s3_credentials_get(struct s3_credentials *credentials, const struct s3_keys **ret_keys,
 		       struct err *err)
 {
-	int64_t now = credentials->now_unix_ms();
+	int64_t now = credentials->context.now_unix_ms();
 	struct s3_keys keys = {0};
 	struct err why = {0};
 
@@ -215,18 +246,17 @@ int s3_credentials_get(struct s3_credentials *credentials, const struct s3_keys 
 		*ret_keys = &credentials->keys;
 		return 0;
 	}
-	if (fetch(credentials, &keys, &credentials->source, &why) == 0) {
+	credentials->context.have_keys = are_valid(credentials, now);
+	if (fetch_or_recall(credentials, &keys, &why) == 0) {
 		s3_keys_release(&credentials->keys);
 		credentials->keys = keys;
 		credentials->refused = false;
 		plan_renewal(credentials, now);
-	} else if (!has_keys(credentials) || credentials->refused ||
-		   now >= credentials->keys.expires_unix_ms) {
+	} else if (!credentials->context.have_keys) {
 		if (err)
 			*err = why;
 		return -1;
 	} else {
-		/* the old ones are still valid */
 		credentials->renew_unix_ms = now + RENEW_PAUSE_MS;
 	}
 	*ret_keys = &credentials->keys;

@@ -2,12 +2,17 @@
  * s3_credentials - keys for S3, found as by the AWS SDKs, renewed before they expire.
  *
  * Order, first one that is configured wins (and must then work: a broken one is an error, not a
- * reason to try the next): the keys of struct s3_config; AWS_ACCESS_KEY_ID and
+ * reason to try the next): the keys of struct s3_config, or the profile that it names and then no
+ * other source; AWS_ACCESS_KEY_ID and
  * AWS_SECRET_ACCESS_KEY (AWS_SESSION_TOKEN); web identity (AWS_WEB_IDENTITY_TOKEN_FILE and
  * AWS_ROLE_ARN, through STS); the shared files (AWS_SHARED_CREDENTIALS_FILE, ~/.aws/credentials,
  * ~/.aws/config, AWS_PROFILE); the container endpoint (AWS_CONTAINER_CREDENTIALS_FULL_URI with its
  * token file: EKS pod identity; AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: ECS); instance metadata
  * (IMDSv2 only). None: ERR_CONFIG, naming all of them.
+ *
+ * A profile has keys, or a program that prints them (credential_process), or a role: by a web
+ * identity, or by the keys of another profile (source_profile, at most S3_MAX_ROLES roles in a row)
+ * or of one of the other sources (credential_source).
  *
  * Life cycle: s3_credentials_new() -> s3_credentials_get() before each request ->
  * s3_credentials_free(). One thread at a time. No secret is ever part of a message.
@@ -36,7 +41,10 @@ struct s3_credentials;
 struct s3_credentials_env {
 	char *(*get)(const char *name);
 	int64_t (*now_unix_ms)(void);
+	int64_t process_timeout_ms; /* of a credential_process; 0: S3_PROCESS_TIMEOUT_MS */
 };
+#define S3_PROCESS_TIMEOUT_MS 60000 /* as the AWS SDKs; 10 s while the keys before it are valid */
+#define S3_MAX_ROLES          5
 
 /* NULL env: the real one. Nothing is read yet. config is borrowed. */
 struct s3_credentials *s3_credentials_new(const struct s3_config *config,

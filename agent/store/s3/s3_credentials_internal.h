@@ -12,6 +12,9 @@
 struct s3_source_context {
 	const struct s3_config *config;
 	char *(*get)(const char *name);
+	int64_t (*now_unix_ms)(void);
+	int64_t process_timeout_ms; /* 0: the usual one */
+	bool have_keys;    /* there are keys that are still valid: give up soon rather than late */
 	char *passed_over; /* why a source that might have keys was skipped; may be NULL */
 };
 
@@ -22,6 +25,8 @@ struct s3_source_context {
 typedef int (*s3_source_fn)(struct s3_source_context *context, struct s3_keys *ret_keys,
 			    struct err *err);
 
+int s3_source_environment(struct s3_source_context *context, struct s3_keys *ret_keys,
+			  struct err *err);
 int s3_source_web_identity(struct s3_source_context *context, struct s3_keys *ret_keys,
 			   struct err *err);
 int s3_source_files(struct s3_source_context *context, struct s3_keys *ret_keys, struct err *err);
@@ -30,13 +35,38 @@ int s3_source_container(struct s3_source_context *context, struct s3_keys *ret_k
 int s3_source_metadata(struct s3_source_context *context, struct s3_keys *ret_keys,
 		       struct err *err);
 
-/* Trade a web identity token for keys at STS. region NULL: from the environment and the
- * configuration; session_name NULL: "drey". 0, or -1. */
-struct s3_web_identity {
-	const char *token_file, *role_arn, *session_name, *region;
+/* A role, and what proves to STS that it may be assumed: a token, or keys. */
+struct s3_role {
+	const char *arn, *session_name; /* NULL: "drey" */
+	const char *region;             /* NULL: from the environment and the configuration */
+	const char *token_file;         /* a web identity; NULL: keys */
+	const struct s3_keys *keys;
+	const char *external_id, *duration_seconds; /* with keys; NULL: none */
 };
-int s3_web_identity_keys(struct s3_source_context *context, const struct s3_web_identity *identity,
-			 struct s3_keys *ret_keys, struct err *err);
+
+/* The keys of the role. 0, or -1. */
+int s3_role_keys(struct s3_source_context *context, const struct s3_role *role,
+		 struct s3_keys *ret_keys, struct err *err);
+
+/* One call of STS. */
+struct s3_sts_call {
+	const struct buf *form;
+	const char *region, *role_arn; /* as above; the latter for messages */
+	const struct s3_keys *keys;    /* to sign it with; NULL: it is not signed */
+};
+
+/* 0, or -1: the message has the role and STS's own words, which may contain what was sent. */
+int s3_sts_keys(struct s3_source_context *context, const struct s3_sts_call *call,
+		struct s3_keys *ret_keys, struct err *err);
+
+/* Run `command` by a shell, and read the keys that it prints. 0, or -1. */
+int s3_process_keys(struct s3_source_context *context, const char *command,
+		    struct s3_keys *ret_keys, struct err *err);
+
+/* What such a command prints: {"Version": 1, "AccessKeyId", "SecretAccessKey", "SessionToken",
+ * "Expiration"}; the last two are optional. ERR_FORMAT; messages contain no part of it. */
+int s3_keys_from_process(const char *text, size_t len_bytes, struct s3_keys *ret_keys,
+			 struct err *err);
 
 /* The variable without surrounding white space; NULL if unset or empty. Caller frees. */
 char *s3_variable(const struct s3_source_context *context, const char *name);

@@ -16,6 +16,9 @@ static const char *const names[] = {
 	"role_arn",
 	"source_profile",
 	"credential_source",
+	"external_id",
+	"duration_seconds",
+	"mfa_serial",
 	"web_identity_token_file",
 	"role_session_name",
 	"credential_process",
@@ -239,12 +242,13 @@ static void overlay(struct s3_profile *to, struct s3_profile *from)
 		xstrset(&to->passed_over, from->passed_over);
 }
 
-int s3_profile_load(char *(*get)(const char *name), struct s3_profile *ret_profile, struct err *err)
+int s3_profile_load(char *(*get)(const char *name), const char *name,
+		    struct s3_profile *ret_profile, struct err *err)
 {
 	static const struct {
 		const char *variable, *base;
 	} files[] = {{"AWS_CONFIG_FILE", "config"}, {"AWS_SHARED_CREDENTIALS_FILE", "credentials"}};
-	const char *wanted = get("AWS_PROFILE");
+	const char *wanted = name ? name : get("AWS_PROFILE");
 	struct s3_profile profile = {.name = xstrdup(wanted && *wanted ? wanted : "default")};
 
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {

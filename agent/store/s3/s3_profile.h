@@ -28,6 +28,9 @@ enum s3_profile_key {
 	S3_PROFILE_ROLE_ARN,
 	S3_PROFILE_SOURCE_PROFILE,
 	S3_PROFILE_CREDENTIAL_SOURCE,
+	S3_PROFILE_EXTERNAL_ID,
+	S3_PROFILE_DURATION_SECONDS,
+	S3_PROFILE_MFA_SERIAL,
 	S3_PROFILE_WEB_IDENTITY_TOKEN_FILE,
 	S3_PROFILE_ROLE_SESSION_NAME,
 	S3_PROFILE_CREDENTIAL_PROCESS,
@@ -37,7 +40,7 @@ enum s3_profile_key {
 	S3_PROFILE_ENDPOINT_URL,
 	S3_PROFILE_CA_BUNDLE,
 };
-#define S3_PROFILE_KEYS 14
+#define S3_PROFILE_KEYS 17
 
 struct s3_profile {
 	char *name;
@@ -47,15 +50,15 @@ struct s3_profile {
 };
 
 /*
- * Read the profile that AWS_PROFILE names ("default" when it is not set) from the files that
+ * Read the profile `name` (NULL: the one that AWS_PROFILE names, else "default") from the files that
  * AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE name (else in ~/.aws; `get` is getenv() or a
  * test's own). Missing files give an empty profile, but what a variable names must exist:
  * ERR_CONFIG. A file at its usual path that may not be read is ignored, as by the SDKs: in a
  * container $HOME often belongs to another user. A line that is not a setting: ERR_CONFIG with file
  * and line, never with the line's content.
  */
-int s3_profile_load(char *(*get)(const char *name), struct s3_profile *ret_profile,
-		    struct err *err);
+int s3_profile_load(char *(*get)(const char *name), const char *name,
+		    struct s3_profile *ret_profile, struct err *err);
 
 /* Overlay the sections of one file that belong to profile->name. ERR_CONFIG: "line 3: why". */
 int s3_profile_parse(struct s3_profile *profile, const char *text, size_t len_bytes, bool is_config,

@@ -17,7 +17,8 @@ static void s3_close(struct store *store)
 static int s3_open(const struct store_config *config, const struct uri *uri, struct store **ret,
 		   struct err *err)
 {
-	struct http_config http = {.ca_file = config->s3.ca_file};
+	struct http_config http = {.ca_file = config->s3.ca_file,
+				   .ca_setting = "storage.s3.caFile or AWS_CA_BUNDLE"};
 	struct s3_store *s3 = xcalloc(1, sizeof(*s3));
 
 	s3->http = http_new(&http, err);
