@@ -4,8 +4,9 @@
 run_moto.py PORT FIXTURE     until it is killed; says "ready" when all is there
 
 The bucket `flink` has FIXTURE as ck/<job>/chk-7/_metadata and sp/savepoint-aabbcc-0123456789ab/_metadata. Roles, for
-a web identity: `reader` has the rights of docs/storage.md, `lister` lacks s3:GetObject, `stranger` has none. A user
-`robot` with the rights of `reader`: its keys are printed.
+a web identity and for who has keys: `reader` has the rights of docs/storage.md, `lister` lacks s3:GetObject, `stranger`
+has none, `middle` may only assume `reader`. Users `robot`, with the rights of `reader`, and `clerk`, who may only assume
+`middle`, with the external id of-the-team: their keys are printed.
 """
 
 import json
@@ -24,6 +25,10 @@ LIST = {"Effect": "Allow", "Action": "s3:ListBucket", "Resource": "arn:aws:s3:::
 READ = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::flink/*"}
 
 
+def assume(role):
+    return {"Effect": "Allow", "Action": "sts:AssumeRole", "Resource": f"arn:aws:iam::123456789012:role/{role}"}
+
+
 def policy(*statements):
     return json.dumps({"Version": "2012-10-17", "Statement": statements})
 
@@ -36,14 +41,19 @@ def prepare(url, fixture):
     for name in (f"ck/{JOB}/chk-7", "sp/savepoint-aabbcc-0123456789ab"):
         s3.put_object(Bucket="flink", Key=f"{name}/_metadata", Body=fixture)
     trust = {"Effect": "Allow", "Principal": {"Federated": "*"}, "Action": "sts:AssumeRoleWithWebIdentity"}
-    for role, statements in (("reader", (LIST, READ)), ("lister", (LIST,)), ("stranger", ())):
-        iam.create_role(RoleName=role, AssumeRolePolicyDocument=policy(trust))
+    roles = (("reader", (LIST, READ)), ("lister", (LIST,)), ("stranger", ()), ("middle", (assume("reader"),)))
+    for role, statements in roles:
+        users = {"Effect": "Allow", "Principal": {"AWS": "*"}, "Action": "sts:AssumeRole"}
+        if role == "middle":
+            users["Condition"] = {"StringEquals": {"sts:ExternalId": "of-the-team"}}
+        iam.create_role(RoleName=role, AssumeRolePolicyDocument=policy(trust, users))
         if statements:
             iam.put_role_policy(RoleName=role, PolicyName="p", PolicyDocument=policy(*statements))
-    iam.create_user(UserName="robot")
-    iam.put_user_policy(UserName="robot", PolicyName="p", PolicyDocument=policy(LIST, READ))
-    key = iam.create_access_key(UserName="robot")["AccessKey"]
-    print(key["AccessKeyId"], key["SecretAccessKey"], flush=True)
+    for user, statements in (("robot", (LIST, READ)), ("clerk", (assume("middle"),))):
+        iam.create_user(UserName=user)
+        iam.put_user_policy(UserName=user, PolicyName="p", PolicyDocument=policy(*statements))
+        key = iam.create_access_key(UserName=user)["AccessKey"]
+        print(user, key["AccessKeyId"], key["SecretAccessKey"], flush=True)
 
 
 def correct_moto():

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 #
-# Keys for S3 from a real STS: a web identity is exchanged for keys, an S3 that checks signatures and enforces IAM accepts
-# requests signed with them, and the rights that docs/storage.md requires are sufficient and necessary.
+# Keys for S3 from a real STS: a web identity, or the keys of another profile, are exchanged for keys, an S3 that checks
+# signatures and enforces IAM accepts requests signed with them, and the rights that docs/storage.md requires are
+# sufficient and necessary.
 
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"
@@ -20,7 +21,8 @@ wait_until "moto is ready" 60 grep -q '^ready' "$RUN/log/moto.log" || {
 	tail -n 20 "$RUN/log/moto.log" | sed 's/^/# /' >&2
 	die 1 "moto has not started"
 }
-read -r robot_key robot_secret < <(grep -a '^AKIA' "$RUN/log/moto.log")
+read -r robot_key robot_secret < <(sed -n 's/^robot //p' "$RUN/log/moto.log")
+read -r clerk_key clerk_secret < <(sed -n 's/^clerk //p' "$RUN/log/moto.log")
 token=$(random_hex 40)
 echo "$token" >"$RUN/token"
 savepoint=s3://flink/sp/savepoint-aabbcc-0123456789ab
@@ -68,6 +70,60 @@ cat >"$RUN/profiles" <<-END
 END
 drey AWS_CONFIG_FILE="$RUN/profiles" AWS_PROFILE=jobs "$BUILD/drey" verify "$savepoint"
 is "$status" 0 "a profile with a web identity does the same"
+
+# ---- roles of profiles
+cat >"$RUN/profiles" <<-END
+	[profile chain]
+	role_arn = arn:aws:iam::123456789012:role/reader
+	source_profile = middle
+	duration_seconds = 900
+	[profile middle]
+	role_arn = arn:aws:iam::123456789012:role/middle
+	role_session_name = orders
+	external_id = of-the-team
+	source_profile = clerk
+	[profile clerk]
+	aws_access_key_id = $clerk_key
+	aws_secret_access_key = $clerk_secret
+	[profile forger]
+	aws_access_key_id = $clerk_key
+	aws_secret_access_key = ${clerk_secret}x
+	[profile forged]
+	role_arn = arn:aws:iam::123456789012:role/middle
+	source_profile = forger
+	[profile nameless]
+	role_arn = arn:aws:iam::123456789012:role/middle
+	source_profile = clerk
+	[profile skipped]
+	role_arn = arn:aws:iam::123456789012:role/reader
+	source_profile = clerk
+	[profile program]
+	credential_process = printf '{"Version": 1, "AccessKeyId": "%s", "SecretAccessKey": "%s"}' $robot_key $robot_secret
+	[profile broken]
+	credential_process = echo "sign in first" >&2; exit 1
+END
+as_profile() { # NAME
+	drey AWS_CONFIG_FILE="$RUN/profiles" AWS_PROFILE="$1" "$BUILD/drey" verify "$savepoint"
+}
+as_profile chain
+is "$status" 0 "two roles in a row, assumed with the keys of a user who may do nothing else"
+as_profile clerk
+is "$status" 4 "without the roles that user reads nothing"
+check "the store says so" says AccessDenied
+as_profile skipped
+is "$status" 4 "nor may it assume the second role without the first"
+check "STS says so, and which role" says "role arn:aws:iam::123456789012:role/reader: HTTP 403: AccessDenied"
+as_profile nameless
+is "$status" 4 "nor the first without its external id"
+as_profile forged
+is "$status" 4 "a wrong secret key assumes no role"
+check "because of the signature" says SignatureDoesNotMatch
+check "and is not told" not says "$clerk_secret"
+as_profile program
+is "$status" 0 "a program prints keys"
+as_profile broken
+is "$status" 4 "a program that fails leaves a snapshot unreadable"
+check "its words are told" says "profile 'broken': credential_process: exit status 1: sign in first"
 
 drey AWS_ACCESS_KEY_ID="$robot_key" AWS_SECRET_ACCESS_KEY="$robot_secret" "$BUILD/drey" verify "$savepoint"
 is "$status" 0 "fixed keys do the same"
