@@ -26,8 +26,32 @@ struct stream {
 
 enum reading { READ_WHOLE, READ_LATE, READ_FLOOD };
 
-/* Only what is safe between fork and exec: other threads may have had locks. */
-static void become(const struct child_call *call, int null_fd, int out_fd, int err_fd)
+/* Only what is safe between fork and exec here and below: other threads may have had locks. */
+
+/*
+ * Start a process that kills the group when life_fd says that the caller has ended. It is nobody's child, so
+ * that the program does not find it among its own, and a shell, so that it is not taken for the caller.
+ */
+static void start_watch(int life_fd, int null_fd)
+{
+	char *argv[] = {(char *)"sh", (char *)"-c", (char *)"read -r _; kill -KILL 0", NULL};
+	char *env[] = {NULL};
+	pid_t pid = fork();
+
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+	if (pid != 0)
+		return;
+	if (fork() != 0)
+		_exit(0);
+	dup2(life_fd, STDIN_FILENO);
+	dup2(null_fd, STDOUT_FILENO);
+	dup2(null_fd, STDERR_FILENO);
+	execve("/bin/sh", argv, env);
+	_exit(0);
+}
+
+static void become(const struct child_call *call, int life_fd, int null_fd, int out_fd, int err_fd)
 {
 	sigset_t none;
 
@@ -35,6 +59,7 @@ static void become(const struct child_call *call, int null_fd, int out_fd, int e
 	setpgid(0, 0);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	start_watch(life_fd, null_fd);
 	if (null_fd >= 0)
 		dup2(null_fd, STDIN_FILENO);
 	dup2(out_fd, STDOUT_FILENO);
@@ -123,69 +148,81 @@ static void end_group(pid_t pid)
 		;
 }
 
-/* The pipes; standard error has one of its own only if the caller wants it. */
-static int open_streams(const struct child_call *call, struct stream streams[2], struct err *err)
-{
-	for (size_t i = 0; i < (call->errors ? 2 : 1); i++)
-		if (pipe2(streams[i].fds, O_CLOEXEC) < 0) {
-			int sys = errno;
+/* A child and its pipes. */
+struct child {
+	pid_t pid;
+	int life[2]; /* nothing is written: its end says that the caller has ended */
+	struct stream streams[2];
+};
 
-			close_end(&streams[0].fds[0]);
-			close_end(&streams[0].fds[1]);
-			return err_set(err, ERR_SYS, sys, "pipe");
-		}
-	return 0;
+static void close_pipes(struct child *child)
+{
+	for (size_t i = 0; i < 2; i++) {
+		close_end(&child->life[i]);
+		close_end(&child->streams[0].fds[i]);
+		close_end(&child->streams[1].fds[i]);
+	}
 }
 
-static pid_t spawn(const struct child_call *call, struct stream streams[2])
+/* Standard error has a pipe of its own only if the caller wants it. */
+static int open_pipes(const struct child_call *call, struct child *child, struct err *err)
+{
+	if (pipe2(child->life, O_CLOEXEC) == 0 && pipe2(child->streams[0].fds, O_CLOEXEC) == 0 &&
+	    (!call->errors || pipe2(child->streams[1].fds, O_CLOEXEC) == 0))
+		return 0;
+	err_set(err, ERR_SYS, errno, "pipe");
+	close_pipes(child);
+	return -1;
+}
+
+static int start(const struct child_call *call, struct child *child, struct err *err)
 {
 	int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	int out_fd = streams[0].fds[1];
-	pid_t pid = fork();
-	int sys = errno;
+	int out_fd = child->streams[0].fds[1], sys;
 
-	if (pid == 0)
-		become(call, null_fd, out_fd, call->errors ? streams[1].fds[1] : out_fd);
+	child->pid = fork();
+	sys = errno;
+	if (child->pid == 0)
+		become(call, child->life[0], null_fd, out_fd,
+		       call->errors ? child->streams[1].fds[1] : out_fd);
 	close_end(&null_fd);
-	for (size_t i = 0; i < 2; i++)
-		close_end(&streams[i].fds[1]);
-	if (pid > 0)
-		setpgid(pid,
-			pid); /* fails after the exec of the child, which has then done it itself */
-	errno = sys;
-	return pid;
+	if (child->pid < 0) {
+		close_pipes(child);
+		return err_set(err, ERR_SYS, sys, "fork");
+	}
+	setpgid(child->pid, child->pid); /* fails after its exec; it has then done it itself */
+	close_end(&child->life[0]);
+	close_end(&child->streams[0].fds[1]);
+	close_end(&child->streams[1].fds[1]);
+	return 0;
 }
 
 int child_output(const struct child_call *call, struct buf *output, int *ret_status,
 		 struct err *err)
 {
 	int64_t end_ms = clock_mono_ms() + call->timeout_ms;
-	struct stream streams[2] = {{{-1, -1}, output, 0}, {{-1, -1}, call->errors, 0}};
+	struct child child = {.life = {-1, -1},
+			      .streams = {{{-1, -1}, output, 0}, {{-1, -1}, call->errors, 0}}};
 	enum reading reading;
-	int sys, status = 0;
-	pid_t pid;
+	int status = 0;
+	bool late;
 
 	if (call->max_bytes)
-		streams[0].max_bytes = output->len_bytes + call->max_bytes;
-	if (open_streams(call, streams, err) < 0)
+		child.streams[0].max_bytes = output->len_bytes + call->max_bytes;
+	if (open_pipes(call, &child, err) < 0 || start(call, &child, err) < 0)
 		return -1;
-	pid = spawn(call, streams);
-	sys = errno;
-	reading = pid > 0 ? read_output(call, streams, end_ms) : READ_WHOLE;
-	for (size_t i = 0; i < 2; i++)
-		close_end(&streams[i].fds[0]);
-	if (pid < 0)
-		return err_set(err, ERR_SYS, sys, "fork");
-	if (reading == READ_FLOOD) {
-		end_group(pid);
-		return err_set(err, ERR_FORMAT, 0, "%s has printed more than %zu bytes", call->path,
-			       call->max_bytes);
-	}
-	if (reading == READ_LATE || !wait_until(pid, end_ms, &status)) {
-		end_group(pid);
+	reading = read_output(call, child.streams, end_ms);
+	late = reading == READ_LATE ||
+	       (reading == READ_WHOLE && !wait_until(child.pid, end_ms, &status));
+	if (late || reading == READ_FLOOD)
+		end_group(child.pid);
+	close_pipes(&child);
+	if (late)
 		return err_set(err, ERR_RETRY, 0, "%s has not ended after %" PRId64 " ms",
 			       call->path, call->timeout_ms);
-	}
+	if (reading == READ_FLOOD)
+		return err_set(err, ERR_FORMAT, 0, "%s has printed more than %zu bytes", call->path,
+			       call->max_bytes);
 	*ret_status = WIFSIGNALED(status) ? STATUS_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 	return 0;
 }

@@ -1,8 +1,8 @@
 /*
  * child_output - runs a program to its end, and keeps what it has printed. Blocks.
  *
- * The child is the leader of a process group of its own, reads nothing, and is killed when the thread
- * that has started it ends.
+ * The child is the leader of a process group of its own and reads nothing. Whatever is left of the group
+ * is killed when the call returns, and when the caller's thread or process ends, however it does.
  */
 #ifndef DREY_BASE_CHILD_OUTPUT_H
 #define DREY_BASE_CHILD_OUTPUT_H

@@ -1,9 +1,15 @@
 /* A program that is run to its end. */
 #include "base/child_output.h"
 
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fs.h"
 #include "base/mem.h"
 #include "tap.h"
 
@@ -115,6 +121,59 @@ TEST(more_output_than_allowed_ends_it)
 	CHECK_INT(err.kind, ==, ERR_FORMAT);
 	CHECK_HAS(err.msg, "more than 1000 bytes");
 	CHECK(output.len_bytes <= 1000);
+}
+
+/* Its process has ended; who reaps it is not our business. */
+static bool is_gone(long pid)
+{
+	cleanup_free char *path = xasprintf("/proc/%ld/cmdline", pid);
+
+	for (int i = 0; i < 1000; i++) {
+		cleanup_buf struct buf line = BUF_INIT;
+
+		if (fs_read(path, 1000, &line, NULL) < 0 || !line.len_bytes)
+			return true;
+		usleep(10000);
+	}
+	return false;
+}
+
+TEST(what_it_leaves_behind_ends_with_the_call)
+{
+	cleanup_buf struct buf output = BUF_INIT;
+
+	CHECK_INT(ran("sleep 600 >/dev/null 2>&1 & echo $!", 20000, &output), ==, 0);
+	CHECK(atol(buf_str(&output)) > 0);
+	CHECK(is_gone(atol(buf_str(&output))));
+}
+
+TEST(it_and_its_children_end_with_the_caller)
+{
+	cleanup_buf struct buf output = BUF_INIT, pids = BUF_INIT;
+	char path[] = "/tmp/drey-child-XXXXXX", script[200];
+	int fd = mkstemp(path);
+	pid_t caller;
+	char *end;
+
+	CHECK(fd >= 0);
+	snprintf(script, sizeof(script), "sleep 600 & echo $$ $! >%s.new; mv %s.new %s; wait", path,
+		 path, path);
+	caller = fork();
+	if (caller == 0) {
+		ran(script, 60000, &output);
+		_exit(0);
+	}
+	for (int i = 0; i < 1000 && !pids.len_bytes; i++) {
+		usleep(10000);
+		CHECK_INT(fs_read(path, 1000, &pids, NULL), ==, 0);
+	}
+	kill(caller, SIGKILL);
+	waitpid(caller, NULL, 0);
+	CHECK(is_gone(strtol(buf_str(&pids), &end, 10)));
+	CHECK(is_gone(strtol(end, NULL, 10)));
+	CHECK(end > buf_str(&pids));
+	close(fd);
+	unlink(path);
 }
 
 TEST(the_last_line_is_found)
