@@ -43,7 +43,7 @@ struct s3_credentials_env {
 	int64_t (*now_unix_ms)(void);
 	int64_t process_timeout_ms; /* of a credential_process; 0: S3_PROCESS_TIMEOUT_MS */
 };
-#define S3_PROCESS_TIMEOUT_MS 60000 /* as the AWS SDKs; 10 s while the keys before it are valid */
+#define S3_PROCESS_TIMEOUT_MS 30000 /* 10 s while the keys before it are valid */
 #define S3_MAX_ROLES          5
 
 /* NULL env: the real one. Nothing is read yet. config is borrowed. */
