@@ -9,7 +9,8 @@
 #   server_up versitygw DIR [OPTION...]
 #                                  S3_ENDPOINT, S3_ACCESS_KEY, S3_SECRET_KEY, S3_REGION; buckets are the folders of
 #                                  DIR/buckets. The served requests: DIR/access.log
-#   server_up minio DIR            the same variables; buckets are the folders of DIR/buckets that exist when it is started
+#   server_up minio DIR            the same variables; buckets are the folders of DIR/buckets that exist when it is started.
+#                                  With S3_SCHEME=https it needs DIR/.minio/certs
 #   server_up keystone DIR         KEYSTONE_URL, KEYSTONE_USER, KEYSTONE_PASSWORD, KEYSTONE_PROJECT (domain Default)
 #   server_up swift DIR            SWIFT_AUTH_URL, SWIFT_USER, SWIFT_KEY (tempauth); SWIFT_S3_ENDPOINT with the access
 #                                  key SWIFT_USER and the secret key SWIFT_KEY. A second user without
@@ -79,7 +80,7 @@ server_port() { # DIR
 }
 
 server_answers() { # URL
-	curl --silent --output /dev/null --max-time 2 "$1"
+	curl --silent --insecure --output /dev/null --max-time 2 "$1"
 }
 
 server_wait() { # KIND URL PROCESS...
@@ -158,13 +159,13 @@ minio_up() { # DIR
 	local dir=$1
 	mkdir -p "$dir/buckets"
 	server_port "$dir"
-	S3_ENDPOINT=http://127.0.0.1:${SERVER_PORT[$dir]}
+	S3_ENDPOINT=${S3_SCHEME:-http}://127.0.0.1:${SERVER_PORT[$dir]}
 	S3_ACCESS_KEY=AK$(server_secret "$dir" access-key 9)
 	S3_SECRET_KEY=$(server_secret "$dir" secret-key 20)
 	S3_REGION=${S3_REGION:-eu-test-1}
 	# MINIO_UPDATE: it asks nobody for a newer version
 	MINIO_ROOT_USER=$S3_ACCESS_KEY MINIO_ROOT_PASSWORD=$S3_SECRET_KEY MINIO_SITE_REGION=$S3_REGION MINIO_UPDATE=off \
-		MINIO_BROWSER=off HOME=$dir spawn minio "$MINIO/bin/minio" server --quiet --address "${S3_ENDPOINT#http://}" "$dir/buckets"
+		MINIO_BROWSER=off HOME=$dir spawn minio "$MINIO/bin/minio" server --quiet --address "${S3_ENDPOINT#*://}" "$dir/buckets"
 	server_wait minio "$S3_ENDPOINT/minio/health/live" minio
 }
 
