@@ -42,6 +42,7 @@ test   maven                    command:mvn
 test   python3-venv             python:ensurepip
 test   openssl                  command:openssl
 test   lua5.1                   command:lua5.1
+test   tinyproxy-bin            command:tinyproxy
 cluster containerd              command:containerd
 cluster runc                    command:runc
 cluster containernetworking-plugins file:/usr/lib/cni/bridge

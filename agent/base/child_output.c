@@ -175,7 +175,7 @@ static int open_pipes(const struct child_call *call, struct child *child, struct
 	return -1;
 }
 
-static int start(const struct child_call *call, struct child *child, struct err *err)
+static int start_child(const struct child_call *call, struct child *child, struct err *err)
 {
 	int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	int out_fd = child->streams[0].fds[1], sys;
@@ -209,7 +209,7 @@ int child_output(const struct child_call *call, struct buf *output, int *ret_sta
 
 	if (call->max_bytes)
 		child.streams[0].max_bytes = output->len_bytes + call->max_bytes;
-	if (open_pipes(call, &child, err) < 0 || start(call, &child, err) < 0)
+	if (open_pipes(call, &child, err) < 0 || start_child(call, &child, err) < 0)
 		return -1;
 	reading = read_output(call, child.streams, end_ms);
 	late = reading == READ_LATE ||

@@ -192,9 +192,9 @@ static void sign(const struct s3_sts_call *call, const char *url, const char *re
 	headers->lines[headers->count++] = xasprintf("Authorization: %s", buf_str(&authorization));
 }
 
-static int ask(struct s3_source_context *context, struct http *http, const char *url,
-	       const struct sts_headers *headers, const struct buf *form,
-	       struct http_response *response, struct err *err)
+static int post_form(struct s3_source_context *context, struct http *http, const char *url,
+		     const struct sts_headers *headers, const struct buf *form,
+		     struct http_response *response, struct err *err)
 {
 	struct http_request request = {
 		.method = "POST",
@@ -227,7 +227,7 @@ static int call_sts(struct s3_source_context *context, const struct s3_sts_call 
 		add_header(&headers, "Accept", "text/xml");
 		if (call->keys)
 			sign(call, url, region, now_ms + offset_ms, &headers);
-		result = ask(context, http, url, &headers, call->form, response, err);
+		result = post_form(context, http, url, &headers, call->form, response, err);
 		headers_release(&headers);
 		skew_ms = result == 0 && response->date_unix_ms >= 0
 				  ? response->date_unix_ms - now_ms
