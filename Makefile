@@ -78,7 +78,7 @@ SCRIPTS    := $(shell git ls-files -co --exclude-standard '*.sh' .ci/run 2>/dev/
 
 .PHONY: all static release help demo demo-kube test test-all test-api test-cluster build-tests chaos t unit check lint format install clean bench bench-quick fuzz sim valgrind docs-lifecycle
 all: $(B)/drey-init $(B)/drey $(if $(STATIC),$(B)/licenses.txt)
-include tests/fuzz/rules.mk tests/rules.mk java/rules.mk
+include agent/rules.mk tests/fuzz/rules.mk tests/rules.mk java/rules.mk
 
 help:
 	@sed -n 's/^#   //p' Makefile

@@ -8,7 +8,7 @@
 #include "cmd/check_slots.h"
 #include "cmd/commands.h"
 #include "cmd/decide.h"
-#include "cmd/explain.h"
+#include "cmd/reasons.h"
 #include "cmd/text.h"
 #include "run/config/setup.h"
 #include "run/ha/ha_observe.h"
@@ -298,8 +298,7 @@ static int report(struct check *check)
 		row(check, "",
 		    "that is without a savepoint; the job is running, so one is taken when it is stopped");
 	else if (decision.kind == DECISION_HOLD)
-		explain_print(&(struct explanation){.facts = &facts, .decision = &decision},
-			      cli->err);
+		reasons_print(&(struct reasons){.facts = &facts, .decision = &decision}, cli->err);
 	/* parked is as desired; a savepoint that is required will be taken */
 	status = decision.kind == DECISION_HOLD && !(decision.cause == CAUSE_SAVEPOINT_REQUIRED &&
 						     takes_savepoint(check))

@@ -1,4 +1,4 @@
-/* commands - every command of drey; one file each. The table is in main.c. */
+/* commands - every command of drey; one file each. */
 #ifndef DREY_CMD_COMMANDS_H
 #define DREY_CMD_COMMANDS_H
 
@@ -22,6 +22,10 @@ extern const struct cli_command cmd_inspect;
 extern const struct cli_command cmd_handover;
 extern const struct cli_command cmd_join;
 extern const struct cli_command cmd_gc;
+extern const struct cli_command cmd_explain;
 extern const struct cli_command cmd_version;
+
+/* All of them, in the order of `drey --help`; NULL-terminated. */
+extern const struct cli_command *const commands_all[];
 
 #endif

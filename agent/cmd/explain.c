@@ -1,373 +1,106 @@
-#include "cmd/explain.h"
-
-#include <inttypes.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/json.h"
+#include "base/distance.h"
 #include "base/mem.h"
-#include "cmd/cli.h"
+#include "cmd/commands.h"
+#include "cmd/page.h"
+#include "cmd/term.h"
 #include "cmd/text.h"
+#include "cmd/wrap.h"
+#include "core/report/runbook.h"
 
-static const struct candidate *chosen(const struct explanation *ex)
+#define READABLE_COLUMNS 100
+#define NAME_COLUMNS     26
+
+static const struct cli_option options[] = {
+	{"markdown", 0, NULL, "print the page as it is in docs/runbook", false},
+	CLI_END,
+};
+
+/* A page is prose: lines of a whole wide screen are hard to read, and a file has no width at all. */
+static struct term readable(FILE *out)
 {
-	if ((ex->decision->kind != DECISION_START_FROM &&
-	     ex->decision->kind != DECISION_CONTINUE) ||
-	    ex->decision->candidate >= ex->facts->candidate_count)
-		return NULL;
-	return &ex->facts->candidates[ex->decision->candidate];
+	struct term term = term_of(out);
+
+	if (!term.width)
+		term.width = TERM_DEFAULT_WIDTH;
+	if (term.width > READABLE_COLUMNS)
+		term.width = READABLE_COLUMNS;
+	return term;
 }
 
-int explain_status(const struct decision *decision)
+static void print_list(FILE *out)
 {
-	if (decision_starts(decision))
+	struct term term = readable(out);
+
+	for (const struct runbook_page *page = runbook_pages; page->cause; page++) {
+		cleanup_buf struct buf line = BUF_INIT;
+		size_t len;
+		const char *sentence = runbook_sentence(page, &len);
+		cleanup_free char *text = xstrndup(sentence, len);
+
+		buf_addf(&line, "%s%s%s%*s", term_begin(&term, TERM_BOLD), page->cause,
+			 term_end(&term, TERM_BOLD), (int)(NAME_COLUMNS - strlen(page->cause)), "");
+		wrap_add(text, NAME_COLUMNS, NAME_COLUMNS, (size_t)term.width, &line);
+		fprintf(out, "%s\n", buf_str(&line));
+	}
+}
+
+static int unknown(const struct cli *cli, const char *word)
+{
+	const char *nearest = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+	size_t least = distance_near(word) + 1;
+
+	for (const struct runbook_page *page = runbook_pages; page->cause; page++) {
+		size_t distance = distance_of(word, page->cause);
+
+		if (distance < least) {
+			least = distance;
+			nearest = page->cause;
+		}
+	}
+	wrap_visible(word, &text);
+	if (nearest)
+		return cli_fail(cli, CLI_USAGE, "no cause '%s'; did you mean '%s'?", buf_str(&text),
+				nearest);
+	return cli_fail(cli, CLI_USAGE, "no cause '%s'; `drey explain` lists them all",
+			buf_str(&text));
+}
+
+static int explain_run(const struct cli *cli)
+{
+	const struct runbook_page *page;
+	cleanup_buf struct buf text = BUF_INIT;
+	struct term term = readable(cli->out);
+
+	if (!cli->arg_count) {
+		print_list(cli->out);
 		return CLI_OK;
-	return decision->kind == DECISION_PARK ? CLI_PARKED : CLI_HELD;
-}
-
-static void add_identity(struct json *to, const struct snapshot *snapshot)
-{
-	json_add_str(to, "kind", snapshot_kind_name(snapshot->kind));
-	json_add_known(to, "checkpointId", snapshot->checkpoint_id, 1);
-	json_add_str(to, "jobId", *snapshot->job_id ? snapshot->job_id : NULL);
-	json_add_known(to, "completedUnixMs", snapshot->completed_unix_ms, 1);
-}
-
-static void add_snapshot(struct json *doc, const struct candidate *candidate)
-{
-	struct json *to;
-
-	if (!candidate) {
-		json_add_null(doc, "snapshot");
-		return;
 	}
-	to = json_add_object(doc, "snapshot");
-	json_add_str(to, "path", candidate->snapshot.path);
-	add_identity(to, &candidate->snapshot);
-	json_add_known(to, "sizeBytes", candidate->snapshot.size_bytes, 0);
-	json_add_known(to, "fileCount", candidate->snapshot.file_count, 0);
+	page = runbook_find(cli->args[0]);
+	if (!page)
+		return unknown(cli, cli->args[0]);
+	if (cli_has(cli, "markdown"))
+		buf_addstr(&text, page->text);
+	else
+		page_add(page->text, &term, &text);
+	fputs(buf_str(&text), cli->out);
+	return CLI_OK;
 }
 
-static void add_launch(struct json *doc, const struct explanation *ex)
-{
-	struct json *to, *args;
-
-	if (!decision_starts(ex->decision)) {
-		json_add_null(doc, "launch");
-		return;
-	}
-	to = json_add_object(doc, "launch");
-	json_add_str(to, "jobId", ex->job_id ? ex->job_id : EXPLAIN_NEW_ID);
-	args = json_add_array(to, "args");
-	for (size_t i = 0; ex->args && ex->args[i]; i++)
-		json_add_str(args, NULL, ex->args[i]);
-}
-
-static const char *state_of(const struct source_fact *source)
-{
-	if (source->state == SOURCE_NOT_CONFIGURED)
-		return source_state_name(SOURCE_ABSENT);
-	return source_state_name(source->state);
-}
-
-static const char *detail_of(const struct explanation *ex, const struct source_fact *source)
-{
-	if (source->state == SOURCE_NOT_CONFIGURED)
-		return source == &ex->facts->sources[SOURCE_LINEAGE] ? "no other directories"
-								     : "not configured";
-	return source->detail ? source->detail : "";
-}
-
-static const char *verdict_of(const struct candidate *candidate)
-{
-	return verdict_name(candidate->verdict == VERDICT_NONE ? VERDICT_REJECTED
-							       : candidate->verdict);
-}
-
-static const char *reason_of(const struct explanation *ex, const struct candidate *candidate,
-			     char *text, size_t size)
-{
-	if (candidate->verdict != VERDICT_NONE)
-		return candidate->reason ? candidate->reason : "";
-	snprintf(text, size, "not checked: rule %d decided first", ex->decision->rule);
-	return text;
-}
-
-/* Chosen first, then older, then rejected; inside each the newest first. */
-static int by_rank(const void *a, const void *b)
-{
-	const struct candidate *left = *(const struct candidate *const *)a;
-	const struct candidate *right = *(const struct candidate *const *)b;
-	enum verdict left_verdict = left->verdict ? left->verdict : VERDICT_REJECTED;
-	enum verdict right_verdict = right->verdict ? right->verdict : VERDICT_REJECTED;
-	const struct snapshot *x = &left->snapshot, *y = &right->snapshot;
-
-	if (left_verdict != right_verdict)
-		return left_verdict < right_verdict ? -1 : 1;
-	if (x->checkpoint_id != y->checkpoint_id)
-		return x->checkpoint_id > y->checkpoint_id ? -1 : 1;
-	if (x->completed_unix_ms != y->completed_unix_ms)
-		return x->completed_unix_ms > y->completed_unix_ms ? -1 : 1;
-	return strcmp(x->path, y->path);
-}
-
-/* The caller frees the list, not what it points to. */
-static const struct candidate **ranked(const struct facts *facts)
-{
-	const struct candidate **list = xcalloc(facts->candidate_count + 1, sizeof(*list));
-
-	for (size_t i = 0; i < facts->candidate_count; i++)
-		list[i] = &facts->candidates[i];
-	qsort(list, facts->candidate_count, sizeof(*list), by_rank);
-	return list;
-}
-
-static const char *explain_integrity(enum integrity integrity)
-{
-	static const char *const names[] = {"unchecked", "complete", "damaged", "incomplete",
-					    "unreadable"};
-
-	return (size_t)integrity < ARRAY_LEN(names) ? names[integrity] : "unknown";
-}
-
-static void add_candidate(struct json *list, const struct explanation *ex,
-			  const struct candidate *candidate)
-{
-	struct json *to = json_add_object(list, NULL);
-	char text[64];
-
-	json_add_str(to, "path", candidate->snapshot.path);
-	json_add_str(to, "source", source_kind_name(candidate->source));
-	add_identity(to, &candidate->snapshot);
-	json_add_known(to, "sizeBytes", candidate->snapshot.size_bytes, 0);
-	json_add_known(to, "fileCount", candidate->snapshot.file_count, 0);
-	json_add_known(to, "metadataVersion", candidate->metadata_version, 1);
-	json_add_str(to, "integrity", explain_integrity(candidate->integrity));
-	json_add_str(to, "detail", candidate->detail);
-	json_add_str(to, "haJobId", candidate->in_ha ? candidate->ha_job_id : NULL);
-	json_add_bool(to, "haFormer", candidate->in_ha && candidate->ha_former);
-	json_add_str(to, "haIntegrity",
-		     candidate->in_ha ? explain_integrity(candidate->recovery) : NULL);
-	json_add_str(to, "verdict", verdict_of(candidate));
-	json_add_str(to, "reason", reason_of(ex, candidate, text, sizeof(text)));
-}
-
-/* A URI of the old form s3a://KEY:SECRET@bucket/... contains keys, which must not be printed. */
-static void add_uri(struct json *to, const char *uri)
-{
-	const char *host = strstr(uri, "://");
-	const char *at = host ? strchr(host + 3, '@') : NULL;
-	cleanup_free char *shown = NULL;
-
-	if (at && at < host + 3 + strcspn(host + 3, "/"))
-		shown = xasprintf("%.*s%s", (int)(host + 3 - uri), uri, at + 1);
-	json_add_str(to, "path", shown ? shown : uri);
-}
-
-/* Each directory that was read on its own. */
-static void add_directories(struct json *source, const struct facts *facts, enum source_kind kind)
-{
-	struct json *list = json_add_array(source, "directories");
-
-	for (size_t i = 0; i < facts->place_count; i++) {
-		const struct place_fact *place = &facts->places[i];
-		struct json *to;
-
-		if (place->source != kind)
-			continue;
-		to = json_add_object(list, NULL);
-		add_uri(to, place->dir);
-		json_add_str(to, "kind", snapshot_kind_name(place->kind));
-		json_add_str(to, "state", source_state_name(place->state));
-		json_add_str(to, "detail", place->detail ? place->detail : "");
-	}
-}
-
-struct json *explain_document(const struct explanation *ex)
-{
-	cleanup_free const struct candidate **candidates = ranked(ex->facts);
-	struct json *doc = json_object();
-	struct json *list;
-
-	json_add_str(doc, "decision", decision_kind_name(ex->decision->kind));
-	json_add_i64(doc, "rule", ex->decision->rule);
-	json_add_str(doc, "cause", cause_name(ex->decision->cause));
-	json_add_str(doc, "reason", ex->decision->reason);
-	json_add_bool(doc, "allowNonRestoredState", ex->decision->allow_non_restored);
-	add_snapshot(doc, chosen(ex));
-	add_launch(doc, ex);
-	if (ex->lifted) {
-		struct json *to = json_add_object(doc, "whenLifted");
-
-		json_add_str(to, "decision", decision_kind_name(ex->lifted->kind));
-		json_add_i64(to, "rule", ex->lifted->rule);
-		json_add_str(to, "cause", cause_name(ex->lifted->cause));
-		json_add_str(to, "reason", ex->lifted->reason);
-	}
-	list = json_add_array(doc, "sources");
-	for (int i = 0; i < SOURCE_COUNT; i++) {
-		const struct source_fact *source = &ex->facts->sources[i];
-		struct json *to = json_add_object(list, NULL);
-
-		json_add_str(to, "name", source_kind_name((enum source_kind)i));
-		json_add_str(to, "state", state_of(source));
-		json_add_str(to, "detail", detail_of(ex, source));
-		json_add_i64(to, "leftOut", (int64_t)source->left_out);
-		add_directories(to, ex->facts, (enum source_kind)i);
-	}
-	list = json_add_array(doc, "candidates");
-	for (size_t i = 0; i < ex->facts->candidate_count; i++)
-		add_candidate(list, ex, candidates[i]);
-	return doc;
-}
-
-/* "checkpoint 12, completed 3 min ago, 1.2 MB in 5 files": without what is unknown. */
-static void print_snapshot(const struct snapshot *snapshot, int64_t now_unix_ms, FILE *out)
-{
-	char text[CLOCK_TEXT_BYTES], size[TEXT_SIZE_BYTES];
-
-	fputs(snapshot_kind_name(snapshot->kind), out);
-	if (snapshot->checkpoint_id > 0)
-		fprintf(out, ", checkpoint id %" PRId64, snapshot->checkpoint_id);
-	if (snapshot->completed_unix_ms > 0)
-		fprintf(out, ", completed %s",
-			clock_ago(snapshot->completed_unix_ms, now_unix_ms, text));
-	if (snapshot->size_bytes >= 0)
-		fprintf(out, ", %s", text_size(snapshot->size_bytes, size));
-	if (snapshot->file_count >= 0)
-		fprintf(out, " in %" PRId64 " file%s", snapshot->file_count,
-			snapshot->file_count == 1 ? "" : "s");
-	fputc('\n', out);
-}
-
-static void print_launch(const struct explanation *ex, FILE *out)
-{
-	fputs("launch     job id ", out);
-	text_print(ex->job_id ? ex->job_id : EXPLAIN_NEW_ID, out);
-	fputc('\n', out);
-	if (!ex->args)
-		return;
-	fputs("          ", out);
-	for (size_t i = 0; ex->args[i]; i++) {
-		fputc(' ', out);
-		text_print_shell(ex->args[i], out);
-	}
-	fputc('\n', out);
-}
-
-/* Its fault, if the reason does not mention it. */
-static void print_condition(const struct candidate *candidate, const char *reason, FILE *out)
-{
-	if (candidate->in_ha && candidate->source != SOURCE_HA)
-		fputs("; Flink's HA data refers to it, too", out);
-	if (!candidate->detail || strstr(reason, candidate->detail))
-		return;
-	fputs("; ", out);
-	if (candidate->integrity) {
-		fputs(explain_integrity(candidate->integrity), out);
-		fputs(": ", out);
-	}
-	text_print(candidate->detail, out);
-}
-
-#define ROW "%-8s  %-11s  %-10s  %6s  %-8.8s  %-16s  %8s  %5s  "
-
-static void print_candidate(const struct explanation *ex, const struct candidate *candidate,
-			    FILE *out)
-{
-	char reason[64], age[CLOCK_TEXT_BYTES] = "-", id[24] = "-", files[24] = "-";
-	const struct snapshot *snapshot = &candidate->snapshot;
-	char size[TEXT_SIZE_BYTES] = "-";
-
-	if (snapshot->checkpoint_id > 0)
-		snprintf(id, sizeof(id), "%" PRId64, snapshot->checkpoint_id);
-	if (snapshot->completed_unix_ms > 0)
-		clock_ago(snapshot->completed_unix_ms, ex->facts->now_unix_ms, age);
-	if (snapshot->size_bytes >= 0)
-		text_size(snapshot->size_bytes, size);
-	if (snapshot->file_count >= 0)
-		snprintf(files, sizeof(files), "%" PRId64, snapshot->file_count);
-	fprintf(out, ROW, verdict_of(candidate), source_kind_name(candidate->source),
-		snapshot_kind_name(snapshot->kind), id, *snapshot->job_id ? snapshot->job_id : "-",
-		age, size, files);
-	text_print(snapshot->path, out);
-	fputs("\n          ", out);
-	text_print(reason_of(ex, candidate, reason, sizeof(reason)), out);
-	print_condition(candidate, reason_of(ex, candidate, reason, sizeof(reason)), out);
-	fputc('\n', out);
-}
-
-/* Each directory of the lineage has its own row. */
-static bool print_directories(const struct facts *facts, FILE *out)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < facts->place_count; i++) {
-		const struct place_fact *place = &facts->places[i];
-
-		if (place->source != SOURCE_LINEAGE)
-			continue;
-		fprintf(out, "%-11s  %-10s  %ss in ", source_kind_name(SOURCE_LINEAGE),
-			source_state_name(place->state), snapshot_kind_name(place->kind));
-		text_print(place->dir, out);
-		fputs(": ", out);
-		text_print(place->detail ? place->detail : "", out);
-		fputc('\n', out);
-		any = true;
-	}
-	return any;
-}
-
-static void print_sources(const struct explanation *ex, FILE *out)
-{
-	fprintf(out, "\n%-11s  %-10s  %s\n", "SOURCE", "STATE", "DETAIL");
-	for (int i = 0; i < SOURCE_COUNT; i++) {
-		const struct source_fact *source = &ex->facts->sources[i];
-
-		if (i == SOURCE_LINEAGE && print_directories(ex->facts, out))
-			continue;
-		fprintf(out, "%-11s  %-10s  ", source_kind_name((enum source_kind)i),
-			state_of(source));
-		text_print(detail_of(ex, source), out);
-		fputc('\n', out);
-	}
-}
-
-void explain_print(const struct explanation *ex, FILE *out)
-{
-	cleanup_free const struct candidate **candidates = ranked(ex->facts);
-	const struct candidate *candidate = chosen(ex);
-
-	fprintf(out, "decision   %s (rule %d)\nreason     ", decision_kind_name(ex->decision->kind),
-		ex->decision->rule);
-	text_print(ex->decision->reason, out);
-	fputc('\n', out);
-	if (ex->decision->cause)
-		fprintf(out, "see        " CAUSE_PAGES "%s" CAUSE_PAGE_END "\n",
-			cause_name(ex->decision->cause));
-	if (ex->lifted) {
-		fprintf(out, "lifted     without do-not-restart: %s (rule %d): ",
-			decision_kind_name(ex->lifted->kind), ex->lifted->rule);
-		text_print(ex->lifted->reason, out);
-		fputc('\n', out);
-	}
-	if (candidate) {
-		fputs("snapshot   ", out);
-		text_print(candidate->snapshot.path, out);
-		fputs("\n           ", out);
-		print_snapshot(&candidate->snapshot, ex->facts->now_unix_ms, out);
-	}
-	if (ex->decision->allow_non_restored)
-		fputs("           state that the job no longer has may be left out\n", out);
-	if (decision_starts(ex->decision))
-		print_launch(ex, out);
-	print_sources(ex, out);
-	if (!ex->facts->candidate_count) {
-		fputs("\nno candidates\n", out);
-		return;
-	}
-	fprintf(out, "\n" ROW "%s\n", "VERDICT", "SOURCE", "KIND", "ID", "JOB", "AGE", "SIZE",
-		"FILES", "PATH");
-	for (size_t i = 0; i < ex->facts->candidate_count; i++)
-		print_candidate(ex, candidates[i], out);
-}
+const struct cli_command cmd_explain = {
+	.name = "explain",
+	.arguments = "[CAUSE]",
+	.max_args = 1,
+	.summary = "explain a cause: what it means, and the ways out",
+	.description =
+		"Prints the page of the runbook for a cause, the word that `drey status` shows when drey\n"
+		"holds or does not reach the desired state. The pages are part of this program, so it needs\n"
+		"no configuration, no network and no running drey. Without a cause it lists all of them.\n",
+	.options = options,
+	.statuses = "0  the page or the list was printed\n"
+		    "2  wrong usage, or no such cause\n",
+	.example = "drey explain NewestStateMissing\n",
+	.run = explain_run,
+};

@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "cmd/commands.h"
 #include "cmd/decide.h"
-#include "cmd/explain.h"
 #include "cmd/places.h"
+#include "cmd/reasons.h"
 #include "run/config/setup_side.h"
 #include "run/effects/launch_build.h"
 
@@ -32,7 +32,7 @@ static void replace_placeholder(char **word)
 
 	if (!at)
 		return;
-	text = xasprintf("%.*s%s%s", (int)(at - *word), *word, EXPLAIN_NEW_ID,
+	text = xasprintf("%.*s%s%s", (int)(at - *word), *word, REASONS_NEW_ID,
 			 at + strlen(PLACEHOLDER_ID));
 	free(*word);
 	*word = text;
@@ -82,7 +82,7 @@ static void by_hand(const struct facts *facts, const struct decision *decision, 
 	size_t n = 0;
 
 	argv[n++] = xstrdup("--job-id");
-	argv[n++] = xstrdup(job_id ? job_id : EXPLAIN_NEW_ID);
+	argv[n++] = xstrdup(job_id ? job_id : REASONS_NEW_ID);
 	if (decision->kind == DECISION_START_FROM) {
 		argv[n++] = xstrdup("--fromSavepoint");
 		argv[n++] = xstrdup(facts->candidates[decision->candidate].snapshot.path);
@@ -92,19 +92,19 @@ static void by_hand(const struct facts *facts, const struct decision *decision, 
 	*ret_exec = (struct flink_exec){.argv = argv, .argc = n};
 }
 
-static void print(const struct cli *cli, const struct explanation *explanation)
+static void print(const struct cli *cli, const struct reasons *explanation)
 {
 	const struct decision *decision = explanation->decision;
 
 	if (cli_has(cli, "json")) {
-		struct json *document = explain_document(explanation);
+		struct json *document = reasons_document(explanation);
 		cleanup_buf struct buf text = BUF_INIT;
 
 		json_print_pretty(document, &text);
 		fputs(buf_str(&text), cli->out);
 		json_free(document);
 	} else if (cli_has(cli, "explain")) {
-		explain_print(explanation, cli->out);
+		reasons_print(explanation, cli->out);
 	} else {
 		fprintf(cli->out, "%s (rule %d): %s\n", decision_kind_name(decision->kind),
 			decision->rule, decision->reason);
@@ -118,10 +118,10 @@ static void print(const struct cli *cli, const struct explanation *explanation)
 static int explain(struct places *places, const struct facts *facts,
 		   const struct decision *decision, const struct decision *lifted)
 {
-	struct explanation explanation = {.facts = facts, .decision = decision, .lifted = lifted};
+	struct reasons explanation = {.facts = facts, .decision = decision, .lifted = lifted};
 	struct flink_exec exec = {0};
 	struct err err = {0};
-	int status = explain_status(decision);
+	int status = reasons_status(decision);
 
 	if (decision->kind == DECISION_CONTINUE)
 		explanation.job_id = facts->candidates[decision->candidate].ha_job_id;

@@ -171,7 +171,7 @@ static void print_handover(const struct status_view *view, int64_t now_unix_ms, 
 		print_ago(out, "", view->returned_unix_ms, now_unix_ms);
 		fputs(view->returned_unix_ms ? ": " : "", out);
 		text_print(view->returned, out);
-		fputs("; see " CAUSE_PAGES "HandoverReturned" CAUSE_PAGE_END "\n", out);
+		fputs("; see drey explain HandoverReturned\n", out);
 	}
 }
 
@@ -185,7 +185,7 @@ static void print_status(const struct status_view *view, FILE *out)
 	fputc('\n', out);
 	if (*view->cause) {
 		row(out, "see");
-		fprintf(out, CAUSE_PAGES "%s" CAUSE_PAGE_END "\n", view->cause);
+		fprintf(out, "drey explain %s\n", view->cause);
 	}
 	if (!status_view_stands(view)) {
 		row(out, "desired");

@@ -9,7 +9,7 @@ set -uo pipefail
 # shellcheck source=tests/contract/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 contract_begin
-COMMANDS='run resolve check status savepoint checkpoint suspend resume restart rescale cancel do-not-restart snapshots verify inspect handover join gc version'
+COMMANDS='run resolve check status explain savepoint checkpoint suspend resume restart rescale cancel do-not-restart snapshots verify inspect handover join gc version'
 
 # Run drey; its status is in $status, its output in $dir/out and $dir/err.
 drey() {
@@ -124,6 +124,22 @@ DREY_CONFIG=$dir/drey.yaml drey status
 refused 'DREY_CONFIG names the configuration' 5 "no drey is running for $dir/state"
 [ -z "$(ls -A "$dir/state")" ]
 result $? 'commands that find nobody leave nothing behind'
+
+# ---- explain: from the binary, so an empty directory is enough ----------------------------------------------
+
+(cd "$dir" && env -i "$DREY" explain --markdown StopFailed) >"$dir/out" 2>"$dir/err" </dev/null
+[ $? -eq 0 ] && cmp -s "$dir/out" docs/runbook/StopFailed.md
+result $? 'drey explain prints the page, without files or environment'
+drey explain stopfailed
+[ "$status" -eq 0 ] && [ "$(wc -L <"$dir/out")" -gt 40 ] && ! sed '/^    /d' "$dir/out" | grep -qE '^.{81}' && ! grep -q $'\033' "$dir/out"
+result $? 'outside of a terminal: 80 columns, no colour'
+drey explain
+[ "$status" -eq 0 ] && [ "$(grep -cE '^[A-Z][A-Za-z]+ ' "$dir/out")" -eq "$(($(find docs/runbook -name '*.md' | wc -l) - 1))" ]
+result $? 'drey explain lists every cause'
+drey explain StopFaild
+refused 'a wrong word: the nearest one' 2 "no cause 'StopFaild'; did you mean 'StopFailed'?"
+drey explain $'\033[2J'
+refused 'a word that is none is made harmless' 2 "no cause '\\x1b[2J'; \`drey explain\` lists them all"
 
 # ---- version --------------------------------------------------------------------------------------------
 

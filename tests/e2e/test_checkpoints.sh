@@ -67,7 +67,7 @@ await "snapshots expire: three in a row are reported" condition_is True ManyFail
 check "the failures are counted" status_is '.checkpoints.failures >= 3 and (.checkpoints.failure | length > 0)'
 diag "$(status .reason)"
 is "$(status '"\(.phase) \(.cause)"')" "Running CheckpointsFailing" "the word that has a page"
-check "drey status names the page" grep -q 'see .*docs/runbook/CheckpointsFailing.md' <(drey status)
+check "drey status names the page" grep -q 'see .*drey explain CheckpointsFailing' <(drey status)
 is "$(curl --silent --output /dev/null --write-out '%{http_code}' "http://127.0.0.1:$http/readyz")" 200 "the job is ready"
 check "the metric says so" metric_is drey_checkpoints_failing 1
 is "$(log_count 'the checkpoints of the job fail: ')" 1 "the log says it once"

@@ -5,7 +5,11 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "core/report/cause.h"
+#include "core/report/runbook.h"
 #include "tap.h"
+
+#define CAUSE_PAGES    "docs/runbook/"
+#define CAUSE_PAGE_END ".md"
 
 /* The tests run from the top of the tree. */
 
@@ -66,6 +70,27 @@ TEST(every_cause_has_its_page_with_all_its_parts)
 				tap_note("%s lacks: %s", name, parts[k] + 1);
 		buf_release(&page);
 	}
+}
+
+TEST(every_page_is_in_the_binary_as_it_is)
+{
+	int count = 0;
+
+	for (const struct runbook_page *page = runbook_pages; page->cause; page++)
+		count++;
+	CHECK_INT(count, ==, CAUSE_COUNT - 1);
+	for (int i = CAUSE_NONE + 1; i < CAUSE_COUNT; i++) {
+		const struct runbook_page *found = runbook_find(cause_name((enum cause)i));
+		cleanup_buf struct buf page = BUF_INIT;
+		char name[64];
+
+		snprintf(name, sizeof(name), "%s" CAUSE_PAGE_END, cause_name((enum cause)i));
+		read_page(name, &page);
+		if (!CHECK(found && !strcmp(found->text, buf_str(&page))))
+			tap_note("%s is not in the binary as it is in docs/runbook", name);
+	}
+	CHECK(runbook_find("donotrestart") == runbook_find("DoNotRestart"));
+	CHECK(!runbook_find("Nothing"));
 }
 
 TEST(the_index_names_every_page)

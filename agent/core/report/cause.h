@@ -3,7 +3,8 @@
  *
  * The word is what people search for and what alerts compare: it is in the status document
  * (`cause`), in the log, and the reason of the conditions and Events in Kubernetes. It never
- * changes. The sentence next to it is for people. Every word has its page: docs/runbook/<word>.md.
+ * changes. The sentence next to it is for people. Every word has its page, docs/runbook/<word>.md, which
+ * `drey explain <word>` prints (runbook.h).
  */
 #ifndef DREY_CORE_CAUSE_H
 #define DREY_CORE_CAUSE_H
@@ -89,9 +90,5 @@ enum cause {
 
 /* "NoUsableState", ...; NULL for CAUSE_NONE. */
 const char *cause_name(enum cause cause);
-
-/* Where each page is, relative to the top of the source tree: directory, and suffix of the name. */
-#define CAUSE_PAGES    "docs/runbook/"
-#define CAUSE_PAGE_END ".md"
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/distance.h"
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/yaml.h"
@@ -323,33 +324,6 @@ static bool is_section(const char *name)
 	return false;
 }
 
-/* Levenshtein distance; names longer than the row count as far away. */
-static size_t distance(const char *a, const char *b)
-{
-	size_t row[64], len_b = strlen(b);
-
-	if (len_b >= ARRAY_LEN(row) || strlen(a) >= ARRAY_LEN(row))
-		return SIZE_MAX;
-	for (size_t j = 0; j <= len_b; j++)
-		row[j] = j;
-	for (size_t i = 1; a[i - 1]; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= len_b; j++) {
-			size_t cost = diagonal + (a[i - 1] != b[j - 1]);
-
-			diagonal = row[j];
-			if (row[j] + 1 < cost)
-				cost = row[j] + 1;
-			if (row[j - 1] + 1 < cost)
-				cost = row[j - 1] + 1;
-			row[j] = cost;
-		}
-	}
-	return row[len_b];
-}
-
 /* The first part of the key's name below `section`: "flink" for "", "restPort" for "flink". */
 static char *part_below(const struct config_key *key, const char *section)
 {
@@ -377,7 +351,7 @@ static int unknown_key(const struct yaml_node *node, const char *section, struct
 	cleanup_free char *best = NULL;
 	cleanup_buf struct buf all = BUF_INIT;
 	cleanup_free char *last = NULL;
-	size_t best_distance = strlen(node->key) / 3 + 1;
+	size_t best_distance = distance_near(node->key);
 	const char *elsewhere = NULL;
 
 	if (refuse_secret(node, section, err) < 0)
@@ -397,7 +371,7 @@ static int unknown_key(const struct yaml_node *node, const char *section, struct
 			continue;
 		xstrset(&last, part);
 		buf_addf(&all, "%s%s", all.len_bytes ? ", " : "", part);
-		d = distance(node->key, part);
+		d = distance_of(node->key, part);
 		if (d <= best_distance) {
 			best_distance = d - (d > 0);
 			xstrset(&best, part);

@@ -1,5 +1,5 @@
 /*
- * explain - a decision as a document and as a table: what `drey resolve --explain` prints. Pure.
+ * reasons - a decision as a document and as a table: what `drey resolve --explain` prints. Pure.
  *
  * The document:
  *   {decision, rule, reason, allowNonRestoredState,
@@ -14,8 +14,8 @@
  * null. A source that is not configured is absent, with that as detail; a candidate that no rule
  * reached is rejected, with that as reason.
  */
-#ifndef DREY_CMD_EXPLAIN_H
-#define DREY_CMD_EXPLAIN_H
+#ifndef DREY_CMD_REASONS_H
+#define DREY_CMD_REASONS_H
 
 #include <stdio.h>
 
@@ -25,9 +25,9 @@
 struct json;
 
 /* Placeholder for the id of a new launch, which is generated only at the launch. */
-#define EXPLAIN_NEW_ID "<new>"
+#define REASONS_NEW_ID "<new>"
 
-struct explanation {
+struct reasons {
 	const struct facts *facts; /* as resolve() has judged them */
 	const struct decision *decision;
 	const char *job_id;      /* of the launch; NULL = a new one */
@@ -37,12 +37,12 @@ struct explanation {
 };
 
 /* The caller frees with json_free(). */
-struct json *explain_document(const struct explanation *explanation);
+struct json *reasons_document(const struct reasons *explanation);
 
 /* For people; times are relative to facts->now_unix_ms. */
-void explain_print(const struct explanation *explanation, FILE *out);
+void reasons_print(const struct reasons *explanation, FILE *out);
 
 /* Exit status: CLI_OK would launch, CLI_PARKED, CLI_HELD. */
-int explain_status(const struct decision *decision);
+int reasons_status(const struct decision *decision);
 
 #endif

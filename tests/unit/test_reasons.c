@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cmd/cli.h"
-#include "cmd/explain.h"
+#include "cmd/reasons.h"
 #include "tests/unit/tap.h"
 
 #define NOW 1800000000000LL
@@ -50,13 +50,13 @@ static void start_from(struct decision *decision)
 	snprintf(decision->reason, sizeof(decision->reason), "newest usable snapshot: chk 27");
 }
 
-static char *print(const struct explanation *ex)
+static char *print(const struct reasons *ex)
 {
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
 
-	explain_print(ex, out);
+	reasons_print(ex, out);
 	fclose(out);
 	return text;
 }
@@ -66,13 +66,13 @@ TEST(the_document_has_the_chosen_snapshot_and_the_launch)
 	const char *const args[] = {"java", "-D", "a=b c", NULL};
 	struct facts facts;
 	struct decision decision;
-	struct explanation ex = {&facts, &decision, NULL, args, NULL};
+	struct reasons ex = {&facts, &decision, NULL, args, NULL};
 	cleanup_json struct json *doc = NULL;
 	const struct json *list;
 
 	build(&facts);
 	start_from(&decision);
-	doc = explain_document(&ex);
+	doc = reasons_document(&ex);
 	CHECK_STR(json_str(doc, "decision"), "START_FROM");
 	CHECK_INT(json_i64_or(doc, "rule", 0), ==, 6);
 	CHECK_STR(json_str(json_get(doc, "snapshot"), "path"), "file:/chk/27");
@@ -93,13 +93,13 @@ TEST(what_do_not_restart_holds_back_is_told)
 	struct decision parked = {
 		.kind = DECISION_PARK, .rule = 1, .cause = CAUSE_DO_NOT_RESTART, .reason = "set"};
 	struct decision lifted;
-	struct explanation ex = {&facts, &parked, NULL, NULL, &lifted};
+	struct reasons ex = {&facts, &parked, NULL, NULL, &lifted};
 	cleanup_json struct json *doc = NULL;
 	char *text;
 
 	build(&facts);
 	start_from(&lifted);
-	doc = explain_document(&ex);
+	doc = reasons_document(&ex);
 	CHECK_STR(json_str(doc, "decision"), "PARK");
 	CHECK_STR(json_str(json_get(doc, "whenLifted"), "decision"), "START_FROM");
 	CHECK_INT(json_i64_or(json_get(doc, "whenLifted"), "rule", 0), ==, 6);
@@ -108,7 +108,7 @@ TEST(what_do_not_restart_holds_back_is_told)
 	free(text);
 	ex.lifted = NULL;
 	json_free(doc);
-	doc = explain_document(&ex);
+	doc = reasons_document(&ex);
 	CHECK(!json_get(doc, "whenLifted"));
 	facts_release(&facts);
 }
@@ -117,13 +117,13 @@ TEST(the_document_lists_every_source_and_candidate)
 {
 	struct facts facts;
 	struct decision decision;
-	struct explanation ex = {&facts, &decision, NULL, NULL, NULL};
+	struct reasons ex = {&facts, &decision, NULL, NULL, NULL};
 	cleanup_json struct json *doc = NULL;
 	const struct json *sources, *candidates, *last;
 
 	build(&facts);
 	start_from(&decision);
-	doc = explain_document(&ex);
+	doc = reasons_document(&ex);
 	sources = json_get(doc, "sources");
 	candidates = json_get(doc, "candidates");
 	CHECK_INT(json_len(sources), ==, SOURCE_COUNT);
@@ -146,7 +146,7 @@ TEST(each_directory_of_the_lineage_is_shown)
 {
 	struct facts facts;
 	struct decision decision;
-	struct explanation ex = {&facts, &decision, NULL, NULL, NULL};
+	struct reasons ex = {&facts, &decision, NULL, NULL, NULL};
 	cleanup_json struct json *doc = NULL;
 	cleanup_free char *text = NULL, *before = NULL;
 	const struct json *source, *place;
@@ -162,7 +162,7 @@ TEST(each_directory_of_the_lineage_is_shown)
 	text = print(&ex);
 	CHECK_HAS(text, "lineage      present     checkpoints in s3://old/ck: 3 found\n");
 	CHECK_HAS(text, "lineage      unreadable  savepoints in s3://old/sp: HTTP 403\n");
-	doc = explain_document(&ex);
+	doc = reasons_document(&ex);
 	source = json_at(json_get(doc, "sources"), SOURCE_LINEAGE);
 	CHECK_STR(json_str(source, "name"), "lineage");
 	CHECK_STR(json_str(source, "state"), "unreadable");
@@ -179,24 +179,24 @@ TEST(nothing_starts_when_it_holds_or_parks)
 {
 	struct facts facts;
 	struct decision decision = {.kind = DECISION_HOLD, .rule = 5, .reason = "cannot be read"};
-	struct explanation ex = {&facts, &decision, NULL, NULL, NULL};
+	struct reasons ex = {&facts, &decision, NULL, NULL, NULL};
 	cleanup_json struct json *doc = NULL;
 	cleanup_free char *text = NULL;
 
 	build(&facts);
-	doc = explain_document(&ex);
+	doc = reasons_document(&ex);
 	CHECK(json_kind(json_get(doc, "snapshot")) == JSON_NULL);
 	CHECK(json_kind(json_get(doc, "launch")) == JSON_NULL);
-	CHECK_INT(explain_status(&decision), ==, CLI_HELD);
+	CHECK_INT(reasons_status(&decision), ==, CLI_HELD);
 	text = print(&ex);
 	CHECK_HAS(text, "decision   HOLD (rule 5)");
 	CHECK(!strstr(text, "launch  "));
 	decision.kind = DECISION_PARK;
-	CHECK_INT(explain_status(&decision), ==, CLI_PARKED);
+	CHECK_INT(reasons_status(&decision), ==, CLI_PARKED);
 	decision.kind = DECISION_CONTINUE;
-	CHECK_INT(explain_status(&decision), ==, CLI_OK);
+	CHECK_INT(reasons_status(&decision), ==, CLI_OK);
 	decision.kind = DECISION_START_EMPTY;
-	CHECK_INT(explain_status(&decision), ==, CLI_OK);
+	CHECK_INT(reasons_status(&decision), ==, CLI_OK);
 	facts_release(&facts);
 }
 
@@ -205,7 +205,7 @@ TEST(the_table_says_it_all_on_plain_lines)
 	const char *const args[] = {"java", "a=b c", "", "it's", NULL};
 	struct facts facts;
 	struct decision decision;
-	struct explanation ex = {&facts, &decision, "00000000000000000000000000000abc", args, NULL};
+	struct reasons ex = {&facts, &decision, "00000000000000000000000000000abc", args, NULL};
 	cleanup_free char *text = NULL;
 
 	build(&facts);
@@ -229,14 +229,14 @@ TEST(the_chosen_one_comes_first_and_then_the_newest)
 	struct snapshot snapshot = snapshot_of("file:/chk/30", SNAPSHOT_CHECKPOINT, 30);
 	struct facts facts;
 	struct decision decision;
-	struct explanation ex = {&facts, &decision, NULL, NULL, NULL};
+	struct reasons ex = {&facts, &decision, NULL, NULL, NULL};
 	cleanup_json struct json *doc = NULL;
 	const struct json *list;
 
 	build(&facts);
 	start_from(&decision);
 	facts_add(&facts, SOURCE_CHECKPOINTS, &snapshot)->verdict = VERDICT_REJECTED;
-	doc = explain_document(&ex);
+	doc = reasons_document(&ex);
 	list = json_get(doc, "candidates");
 	CHECK_STR(json_str(json_at(list, 0), "path"), "file:/chk/27");
 	CHECK_STR(json_str(json_at(list, 1), "verdict"), "older");
@@ -249,9 +249,9 @@ TEST(no_candidates_are_said_so)
 {
 	struct facts facts = {0};
 	struct decision decision = {.kind = DECISION_START_EMPTY, .rule = 8, .reason = "never ran"};
-	struct explanation ex = {&facts, &decision, NULL, NULL, NULL};
+	struct reasons ex = {&facts, &decision, NULL, NULL, NULL};
 	cleanup_free char *text = print(&ex);
-	cleanup_json struct json *doc = explain_document(&ex);
+	cleanup_json struct json *doc = reasons_document(&ex);
 
 	CHECK_HAS(text, "\nno candidates\n");
 	CHECK_INT(json_len(json_get(doc, "candidates")), ==, 0);
