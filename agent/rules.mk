@@ -16,3 +16,8 @@ $(TOP)/fuzz/obj/runbook_pages.o: $(RUNBOOK_C)
 
 $(B)/libdrey.a: $(B)/obj/runbook_pages.o
 $(TOP)/fuzz/libdrey.a: $(TOP)/fuzz/obj/runbook_pages.o
+
+# what the commands print is kept in tests/golden; this accepts what they print now
+.PHONY: golden
+golden: $(B)/tests/unit/test_status_text
+	$(Q)DREY_RENEW_GOLDEN=1 $<

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "cmd/cli.h"
+#include "core/lifecycle/phase.h"
 
 static const char *text(const struct json *obj, const char *key)
 {
@@ -52,6 +53,37 @@ static bool is_ready(const struct json *doc)
 		if (!strcmp(text(each, "type"), "Ready"))
 			return !strcmp(text(each, "status"), "True");
 	return true;
+}
+
+static bool phase_is_name(const char *name, size_t len)
+{
+	for (int i = 0; i < PHASE_COUNT; i++) {
+		const char *phase = phase_name((enum phase)i);
+
+		if (strlen(phase) == len && !strncmp(phase, name, len))
+			return true;
+	}
+	return false;
+}
+
+/* A transition is "PHASE: REASON"; other entries of the journal's log have another beginning. */
+static int64_t phase_since(const char *phase, const struct json *transitions)
+{
+	int64_t since_unix_ms = 0;
+	size_t len = strlen(phase);
+
+	for (size_t i = json_len(transitions); i-- > 0;) {
+		const struct json *each = json_at(transitions, i);
+		const char *line = text(each, "text");
+		const char *colon = strchr(line, ':');
+
+		if (!colon || !phase_is_name(line, (size_t)(colon - line)))
+			continue;
+		if ((size_t)(colon - line) != len || strncmp(line, phase, len) != 0)
+			break;
+		since_unix_ms = json_i64_or(each, "unixMs", 0);
+	}
+	return since_unix_ms;
 }
 
 void status_view_read(const struct json *doc, struct status_view *ret_view)
@@ -111,10 +143,17 @@ void status_view_read(const struct json *doc, struct status_view *ret_view)
 		.failures = json_i64_or(attempts, "failed", 0),
 		.max_failures = json_i64_or(attempts, "max", 0),
 		.journal_broken = json_bool_or(json_get(doc, "journal"), "broken", false),
+		.journal_error = text(json_get(doc, "journal"), "error"),
+		.task_managers = json_i64_or(doc, "taskManagers", -1),
+		.slots_free = json_i64_or(json_get(doc, "slots"), "free", 0),
+		.slots_total = json_i64_or(json_get(doc, "slots"), "total", 0),
+		.conditions = json_get(doc, "conditions"),
+		.transitions = json_get(doc, "transitions"),
 	};
 
 	read_launch(json_get(doc, "launch"), &view);
 	read_handover(doc, &view);
+	view.phase_unix_ms = phase_since(view.phase, view.transitions);
 	*ret_view = view;
 }
 

@@ -63,6 +63,13 @@ struct status_view {
 
 	int64_t failures, max_failures; /* failed attempts within the window of the limit */
 	bool journal_broken;            /* writes fail, or another drey has taken over */
+	const char *journal_error;      /* why it cannot be written or read */
+
+	int64_t task_managers, slots_free, slots_total; /* task_managers -1 = not known */
+
+	/* lists of the document; NULL = none */
+	const struct json *conditions, *transitions;
+	int64_t phase_unix_ms; /* since when it is in this phase, by the transitions; 0 = not known */
 };
 
 void status_view_read(const struct json *doc, struct status_view *ret_view);

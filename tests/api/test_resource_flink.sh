@@ -122,7 +122,7 @@ await "no TaskManager: not ready" condition_is Ready False JobNotRunning
 await "so says the Deployment" shown False JobNotRunning
 check "with the numbers" resource_is '.status | .tasks.running == 0 and .taskManagers == 0 and .slots.total == 0'
 check "phase, cause and sentence" resource_is \
-	'.status | .phase == "Running" and .cause == "JobNotRunning" and (.reason | test("^0 of [0-9]+ tasks run: 0 TaskManagers"))'
+	'.status | .phase == "Running" and .cause == "JobNotRunning" and (.reason | test("^0 of [0-9]+ tasks run: no TaskManager"))'
 check "Flink recovers by itself: under way" condition_is Reconciling True JobNotRunning
 start_tm_pod
 check "it is back: ready" ready

@@ -69,7 +69,7 @@ await "the job is there, and Flink calls it RUNNING" job_is RUNNING
 await "Flink has reported what it restored" status_is .launch.restoreVerified
 is "$(status .phase) $(status_exit) $(readyz)" "Launching 1 503" "nothing says that it runs"
 await "the sentence has the numbers and the command" status_is \
-	'.reason | test("0 of [0-9]+ tasks run: 0 TaskManagers, 0 slots; kubectl get pods -l app=orders")'
+	'.reason | test("0 of [0-9]+ tasks run: no TaskManager is registered \\(0 slots\\); kubectl get pods -l app=orders")'
 await "after the time for a start a person is asked for" condition_is Stalled True JobNotRunning
 is "$(status '"\(.phase) \(.cause) \(.attempts.failed) \(.launch.number)"')" "Launching JobNotRunning 0 1" \
 	"the launch goes on waiting, and costs no attempt"
@@ -111,9 +111,9 @@ is "$(status .phase) $(status_exit)" "Running 1" "exit status 1"
 is "$(condition Ready)" "False JobNotRunning" "Ready is false"
 is "$(status .cause)" JobNotRunning "the word that has a page"
 check "the sentence has the numbers and the command" status_is \
-	'.reason | test("^0 of [0-9]+ tasks run: 0 TaskManagers, 0 of [0-9]+ slots.*; kubectl get pods -l app=orders$")'
+	'.reason | test("^0 of [0-9]+ tasks run: no TaskManager is registered \\(0 of [0-9]+ slots\\).*; kubectl get pods -l app=orders$")'
 diag "$(status .reason)"
-check "drey status says it first" grep -qE '^e2e: Running: 0 of [0-9]+ tasks run' <(drey status)
+check "drey status says it first" grep -qE '^e2e: Running since .* \(.*\): 0 of [0-9]+ tasks run' <(drey status)
 check "the metrics say so" metric_is "drey_ready 0"
 check "the log says so" grep -q 'not ready: 0 of' "$RUN/log/jm.log"
 
@@ -132,7 +132,7 @@ since_flink "ready within 2 s" 2000 job_runs 200
 is "$(status .phase) $(status_exit)" "Running 0" "exit status 0"
 is "$(status .cause)" null "no cause"
 is "$(status '"\(.launch.number) \(.attempts.failed)"')" "1 0" "the same launch, no attempt"
-check "the first line is about the job" grep -qE '^e2e: Running: job [0-9a-f]{32} is running' <(drey status)
+check "the first line is about the job" grep -qE '^e2e: Running since .* \(.*\): job [0-9a-f]{32} is running' <(drey status)
 await "the restarts that Flink has made are counted as it counts them" status_is '.job.restarts >= 2'
 check "the state was continuous all the time" continuity
 e2e_end

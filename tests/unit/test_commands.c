@@ -250,7 +250,7 @@ TEST(status_of_the_owner_says_that_the_job_was_returned)
 	begin(&drey, documents);
 	CHECK_INT(run(&drey, WORDS("status")), ==, CLI_OK);
 	CHECK_HAS(out_text, "desired        running\n");
-	CHECK_HAS(out_text, ": main() threw; see drey explain HandoverReturned\n");
+	CHECK_HAS(out_text, ": main() threw; see `drey explain HandoverReturned`\n");
 	CHECK(!strstr(out_text, "  hand-over"));
 	CHECK(!strstr(out_text, "  role"));
 	CHECK_INT(run(&drey, WORDS("handover")), ==, CLI_HELD);

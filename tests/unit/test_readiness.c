@@ -110,7 +110,7 @@ LIFE_TEST_FROM(run_twelve, a_job_that_has_lost_its_taskmanagers_is_not_ready)
 	CHECK_STR(ready_of(l)->reason, "JobNotRunning");
 	CHECK_STR(
 		ready_of(l)->message,
-		"0 of 12 tasks run: 0 TaskManagers, 0 of 12 slots; the job is RESTARTING; kubectl get pods -l app=orders");
+		"0 of 12 tasks run: no TaskManager is registered (0 of 12 slots); the job is RESTARTING; kubectl get pods -l app=orders");
 	conditions = conditions_of(l);
 	CHECK_STR(conditions_reason(&conditions, &l->life), ready_of(l)->message);
 	CHECK_INT(conditions_cause(&conditions, &l->life), ==, CAUSE_JOB_NOT_RUNNING);
@@ -214,12 +214,14 @@ TEST(a_launch_without_slots_stalls_and_is_not_ended)
 		poll_for(&l, l.config.ready_deadline_ms - 1000, view);
 		CHECK_PHASE(&l, PHASE_LAUNCHING);
 		CHECK_STR(stalled(&l), "False");
-		CHECK_HAS(ready_of(&l)->message, "0 of 12 tasks run: 0 TaskManagers, 0 slots;");
+		CHECK_HAS(ready_of(&l)->message,
+			  "0 of 12 tasks run: no TaskManager is registered (0 slots);");
 		poll_for(&l, 2000, view);
 		CHECK_PHASE(&l, PHASE_LAUNCHING);
 		CHECK_INT(l.life.cause, ==, CAUSE_JOB_NOT_RUNNING);
 		CHECK_STR(stalled(&l), "True");
-		CHECK_HAS(ready_of(&l)->message, "0 of 12 tasks run: 0 TaskManagers, 0 slots;");
+		CHECK_HAS(ready_of(&l)->message,
+			  "0 of 12 tasks run: no TaskManager is registered (0 slots);");
 		poll_for(&l, 20 * l.config.ready_deadline_ms, view);
 		CHECK_NOTHING(&l, EFFECT_SIGNAL);
 		CHECK_INT(l.life.journal.failure_count, ==, 0);

@@ -75,15 +75,20 @@ static void add_tasks(struct text *text, const struct lifecycle *life)
 static void add_slots(struct text *text, const struct lifecycle *life)
 {
 	const struct cluster *cluster = &life->seen.cluster;
+	bool none = !cluster->task_managers;
 
 	if (!cluster->slots_known)
 		return;
-	add(text, ": %d TaskManager%s, ", cluster->task_managers,
-	    cluster->task_managers == 1 ? "" : "s");
+	if (none)
+		add(text, ": no TaskManager is registered (");
+	else
+		add(text, ": %d TaskManager%s, ", cluster->task_managers,
+		    cluster->task_managers == 1 ? "" : "s");
 	if (life->seen.slots_used)
 		add(text, "%d of %d slots", cluster->slots_total, life->seen.slots_used);
 	else
 		add(text, "%d slot%s", cluster->slots_total, cluster->slots_total == 1 ? "" : "s");
+	add(text, "%s", none ? ")" : "");
 }
 
 void readiness_sentence(const struct lifecycle *life, char *text, size_t size_bytes)

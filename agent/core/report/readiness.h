@@ -32,7 +32,7 @@ bool readiness_waits(const struct lifecycle *life);
 /* ... for slots: Flink has too few. Only TaskManagers help. */
 bool readiness_waits_for_slots(const struct lifecycle *life);
 
-/* "0 of 12 tasks run: 0 TaskManagers, 0 of 12 slots; kubectl get pods -l ...". */
+/* "0 of 12 tasks run: no TaskManager is registered (0 of 12 slots); kubectl get pods -l ...". */
 void readiness_sentence(const struct lifecycle *life, char *text, size_t size_bytes);
 
 #endif

@@ -1,0 +1,275 @@
+#include "cmd/status_text.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "cmd/age.h"
+#include "cmd/rows.h"
+
+#define TRANSITIONS      3
+#define TRANSITIONS_WIDE 20
+#define LINE_COLUMNS     120 /* of a transition, where there is no width */
+
+enum term_colour status_colour(const struct status_view *view)
+{
+	if (status_view_is(view, "Running"))
+		return view->ready ? TERM_GREEN : TERM_YELLOW;
+	if (status_view_is(view, "Holding") || status_view_is(view, "Failed"))
+		return TERM_RED;
+	if (status_view_is(view, "Finished") || status_view_is(view, "Standby") ||
+	    status_view_is(view, "Prepared"))
+		return TERM_GREEN;
+	return status_view_parked(view) ? TERM_CYAN : TERM_YELLOW;
+}
+
+static void add_last_launch(struct rows *rows, const struct status_view *view)
+{
+	if (!view->launch_number)
+		return;
+	rows_begin(rows, "launch");
+	rows_add(rows, "%" PRId64 ", job id %s", view->launch_number, view->job_id);
+	rows_add_ago(rows, ", started ", view->started_unix_ms);
+	rows_add(rows, "%s%s", *view->job_state ? ", Flink reports " : "", view->job_state);
+	if (view->tasks_total)
+		rows_add(rows, ", %" PRId64 " of %" PRId64 " tasks running", view->tasks_running,
+			 view->tasks_total);
+	if (*view->flink_version)
+		rows_add(rows, ", Flink %s", view->flink_version);
+	rows_begin(rows, "started from");
+	if (*view->restore_path) {
+		rows_add(rows, "%s %s", *view->restore_kind ? view->restore_kind : "snapshot",
+			 view->restore_path);
+		if (view->restore_checkpoint_id > 0)
+			rows_add(rows, " (checkpoint id %" PRId64 ")", view->restore_checkpoint_id);
+		rows_add_ago(rows, ", complete ", view->restore_unix_ms);
+	} else {
+		rows_add(rows, "nothing (empty)");
+	}
+	rows_add(rows, ", %s",
+		 view->proven     ? "verified and proven"
+		 : view->verified ? "verified"
+				  : "not verified yet");
+}
+
+static void add_checkpoints(struct rows *rows, const struct status_view *view)
+{
+	char time[CLOCK_TEXT_BYTES];
+
+	if (view->checkpoints_completed < 0)
+		return;
+	rows_begin(rows, "checkpoints");
+	if (view->checkpoint_interval_ms)
+		rows_add(rows, "every %s, ", clock_human(view->checkpoint_interval_ms, time));
+	rows_add(rows, "%" PRId64 " completed and %" PRId64 " failed since the launch",
+		 view->checkpoints_completed, view->checkpoints_failed);
+	if (view->checkpoint_duration_ms)
+		rows_add(rows, ", the newest took %s",
+			 clock_human(view->checkpoint_duration_ms, time));
+	if (view->checkpoint_failures)
+		rows_add(rows, ", the last %" PRId64 " failed", view->checkpoint_failures);
+}
+
+static void add_state(struct rows *rows, const struct status_view *view)
+{
+	if (view->checkpoint_id > 0) {
+		rows_begin(rows, "checkpoint");
+		rows_add(rows, "%" PRId64, view->checkpoint_id);
+		rows_add_ago(rows, ", ", view->checkpoint_unix_ms);
+		rows_add(rows, "%s%s", *view->checkpoint_path ? ", " : "", view->checkpoint_path);
+	}
+	add_checkpoints(rows, view);
+	if (*view->savepoint_path) {
+		rows_begin(rows, "savepoint");
+		rows_add(rows, "%s (%s%s%s)", view->savepoint_path, view->savepoint_origin,
+			 *view->savepoint_format ? ", " : "", view->savepoint_format);
+		rows_add_ago(rows, ", ", view->savepoint_unix_ms);
+	}
+}
+
+static void add_operations(struct rows *rows, const struct status_view *view)
+{
+	if (*view->operation_kind) {
+		rows_begin(rows, "in progress");
+		rows_add(rows, "%s (%s%s%s)", view->operation_kind, view->operation_reason,
+			 *view->operation_format ? ", " : "", view->operation_format);
+		rows_add_ago(rows, ", started ", view->operation_started_unix_ms);
+	}
+	if (*view->last_kind) {
+		rows_begin(rows, "last operation");
+		rows_add(rows, "%s (%s) %s", view->last_kind, view->last_reason,
+			 view->last_ok ? "done" : "failed");
+		rows_add_ago(rows, " ", view->last_ended_unix_ms);
+		rows_add(rows, "%s%s", *view->last_operation_error ? ": " : "",
+			 view->last_operation_error);
+	}
+}
+
+/* TaskManagers that are there, as usual, are nothing to speak of. */
+static void add_scale(struct rows *rows, const struct status_view *view)
+{
+	if (*view->scale_error) {
+		rows_begin(rows, "scale");
+		rows_add(rows, "cannot scale deployment %s: %s", view->scale_deployment,
+			 view->scale_error);
+	} else if (view->scale_contested) {
+		rows_begin(rows, "scale");
+		rows_add(rows, "deployment %s is left to others, who scale it up again and again",
+			 view->scale_deployment);
+	} else if (view->scale_replicas == 0 && view->scale_recorded > 0) {
+		rows_begin(rows, "scale");
+		rows_add(rows,
+			 "deployment %s is at 0; %" PRId64 " will be back before the next launch",
+			 view->scale_deployment, view->scale_recorded);
+	}
+	if (*view->spare) {
+		rows_begin(rows, "spare");
+		rows_add(rows, "%s%s%s", view->spare, *view->spare_reason ? ": " : "",
+			 view->spare_reason);
+	}
+}
+
+/* An ordinary owner without a hand-over has nothing to say. */
+static void add_handover(struct rows *rows, const struct status_view *view)
+{
+	if (status_view_stands(view)) {
+		rows_begin(rows, "role");
+		rows_add(rows, "%s%s%s", view->role, *view->owner_pod ? ", the owner is " : "",
+			 view->owner_pod);
+	}
+	if (*view->handover_state && strcmp(view->handover_state, "none") != 0) {
+		rows_begin(rows, "hand-over");
+		rows_add(rows, "%s", view->handover_state);
+		rows_add_ago(rows, " ", view->handover_unix_ms);
+		rows_add(rows, "%s%s%s%s", *view->handover_to ? ", to " : "", view->handover_to,
+			 *view->handover_why ? ": " : "", view->handover_why);
+	}
+	if (*view->returned) {
+		rows_begin(rows, "returned");
+		rows_add_ago(rows, "", view->returned_unix_ms);
+		rows_add(rows, "%s%s; see `drey explain HandoverReturned`",
+			 view->returned_unix_ms ? ": " : "", view->returned);
+	}
+}
+
+static void add_faults(struct rows *rows, const struct status_view *view)
+{
+	if (view->failures > 0) {
+		rows_begin(rows, "attempts");
+		rows_add(rows, "%" PRId64 " of %" PRId64 " failed", view->failures,
+			 view->max_failures);
+	}
+	if (view->journal_broken) {
+		rows_begin(rows, "journal");
+		rows_add(rows, "cannot be written%s%s", *view->journal_error ? ": " : "",
+			 view->journal_error);
+	}
+	if (*view->last_error) {
+		rows_begin(rows, "last error");
+		rows_add_ago(rows, "", view->last_error_unix_ms);
+		if (view->last_error_launch)
+			rows_add(rows, ", launch %" PRId64, view->last_error_launch);
+		rows_add(rows, "%s%s", view->last_error_unix_ms ? ": " : "", view->last_error);
+	}
+}
+
+/* Only with -o wide. */
+static void add_more(struct rows *rows, const struct status_view *view)
+{
+	const struct json *each;
+
+	if (*view->generation) {
+		rows_begin(rows, "generation");
+		rows_add(rows, "%s", view->generation);
+	}
+	if (view->task_managers >= 0) {
+		rows_begin(rows, "slots");
+		rows_add(rows,
+			 "%" PRId64 " of %" PRId64 " free, %" PRId64 " TaskManagers registered",
+			 view->slots_free, view->slots_total, view->task_managers);
+	}
+	json_each (each, view->conditions) {
+		const char *reason = json_str(each, "reason"), *message = json_str(each, "message");
+
+		rows_begin(rows, "condition");
+		rows_add(rows, "%s %s, %s%s%s", json_str(each, "type"), json_str(each, "status"),
+			 reason ? reason : "", message && *message ? ": " : "",
+			 message ? message : "");
+	}
+}
+
+/* The newest ones, in the order in which they came; each on one line unless all is asked for. */
+static void add_transitions(struct rows *rows, const struct status_view *view, bool wide)
+{
+	size_t count = json_len(view->transitions);
+	size_t most = wide ? TRANSITIONS_WIDE : TRANSITIONS;
+
+	for (size_t i = count > most ? count - most : 0; i < count; i++) {
+		const struct json *each = json_at(view->transitions, i);
+		const char *text = json_str(each, "text");
+		char when[AGE_TEXT_BYTES];
+
+		age_when(json_i64_or(each, "unixMs", 0), rows->now_unix_ms, when);
+		rows_begin(rows, i + most == count || !i ? "transitions" : "");
+		rows_add(rows, "%s  %s", when, text ? text : "");
+		if (!wide)
+			rows_cut(rows, rows->term->width ? 0 : LINE_COLUMNS);
+	}
+}
+
+static void add_head(const struct status_view *view, const struct status_layout *layout,
+		     struct buf *to)
+{
+	enum term_colour colour = status_colour(view);
+	size_t width = (size_t)layout->term.width, begin = to->len_bytes, column;
+	cleanup_buf struct buf rest = BUF_INIT, visible = BUF_INIT;
+	char when[AGE_TEXT_BYTES], age[AGE_TEXT_BYTES];
+
+	wrap_visible(view->application, to);
+	buf_addstr(to, ": ");
+	column = wrap_columns(buf_str(to) + begin, to->len_bytes - begin) + strlen(view->phase);
+	buf_addf(to, "%s%s%s", term_begin(&layout->term, colour), view->phase,
+		 term_end(&layout->term, colour));
+	if (view->phase_unix_ms)
+		buf_addf(&rest, " since %s (%s)",
+			 age_when(view->phase_unix_ms, layout->now_unix_ms, when),
+			 age_text(view->phase_unix_ms, layout->now_unix_ms, age));
+	if (*view->reason)
+		buf_addf(&rest, ": %s", view->reason);
+	wrap_visible(buf_str(&rest), &visible);
+	wrap_add(buf_str(&visible), column, 4, width, to);
+	buf_addch(to, '\n');
+}
+
+void status_text(const struct status_view *view, const struct status_layout *layout,
+		 struct buf *ret_text)
+{
+	struct rows rows = {
+		.term = &layout->term, .now_unix_ms = layout->now_unix_ms, .to = ret_text};
+
+	add_head(view, layout, ret_text);
+	if (*view->cause) {
+		rows_begin(&rows, "see");
+		rows_add(&rows, "drey explain %s", view->cause);
+	}
+	if (!status_view_stands(view)) {
+		rows_begin(&rows, "desired");
+		rows_add(&rows, "%s%s", view->desired_state,
+			 view->do_not_restart ? ", do-not-restart is on" : "");
+	}
+	add_handover(&rows, view);
+	add_last_launch(&rows, view);
+	add_state(&rows, view);
+	add_operations(&rows, view);
+	add_scale(&rows, view);
+	add_faults(&rows, view);
+	if (layout->wide)
+		add_more(&rows, view);
+	add_transitions(&rows, view, layout->wide);
+	rows_end(&rows);
+}

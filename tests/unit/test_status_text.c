@@ -1,0 +1,158 @@
+/*
+ * What `drey status` prints, compared with tests/golden/status: each document there at several widths,
+ * with and without colour. `make golden` writes what is printed now.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "cmd/status_text.h"
+#include "tests/unit/tap.h"
+
+#define GOLDEN "tests/golden/status/"
+#define NOW    INT64_C(1795662720000) /* 2026-11-26 03:12:00 UTC */
+
+static const char *const names[] = {"running", "holding",   "waiting", "suspended",
+				    "failed",  "candidate", "hostile", "fresh"};
+static const struct {
+	const char *name;
+	struct status_layout layout;
+} layouts[] = {
+	{"80", {.term = {.width = 80}, .now_unix_ms = NOW}},
+	{"80.colour", {.term = {.width = 80, .colour = true}, .now_unix_ms = NOW}},
+	{"160", {.term = {.width = 160}, .now_unix_ms = NOW}},
+	{"160.colour", {.term = {.width = 160, .colour = true}, .now_unix_ms = NOW}},
+	{"20", {.term = {.width = 20}, .now_unix_ms = NOW}},
+	{"file", {.term = {0}, .now_unix_ms = NOW}},
+	{"wide", {.term = {.width = 160}, .wide = true, .now_unix_ms = NOW}},
+};
+
+static struct json *read_document(const char *name)
+{
+	cleanup_free char *path = xasprintf(GOLDEN "%s.json", name);
+	cleanup_buf struct buf text = BUF_INIT;
+	struct json *doc;
+
+	CHECK(fs_read(path, 1 << 20, &text, NULL) == 0);
+	doc = json_parse(buf_str(&text), text.len_bytes, 1 << 20, NULL);
+	CHECK(doc != NULL);
+	return doc;
+}
+
+static void compare(const char *name, const char *layout, const char *text)
+{
+	cleanup_free char *path = xasprintf(GOLDEN "%s.%s.txt", name, layout);
+	cleanup_buf struct buf want = BUF_INIT;
+	FILE *file;
+
+	if (getenv("DREY_RENEW_GOLDEN")) {
+		file = fopen(path, "w");
+		CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
+		return;
+	}
+	if (!CHECK(fs_read(path, 1 << 20, &want, NULL) == 0))
+		tap_note("%s is not there; `make golden` writes it", path);
+	if (!CHECK_STR(text, buf_str(&want)))
+		tap_note("%s; `make golden` accepts it", path);
+}
+
+TEST(the_status_looks_as_it_is_kept)
+{
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		cleanup_json struct json *doc = read_document(names[i]);
+		struct status_view view;
+
+		status_view_read(doc, &view);
+		for (size_t k = 0; k < ARRAY_LEN(layouts); k++) {
+			cleanup_buf struct buf text = BUF_INIT;
+
+			status_text(&view, &layouts[k].layout, &text);
+			compare(names[i], layouts[k].name, buf_str(&text));
+		}
+	}
+}
+
+/* Whatever a job is called and Flink says: no escape, no control character, no broken UTF-8. */
+TEST(nothing_in_a_document_reaches_the_terminal)
+{
+	cleanup_json struct json *doc = read_document("hostile");
+	struct status_view view;
+
+	status_view_read(doc, &view);
+	for (size_t k = 0; k < ARRAY_LEN(layouts); k++) {
+		cleanup_buf struct buf text = BUF_INIT;
+
+		status_text(&view, &layouts[k].layout, &text);
+		CHECK(!strstr(buf_str(&text), "\x1b[2J"));
+		CHECK(!strstr(buf_str(&text), "\x1b]"));
+		CHECK(!strstr(buf_str(&text), "\xe2\x80\xae"));
+		CHECK(!strchr(buf_str(&text), '\r') && !strchr(buf_str(&text), '\a'));
+		CHECK_HAS(buf_str(&text), "\\x1b");
+		/* a forged row would stand at the beginning of a line */
+		CHECK(!strstr(buf_str(&text), "\n  desired        forged"));
+	}
+}
+
+TEST(the_phase_has_its_colour)
+{
+	static const struct {
+		const char *doc;
+		enum term_colour colour;
+	} rows[] = {
+		{"{\"phase\":\"Running\"}", TERM_GREEN},
+		{"{\"phase\":\"Running\",\"conditions\":[{\"type\":\"Ready\",\"status\":\"False\"}]}",
+		 TERM_YELLOW},
+		{"{\"phase\":\"Holding\"}", TERM_RED},
+		{"{\"phase\":\"Failed\"}", TERM_RED},
+		{"{\"phase\":\"Finished\"}", TERM_GREEN},
+		{"{\"phase\":\"Suspended\"}", TERM_CYAN},
+		{"{\"phase\":\"Cancelled\"}", TERM_CYAN},
+		{"{\"phase\":\"Launching\"}", TERM_YELLOW},
+		{"{\"phase\":\"Standby\"}", TERM_GREEN},
+		{"{\"phase\":\"\\u001b[5m\"}", TERM_YELLOW},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		cleanup_json struct json *doc =
+			json_parse(rows[i].doc, strlen(rows[i].doc), 4096, NULL);
+		struct status_view view;
+
+		status_view_read(doc, &view);
+		CHECK_INT(status_colour(&view), ==, rows[i].colour);
+	}
+}
+
+TEST(a_phase_lasts_since_its_first_transition_in_a_row)
+{
+#define AT(ms, text) "{\"unixMs\":" #ms ",\"text\":\"" text "\"}"
+	static const struct {
+		const char *transitions;
+		int64_t since;
+	} rows[] = {
+		{"[]", 0},
+		{"[" AT(1, "Launching: x") "," AT(2, "Running: x") "]", 2},
+		{"[" AT(1, "Running: a") "," AT(2, "Holding: x") "," AT(3, "Running: b") "," AT(
+			 4, "Running: c") "]",
+		 3},
+		{"[" AT(1, "Running: a") "," AT(2, "skipped: s3://a, it is older") "]", 1},
+		{"[" AT(1, "Running: a") "," AT(2, "no colon") "," AT(3, "Running: b") "]", 1},
+		{"[" AT(1, "Running: a") "," AT(2, "Stopping: b") "]", 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		cleanup_free char *text = xasprintf("{\"phase\":\"Running\",\"transitions\":%s}",
+						    rows[i].transitions);
+		cleanup_json struct json *doc = json_parse(text, strlen(text), 4096, NULL);
+		struct status_view view;
+
+		status_view_read(doc, &view);
+		CHECK_INT(view.phase_unix_ms, ==, rows[i].since);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	return tap_main(argc, argv);
+}
