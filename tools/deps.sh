@@ -43,6 +43,9 @@ test   python3-venv             python:ensurepip
 test   openssl                  command:openssl
 test   lua5.1                   command:lua5.1
 test   tinyproxy-bin            command:tinyproxy
+test   tmux                     command:tmux
+test   zsh                      command:zsh
+test   fish                     command:fish
 cluster containerd              command:containerd
 cluster runc                    command:runc
 cluster containernetworking-plugins file:/usr/lib/cni/bridge

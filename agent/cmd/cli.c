@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/distance.h"
 #include "base/mem.h"
+#include "cmd/wrap.h"
 #include "run/config/config.h"
 
 static const struct cli_option help_option = {"help", 'h', NULL, "print this help", false};
@@ -168,52 +170,129 @@ static int usage(const struct cli_command *command, FILE *err, const char *fmt, 
 
 static int usage(const struct cli_command *command, FILE *err, const char *fmt, ...)
 {
+	cleanup_buf struct buf visible = BUF_INIT;
+	cleanup_free char *text = NULL;
 	va_list args;
 
-	fprintf(err, "drey %s: ", command->name);
 	va_start(args, fmt);
-	vfprintf(err, fmt, args);
+	text = xvasprintf(fmt, args);
 	va_end(args);
-	fprintf(err, "; see `drey %s --help`\n", command->name);
+	wrap_visible(text, &visible);
+	fprintf(err, "drey %s: %s; see `drey %s --help`\n", command->name, buf_str(&visible),
+		command->name);
 	return CLI_USAGE;
 }
 
-/* argv[*at] is an option; *at moves to its last word. */
-static int parse_option(struct cli *cli, int argc, char **argv, int *at)
+static int unknown_option(const struct cli *cli, const char *word, size_t len)
 {
 	const struct cli_command *command = cli->command;
-	const char *word = argv[*at];
-	bool is_long = word[1] == '-';
-	size_t len = strcspn(word, "=");
-	const char *value = word[len] ? word + len + 1 : NULL;
-	int index = is_long    ? option_find(command, word + 2, len - 2)
-		    : len == 2 ? option_find_letter(command, word[1])
-			       : -1;
+	const char *names[CLI_MAX_OPTIONS + 2], *nearest = NULL;
+	cleanup_free char *name = xstrndup(word, len);
+	int count = option_count(command);
 
-	if (index < 0)
-		return usage(command, cli->err, "unknown option %.*s", (int)len, word);
-	if (cli->values[index] && !command->options[index].repeat)
-		return usage(command, cli->err, "%.*s may be given only once", (int)len, word);
-	if (!command->options[index].argument) {
+	for (int i = 0; i < count; i++)
+		names[i] = command->options[i].name;
+	names[count] = help_option.name;
+	names[count + 1] = NULL;
+	if (!strncmp(name, "--", 2))
+		nearest = distance_nearest(name + 2, names);
+	if (nearest)
+		return usage(command, cli->err, "unknown option %s; did you mean --%s?", name,
+			     nearest);
+	return usage(command, cli->err, "unknown option %s", name);
+}
+
+/* The option `index`, written as `word`; `value` NULL: the next word, if it needs one. */
+static int take_option(struct cli *cli, int index, const char *word, const char *value, int argc,
+		       char **argv, int *at)
+{
+	const struct cli_command *command = cli->command;
+	const struct cli_option *option = &command->options[index];
+
+	if (cli->values[index] && !option->repeat)
+		return usage(command, cli->err, "%s may be given only once", word);
+	if (!option->argument) {
 		if (value)
-			return usage(command, cli->err, "%.*s takes no value", (int)len, word);
+			return usage(command, cli->err, "%s takes no value", word);
 		cli->values[index] = "";
 		return CLI_OK;
 	}
 	if (!value && *at + 1 < argc)
 		value = argv[++*at];
 	if (!value || !*value)
-		return usage(command, cli->err, "%.*s needs a value (%s)", (int)len, word,
-			     command->options[index].argument);
-	if (command->options[index].repeat && cli->repeat_count == CLI_MAX_REPEATS)
+		return usage(command, cli->err, "%s needs a value (%s)", word, option->argument);
+	if (option->repeat && cli->repeat_count == CLI_MAX_REPEATS)
 		return usage(command, cli->err, "options that may be repeated: at most %d in all",
 			     CLI_MAX_REPEATS);
-	if (command->options[index].repeat) {
+	if (option->repeat) {
 		cli->repeats[cli->repeat_count].option = index;
 		cli->repeats[cli->repeat_count++].value = value;
 	}
 	if (!cli->values[index])
 		cli->values[index] = value;
+	return CLI_OK;
+}
+
+/* "-ec", "-cFILE", "-c=FILE": flags, and at the end one with a value. */
+static int parse_letters(struct cli *cli, int argc, char **argv, int *at)
+{
+	for (const char *letter = argv[*at] + 1; *letter; letter++) {
+		int index = option_find_letter(cli->command, *letter);
+		char word[3] = {'-', *letter, '\0'};
+		bool flag = index >= 0 && !cli->command->options[index].argument;
+		const char *value = flag && letter[1] != '=' ? NULL : letter + 1;
+
+		if (index < 0 && *letter == help_option.letter) {
+			cli->help = true;
+			continue;
+		}
+		if (index < 0)
+			return unknown_option(cli, word, 2);
+		if (value && !*value)
+			value = NULL;
+		if (value && *value == '=')
+			value++;
+		if (take_option(cli, index, word, value, argc, argv, at) != CLI_OK)
+			return CLI_USAGE;
+		if (!flag)
+			break;
+	}
+	return CLI_OK;
+}
+
+/* argv[*at] is an option; *at moves to its last word. */
+static int parse_option(struct cli *cli, int argc, char **argv, int *at)
+{
+	const char *word = argv[*at];
+	size_t len = strcspn(word, "=");
+	cleanup_free char *name = xstrndup(word, len);
+	int index;
+
+	if (word[1] != '-')
+		return parse_letters(cli, argc, argv, at);
+	index = option_find(cli->command, word + 2, len - 2);
+	if (index < 0)
+		return unknown_option(cli, word, len);
+	return take_option(cli, index, name, word[len] ? word + len + 1 : NULL, argc, argv, at);
+}
+
+/* -o FORMAT: json and yaml are documents, as --json is. */
+static int check_output(struct cli *cli)
+{
+	int output = option_find(cli->command, "output", strlen("output"));
+	int json = option_find(cli->command, "json", strlen("json"));
+	const char *format = output < 0 ? NULL : cli->values[output];
+	bool wide = format && !strcmp(cli->command->options[output].help, CLI_OUTPUT_WIDE);
+
+	if (!format)
+		return CLI_OK;
+	if (cli->values[json])
+		return usage(cli->command, cli->err, "--json and --output exclude each other");
+	if (!strcmp(format, "json") || !strcmp(format, "yaml"))
+		cli->values[json] = "";
+	else if (!wide || strcmp(format, "wide") != 0)
+		return usage(cli->command, cli->err, "--output %s: expected json%s", format,
+			     wide ? ", yaml or wide" : " or yaml");
 	return CLI_OK;
 }
 
@@ -239,7 +318,9 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, FILE *ou
 			return usage(command, err, "unexpected argument '%s'", word);
 		}
 	}
-	if (cli.arg_count < command->min_args)
+	if (check_output(&cli) != CLI_OK)
+		return CLI_USAGE;
+	if (cli.arg_count < command->min_args && !cli.help)
 		return usage(command, err, "%s is missing", command->arguments);
 	*ret_cli = cli;
 	return CLI_OK;
@@ -272,13 +353,64 @@ static bool wants_help(int argc, char **argv)
 	return false;
 }
 
+static int unknown_command(const struct cli_command *const *commands, const char *name, FILE *err)
+{
+	const char *names[64] = {NULL}, *nearest;
+	cleanup_buf struct buf text = BUF_INIT;
+
+	for (size_t i = 0; commands[i] && i + 1 < ARRAY_LEN(names); i++)
+		names[i] = commands[i]->name;
+	nearest = distance_nearest(name, names);
+	wrap_visible(name, &text);
+	if (nearest)
+		fprintf(err, "drey: unknown command '%s'; did you mean '%s'?\n", buf_str(&text),
+			nearest);
+	else
+		fprintf(err, "drey: unknown command '%s'; see `drey --help`\n", buf_str(&text));
+	return CLI_USAGE;
+}
+
+static int run_command(const struct cli_command *command, int argc, char **argv, FILE *out,
+		       FILE *err)
+{
+	struct cli cli;
+
+	if (wants_help(argc, argv)) {
+		cli_help(command, out);
+		return CLI_OK;
+	}
+	if (cli_parse(command, argc, argv, out, err, &cli) != CLI_OK)
+		return CLI_USAGE;
+	if (cli.help) {
+		cli_help(command, out);
+		return CLI_OK;
+	}
+	return command->run(&cli);
+}
+
+/* `drey -c FILE status`: how many words of this option stand in front of the command. */
+static int words_before(int argc, char **argv)
+{
+	int at = 1;
+
+	while (at < argc) {
+		if (!strcmp(argv[at], "-c") || !strcmp(argv[at], "--config"))
+			at += 2;
+		else if (!strncmp(argv[at], "-c", 2) || !strncmp(argv[at], "--config=", 9))
+			at++;
+		else
+			break;
+	}
+	return at - 1;
+}
+
 static int dispatch(const struct cli_command *const *commands, int argc, char **argv, FILE *out,
 		    FILE *err)
 {
-	const char *name = argc > 1 ? argv[1] : NULL;
+	int before = words_before(argc, argv);
+	const char *name = 1 + before < argc ? argv[1 + before] : NULL;
 	const struct cli_command *command;
 	bool help = false;
-	struct cli cli;
 
 	if (!name) {
 		print_overview(commands, err);
@@ -287,25 +419,23 @@ static int dispatch(const struct cli_command *const *commands, int argc, char **
 	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
 		name = "version";
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
-		if (argc < 3) {
+		if (argc < 3 + before) {
 			print_overview(commands, out);
 			return CLI_OK;
 		}
-		name = argv[2];
+		name = argv[2 + before];
 		help = true;
 	}
 	command = command_find(commands, name);
-	if (!command) {
-		fprintf(err, "drey: unknown command '%s'; see `drey --help`\n", name);
-		return CLI_USAGE;
-	}
-	if (help || wants_help(argc - 2, argv + 2)) {
+	if (!command)
+		return unknown_command(commands, name, err);
+	if (help) {
 		cli_help(command, out);
 		return CLI_OK;
 	}
-	if (cli_parse(command, argc - 2, argv + 2, out, err, &cli) != CLI_OK)
-		return CLI_USAGE;
-	return command->run(&cli);
+	/* the words in front of the command's name follow it */
+	memmove(argv + 2, argv + 1, (size_t)before * sizeof(*argv));
+	return run_command(command, argc - 2, argv + 2, out, err);
 }
 
 int cli_main(const struct cli_command *const *commands, int argc, char **argv, FILE *out, FILE *err)

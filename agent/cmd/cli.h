@@ -64,6 +64,7 @@ struct cli {
 		const char *value;
 	} repeats[CLI_MAX_REPEATS]; /* every value of the options that may be repeated */
 	int repeat_count;
+	bool help; /* -h was given among bundled letters */
 };
 
 /* Options that several commands have. */
@@ -74,9 +75,17 @@ struct cli {
 			false                                                                      \
 	}
 #define CLI_JSON                                                                                   \
+	{"json", 0, NULL, "print one JSON document", false},                                       \
 	{                                                                                          \
-		"json", 0, NULL, "print one JSON document", false                                  \
+		"output", 'o', "FORMAT", "print one document as json or yaml", false               \
 	}
+/* -o wide, too: the command prints more for people then. */
+#define CLI_JSON_WIDE                                                                              \
+	{"json", 0, NULL, "print one JSON document", false},                                       \
+	{                                                                                          \
+		"output", 'o', "FORMAT", CLI_OUTPUT_WIDE, false                                    \
+	}
+#define CLI_OUTPUT_WIDE "print one document as json or yaml, or more as text: wide"
 #define CLI_WAIT                                                                                   \
 	{"timeout", 't', "DURATION", "maximum time to wait, for example 90s (default 10min)",      \
 	 false},                                                                                   \
@@ -90,7 +99,7 @@ struct cli {
 
 /*
  * The whole program: find the command in the NULL-terminated table, parse, run. Handles
- * `drey --help`, `drey help COMMAND`, `drey COMMAND --help`, `drey --version`. Returns the exit
+ * `drey --help`, `drey help COMMAND`, `drey COMMAND --help`, `drey --version`, `drey -c FILE COMMAND`. Returns the exit
  * status; output that cannot be written is CLI_FAILED.
  */
 int cli_main(const struct cli_command *const *commands, int argc, char **argv, FILE *out,
@@ -99,7 +108,8 @@ int cli_main(const struct cli_command *const *commands, int argc, char **argv, F
 /*
  * Parse the words after the command's name. CLI_OK, or CLI_USAGE with a message on `err`. Words
  * stay borrowed from argv. Options may come before and after arguments; "--" ends them; an option
- * given twice is rejected.
+ * given twice is rejected. Letters may be bundled ("-ec FILE", "-cFILE"). A slip of the pen is answered
+ * with the nearest option. With -o json or yaml, cli_has(cli, "json") is true, too.
  */
 int cli_parse(const struct cli_command *command, int argc, char **argv, FILE *out, FILE *err,
 	      struct cli *ret_cli);

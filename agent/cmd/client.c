@@ -10,6 +10,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "cmd/output.h"
 #include "cmd/text.h"
 #include "control/control_socket.h"
 
@@ -101,6 +102,11 @@ static int read_status(struct client *client, int64_t timeout_ms, struct err *er
 	client->progress = NULL;
 	status_view_read(answer, &client->view);
 	return 0;
+}
+
+int client_try_status(struct client *client, struct err *err)
+{
+	return read_status(client, ASK_MS, err);
 }
 
 int client_status(struct client *client)
@@ -359,10 +365,7 @@ int client_nonce(const struct cli *cli, char **ret_nonce)
 
 int client_print_json(const struct client *client, int status)
 {
-	cleanup_buf struct buf text = BUF_INIT;
-
-	json_print_pretty(client->status, &text);
-	fputs(buf_str(&text), client->cli->out);
+	output_document(client->cli, client->status);
 	return status;
 }
 

@@ -44,6 +44,9 @@ void client_close(struct client *client);
 /* Request the status: client->view is updated after CLI_OK. */
 int client_status(struct client *client);
 
+/* The same without a message. -1: client->view is what it was. */
+int client_try_status(struct client *client, struct err *err);
+
 /* The last steps of its life cycle, as a document that the caller frees. */
 int client_trace(struct client *client, struct json **ret_trace);
 

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cmd/commands.h"
+#include "cmd/output.h"
 #include "cmd/text.h"
 #include "cmd/ticker.h"
 #include "run/config/setup.h"
@@ -147,7 +148,6 @@ static void add_row(const struct collection *c, struct json *rows, const struct 
 static void print_collected_json(const struct collection *c)
 {
 	cleanup_json struct json *doc = json_object();
-	cleanup_buf struct buf text = BUF_INIT;
 	struct json *rows;
 
 	json_add_str(doc, "stopped", c->run.gc.stop);
@@ -165,8 +165,7 @@ static void print_collected_json(const struct collection *c)
 		for (int r = 0; r < GC_REASON_COUNT; r++)
 			if (c->run.gc.trees[i].sums[r].files)
 				add_row(c, rows, &c->run.gc.trees[i], (enum gc_reason)r);
-	json_print_pretty(doc, &text);
-	fputs(buf_str(&text), c->cli->out);
+	output_document(c->cli, doc);
 }
 
 /* ---- the command ---- */

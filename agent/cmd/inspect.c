@@ -9,6 +9,7 @@
 #include "cmd/commands.h"
 #include "cmd/inspect_live.h"
 #include "cmd/inspect_map.h"
+#include "cmd/output.h"
 #include "cmd/text.h"
 #include "format/ha_value.h"
 #include "format/metadata.h"
@@ -169,10 +170,7 @@ static enum kind kind_of_name(const struct input *in, const char *name)
 
 static void print_doc(const struct cli *cli, struct json *doc)
 {
-	cleanup_buf struct buf text = BUF_INIT;
-
-	json_print_pretty(doc, &text);
-	fputs(buf_str(&text), cli->out);
+	output_document(cli, doc);
 	json_free(doc);
 }
 

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "cmd/commands.h"
 #include "cmd/decide.h"
+#include "cmd/output.h"
 #include "cmd/places.h"
 #include "cmd/reasons.h"
 #include "run/config/setup_side.h"
@@ -98,10 +99,8 @@ static void print(const struct cli *cli, const struct reasons *explanation)
 
 	if (cli_has(cli, "json")) {
 		struct json *document = reasons_document(explanation);
-		cleanup_buf struct buf text = BUF_INIT;
 
-		json_print_pretty(document, &text);
-		fputs(buf_str(&text), cli->out);
+		output_document(cli, document);
 		json_free(document);
 	} else if (cli_has(cli, "explain")) {
 		reasons_print(explanation, cli->out);

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cmd/commands.h"
+#include "cmd/output.h"
 #include "cmd/places.h"
 #include "cmd/text.h"
 
@@ -149,7 +150,6 @@ static void add_row(struct json *list, const struct row *row)
 static void print_json(const struct cli *cli, const struct history *history)
 {
 	cleanup_json struct json *doc = json_object();
-	cleanup_buf struct buf text = BUF_INIT;
 	struct json *list = json_add_array(doc, "snapshots");
 
 	for (size_t i = 0; i < history->shown; i++)
@@ -163,8 +163,7 @@ static void print_json(const struct cli *cli, const struct history *history)
 			json_add_str(to, "source", source_kind_name((enum source_kind)i));
 			json_add_str(to, "detail", history->facts->sources[i].detail);
 		}
-	json_print_pretty(doc, &text);
-	fputs(buf_str(&text), cli->out);
+	output_document(cli, doc);
 }
 
 #define ROW "%-10s  %-8s  %6s  %-8.8s  %-16s  %8s  %5s  %-16s  %-10s  "

@@ -1,32 +1,49 @@
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
+#include "base/json.h"
+#include "base/mem.h"
 #include "cmd/client.h"
 #include "cmd/commands.h"
+#include "cmd/output.h"
 #include "cmd/status_offline.h"
 #include "cmd/status_text.h"
 #include "cmd/status_vertices.h"
 #include "cmd/text.h"
+#include "cmd/watch.h"
+#include "cmd/wrap.h"
+#include "core/report/status.h"
 #include "core/trace/life_trace.h"
+
+#define WATCH_MS 1000
 
 static const struct cli_option options[] = {
 	CLI_CONFIG,
-	CLI_JSON,
+	CLI_JSON_WIDE,
+	{"watch", 'w', NULL, "keep showing it, until Ctrl-C", false},
 	{"vertices", 0, NULL, "print the back-pressure and the lag of the running job instead",
 	 false},
 	{"trace", 0, NULL, "print the last steps of the running drey instead", false},
 	CLI_END,
 };
 
-static void print_status(const struct status_view *view, bool wide, FILE *out)
+static void lay_out(const struct client *client, const struct term *term, struct buf *text)
 {
 	struct status_layout layout = {
-		.term = term_of(out), .wide = wide, .now_unix_ms = clock_unix_ms()};
+		.term = *term, .wide = output_wide(client->cli), .now_unix_ms = clock_unix_ms()};
+
+	status_text(&client->view, &layout, text);
+}
+
+static void print_status(const struct client *client)
+{
+	struct term term = term_of(client->cli->out);
 	cleanup_buf struct buf text = BUF_INIT;
 
-	status_text(view, &layout, &text);
-	fputs(buf_str(&text), out);
+	lay_out(client, &term, &text);
+	fputs(buf_str(&text), client->cli->out);
 }
 
 /* No drey responds: the journal is better than nothing, if it can be read from here. */
@@ -42,6 +59,79 @@ static bool read_offline(struct client *client)
 		cli_fail(client->cli, CLI_ABSENT, "%s", err.msg);
 	return false;
 }
+
+/* ---- --watch ---- */
+
+/* A terminal shows the whole status, redrawn in place; drey may be restarting, and comes back. */
+static void draw(struct client *client, const struct term *term, const char *absent)
+{
+	cleanup_buf struct buf text = BUF_INIT, frame = BUF_INIT;
+
+	if (client->status)
+		lay_out(client, term, &text);
+	if (absent) {
+		buf_addf(&text, "%s%s", text.len_bytes ? "\n" : "", term_begin(term, TERM_YELLOW));
+		wrap_visible(absent, &text);
+		buf_addf(&text, "%s\n", term_end(term, TERM_YELLOW));
+	}
+	watch_frame(buf_str(&text), (size_t)term->height, (size_t)term->width, &frame);
+	fputs(buf_str(&frame), client->cli->out);
+}
+
+/* Elsewhere: a line, or with -o a document, whenever it says something else. */
+static void tell_change(struct client *client, const char *absent, char **told)
+{
+	cleanup_buf struct buf line = BUF_INIT, visible = BUF_INIT;
+	bool document = cli_has(client->cli, "json");
+	char time[CLOCK_TEXT_BYTES];
+
+	if (absent)
+		buf_addstr(&line, absent);
+	else if (document)
+		status_digest(client->status, false, &line);
+	else
+		buf_addf(&line, "%s: %s", client->view.phase, client->view.reason);
+	if (*told && !strcmp(*told, buf_str(&line)))
+		return;
+	xstrset(told, buf_str(&line));
+	if (document && !absent)
+		output_document(client->cli, client->status);
+	if (document)
+		return;
+	wrap_visible(buf_str(&line), &visible);
+	fprintf(client->cli->out, "%s  %s\n", clock_rfc3339(clock_unix_ms(), time),
+		buf_str(&visible));
+}
+
+/* Until Ctrl-C, or until nobody reads the output any more. */
+static int watch(struct client *client)
+{
+	const struct timespec pause = {.tv_sec = WATCH_MS / 1000};
+	cleanup_free char *told = NULL;
+	FILE *out = client->cli->out;
+	bool began = false;
+
+	for (;;) {
+		struct term term = term_of(out);
+		struct err err = {0};
+		bool absent = client_try_status(client, &err) < 0;
+
+		if (absent && err.kind == ERR_CONFIG)
+			return cli_fail(client->cli, CLI_USAGE, "%s", err.msg);
+		if (term.rewrites && !cli_has(client->cli, "json")) {
+			fputs(began ? "" : "\x1b[2J", out);
+			draw(client, &term, absent ? err.msg : NULL);
+			began = true;
+		} else {
+			tell_change(client, absent ? err.msg : NULL, &told);
+		}
+		if (fflush(out) != 0 || ferror(out))
+			return CLI_FAILED;
+		nanosleep(&pause, NULL);
+	}
+}
+
+/* ---- the command ---- */
 
 static void print_step(const struct json *step, FILE *out)
 {
@@ -63,7 +153,6 @@ static void print_step(const struct json *step, FILE *out)
 static int print_trace(struct client *client, const struct cli *cli)
 {
 	cleanup_json struct json *trace = NULL;
-	cleanup_buf struct buf text = BUF_INIT;
 	const struct json *step;
 	int64_t dropped;
 	int status = client_trace(client, &trace);
@@ -71,8 +160,7 @@ static int print_trace(struct client *client, const struct cli *cli)
 	if (status != CLI_OK)
 		return status;
 	if (cli_has(cli, "json")) {
-		json_print_pretty(trace, &text);
-		fputs(buf_str(&text), cli->out);
+		output_document(cli, trace);
 		return CLI_OK;
 	}
 	dropped = json_i64_or(trace, "dropped", 0);
@@ -95,6 +183,11 @@ static int status_run(const struct cli *cli)
 		client_close(&client);
 		return status;
 	}
+	if (cli_has(cli, "watch")) {
+		status = watch(&client);
+		client_close(&client);
+		return status;
+	}
 	status = client_status(&client);
 	if (cli_has(cli, "vertices")) {
 		if (status == CLI_OK)
@@ -108,7 +201,7 @@ static int status_run(const struct cli *cli)
 		if (cli_has(cli, "json"))
 			client_print_json(&client, status);
 		else
-			print_status(&client.view, false, cli->out);
+			print_status(&client);
 	}
 	client_close(&client);
 	return status;
@@ -126,7 +219,9 @@ const struct cli_command cmd_status = {
 		"how long the barriers of its last checkpoint were aligned. 0 if Flink responded, else 1.\n"
 		"--trace prints the last steps of the running drey instead: up to 200 events, with the phases\n"
 		"before and after each, and the effects. build/tests/sim/replay replays the output of\n"
-		"--trace --json (docs/testing.md).\n",
+		"--trace --json (docs/testing.md).\n"
+		"--watch shows it again every second, until Ctrl-C. Where the output is no terminal, it prints a\n"
+		"line whenever the phase or the reason changes; with -o json or yaml, the document.\n",
 	.options = options,
 	.statuses = "0  Running and ready: all tasks are running\n"
 		    "1  between two phases: Resolving, Launching, Stopping, Terminating;\n"
@@ -136,6 +231,7 @@ const struct cli_command cmd_status = {
 		    "3  parked: Suspended, Cancelled, Finished, Failed\n"
 		    "4  Holding\n"
 		    "5  no running drey found, or it did not respond\n",
-	.example = "drey status --json | jq -r .phase\n",
+	.example = "drey status --json | jq -r .phase\n"
+		   "drey status --watch\n",
 	.run = status_run,
 };

@@ -4,14 +4,15 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "cmd/output.h"
 #include "cmd/text.h"
 #include "flink/vertices.h"
 
 #define TIMEOUT_MS 5000
 
-static void print_json(const char *job_id, const struct flink_vertices *vertices, FILE *out)
+static void print_json(const struct cli *cli, const char *job_id,
+		       const struct flink_vertices *vertices)
 {
-	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_json struct json *doc = json_object();
 	struct json *array;
 
@@ -31,8 +32,7 @@ static void print_json(const char *job_id, const struct flink_vertices *vertices
 		json_add_known(to, "pendingRecords", vertex->pending_records, 0);
 		json_add_known(to, "alignmentMs", vertex->alignment_ms, 0);
 	}
-	json_print_pretty(doc, &text);
-	fputs(buf_str(&text), out);
+	output_document(cli, doc);
 }
 
 static void print_vertex(const struct flink_vertex *vertex, FILE *out)
@@ -82,7 +82,7 @@ int status_vertices(const struct client *client, bool json)
 		return cli_fail(client->cli, CLI_FAILED, "cannot ask Flink at %s for its job: %s",
 				url, err.msg);
 	if (json)
-		print_json(job_id, &vertices, client->cli->out);
+		print_json(client->cli, job_id, &vertices);
 	for (size_t i = 0; i < vertices.count && !json; i++)
 		print_vertex(&vertices.list[i], client->cli->out);
 	flink_vertices_release(&vertices);

@@ -17,6 +17,7 @@ struct term term_decide(const struct term_facts *facts)
 	return (struct term){
 		.width = columns < TERM_MIN_WIDTH ? TERM_MIN_WIDTH : columns,
 		.colour = !dumb && !(facts->no_color && *facts->no_color),
+		.height = facts->rows,
 		.rewrites = !dumb,
 	};
 }
@@ -28,8 +29,10 @@ struct term term_of(FILE *out)
 	int fd = fileno(out);
 
 	facts.terminal = fd >= 0 && isatty(fd);
-	if (facts.terminal && ioctl(fd, TIOCGWINSZ, &size) == 0)
+	if (facts.terminal && ioctl(fd, TIOCGWINSZ, &size) == 0) {
 		facts.columns = size.ws_col;
+		facts.rows = size.ws_row;
+	}
 	return term_decide(&facts);
 }
 

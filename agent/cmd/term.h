@@ -15,14 +15,15 @@
 struct term {
 	int width; /* columns; 0: lines are not broken */
 	bool colour;
+	int height;    /* rows; 0: not known */
 	bool rewrites; /* a line can be replaced in place */
 };
 
 /* What the decision is made from; texts may be NULL. */
 struct term_facts {
-	bool terminal;    /* the output is one */
-	int columns;      /* as the terminal reports; 0 = it does not */
-	const char *type; /* $TERM */
+	bool terminal;     /* the output is one */
+	int columns, rows; /* as the terminal reports; 0 = it does not */
+	const char *type;  /* $TERM */
 	const char *
 		no_color; /* $NO_COLOR: any text but the empty one forbids colours (no-color.org) */
 };

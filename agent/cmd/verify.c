@@ -1,5 +1,6 @@
 /* drey verify: is a snapshot complete? */
 #include "store/verify.h"
+#include "cmd/output.h"
 
 #include <inttypes.h>
 
@@ -115,12 +116,10 @@ static int verify_one(const struct cli *cli, const struct store_config *storage,
 static void print_json(const struct cli *cli, const struct json *list)
 {
 	const struct json *first = json_at(list, 0);
-	cleanup_buf struct buf text = BUF_INIT;
 
 	if (cli->arg_count == 1 && !first) /* reported on cli->err */
 		return;
-	json_print_pretty(cli->arg_count == 1 ? first : list, &text);
-	fputs(buf_str(&text), cli->out);
+	output_document(cli, cli->arg_count == 1 ? first : list);
 }
 
 static int verify_run(const struct cli *cli)

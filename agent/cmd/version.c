@@ -1,6 +1,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "cmd/commands.h"
+#include "cmd/output.h"
 
 static const struct cli_option options[] = {CLI_JSON, CLI_END};
 
@@ -14,6 +15,10 @@ static int version_run(const struct cli *cli)
 		return CLI_OK;
 	}
 	json_add_str(doc, "version", DREY_VERSION);
+	if (cli_value(cli, "output")) {
+		output_document(cli, doc);
+		return CLI_OK;
+	}
 	json_print(doc, &text);
 	fprintf(cli->out, "%s\n", buf_str(&text));
 	return CLI_OK;

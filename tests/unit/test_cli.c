@@ -44,6 +44,7 @@ static const struct cli_option options[] = {CLI_CONFIG,
 					    CLI_JSON,
 					    CLI_WAIT,
 					    {"word", 'w', "WORD", "as often as you like", true},
+					    {"flag", 'f', NULL, "a flag", false},
 					    CLI_END};
 static const struct cli_command probe = {
 	.name = "probe",
@@ -124,7 +125,6 @@ TEST(wrong_use_runs_nothing_and_says_where_help_is)
 	CHECK_STR(err_text, "drey probe: unknown option --nope; see `drey probe --help`\n");
 	CHECK_STR(out_text, "");
 	CHECK_INT(DREY("probe", "-x"), ==, CLI_USAGE);
-	CHECK_INT(DREY("probe", "-cx"), ==, CLI_USAGE);
 	CHECK_INT(DREY("probe", "--json=yes"), ==, CLI_USAGE);
 	CHECK_HAS(err_text, "--json takes no value");
 	CHECK_INT(DREY("probe", "--config"), ==, CLI_USAGE);
@@ -145,6 +145,74 @@ TEST(wrong_use_runs_nothing_and_says_where_help_is)
 	CHECK_STR(out_text, "");
 }
 
+TEST(a_slip_of_the_pen_gets_a_suggestion)
+{
+	CHECK_INT(DREY("prbe"), ==, CLI_USAGE);
+	CHECK_STR(err_text, "drey: unknown command 'prbe'; did you mean 'probe'?\n");
+	CHECK_INT(DREY("\x1b[2Jprobe"), ==, CLI_USAGE);
+	CHECK_HAS(err_text, "'\\x1b[2Jprobe'");
+	CHECK_INT(DREY("probe", "--jsn"), ==, CLI_USAGE);
+	CHECK_STR(
+		err_text,
+		"drey probe: unknown option --jsn; did you mean --json?; see `drey probe --help`\n");
+	CHECK_INT(DREY("probe", "--cofnig=x"), ==, CLI_USAGE);
+	CHECK_HAS(err_text, "unknown option --cofnig; did you mean --config?");
+	CHECK_INT(DREY("probe", "--explode"), ==, CLI_USAGE);
+	CHECK_HAS(err_text, "unknown option --explode;");
+	CHECK_INT(DREY("probe", "--\x1b]0;x"), ==, CLI_USAGE);
+	CHECK_HAS(err_text, "\\x1b]0;x");
+}
+
+TEST(letters_are_bundled)
+{
+	CHECK_INT(DREY("probe", "-cb.yaml"), ==, CLI_HELD);
+	CHECK_STR(seen.config, "b.yaml");
+	CHECK_INT(DREY("probe", "-c=b.yaml"), ==, CLI_HELD);
+	CHECK_STR(seen.config, "b.yaml");
+	CHECK_INT(DREY("probe", "-fc", "b.yaml", "-w", "a", "-wb"), ==, CLI_HELD);
+	CHECK_STR(seen.config, "b.yaml");
+	CHECK_STR(seen.words, "a b ");
+	CHECK_INT(DREY("probe", "-fh"), ==, CLI_OK);
+	CHECK_HAS(out_text, "Usage: drey probe");
+	CHECK_INT(DREY("strict", "-fh"), ==, CLI_OK);
+	CHECK_INT(DREY("probe", "-fx"), ==, CLI_USAGE);
+	CHECK_HAS(err_text, "unknown option -x;");
+	CHECK_INT(DREY("probe", "-f=1"), ==, CLI_USAGE);
+	CHECK_HAS(err_text, "-f takes no value");
+	CHECK_INT(DREY("probe", "-ff"), ==, CLI_USAGE);
+	CHECK_HAS(err_text, "-f may be given only once");
+	CHECK_INT(DREY("probe", "-fc"), ==, CLI_USAGE);
+	CHECK_HAS(err_text, "-c needs a value (FILE)");
+}
+
+TEST(the_configuration_may_stand_before_the_command)
+{
+	CHECK_INT(DREY("-c", "a.yaml", "probe", "x"), ==, CLI_HELD);
+	CHECK_STR(seen.config, "a.yaml");
+	CHECK_STR(seen.arg, "x");
+	CHECK_INT(DREY("--config=a.yaml", "probe"), ==, CLI_HELD);
+	CHECK_STR(seen.config, "a.yaml");
+	CHECK_INT(DREY("-ca.yaml", "help", "probe"), ==, CLI_OK);
+	CHECK_HAS(out_text, "Usage: drey probe");
+	CHECK_INT(DREY("-c", "a.yaml"), ==, CLI_USAGE);
+	CHECK_INT(DREY("-c"), ==, CLI_USAGE);
+	CHECK_INT(DREY("-c", "a.yaml", "probe", "-c", "b.yaml"), ==, CLI_USAGE);
+	CHECK_HAS(err_text, "-c may be given only once");
+	CHECK_INT(DREY("--json", "probe"), ==, CLI_USAGE);
+}
+
+TEST(a_document_has_a_format)
+{
+	CHECK_INT(DREY("probe", "-o", "yaml"), ==, CLI_HELD);
+	CHECK(seen.json);
+	CHECK_INT(DREY("probe", "--output=json"), ==, CLI_HELD);
+	CHECK(seen.json);
+	CHECK_INT(DREY("probe", "-o", "wide"), ==, CLI_USAGE);
+	CHECK_HAS(err_text, "--output wide: expected json or yaml");
+	CHECK_INT(DREY("probe", "-o", "json", "--json"), ==, CLI_USAGE);
+	CHECK_HAS(err_text, "exclude each other");
+}
+
 TEST(help_goes_to_standard_output)
 {
 	CHECK_INT(DREY("--help"), ==, CLI_OK);
@@ -152,8 +220,8 @@ TEST(help_goes_to_standard_output)
 	CHECK_STR(err_text, "");
 	CHECK_INT(DREY("probe", "--nope", "--help"), ==, CLI_OK);
 	CHECK_HAS(out_text, "drey probe - look\n");
-	CHECK_HAS(out_text, "Usage: drey probe [--config FILE] [--json] [--timeout DURATION] "
-			    "[--no-wait] [--word WORD]... PATH\n");
+	CHECK_HAS(out_text, "Usage: drey probe [--config FILE] [--json] [--output FORMAT] "
+			    "[--timeout DURATION] [--no-wait] [--word WORD]... [--flag] PATH\n");
 	CHECK_HAS(out_text, "  -c, --config FILE");
 	CHECK_HAS(out_text, "      --json ");
 	CHECK_HAS(out_text, "  -h, --help");

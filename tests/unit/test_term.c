@@ -10,16 +10,26 @@ TEST(colour_and_width_follow_the_terminal)
 		struct term_facts facts;
 		struct term want;
 	} rows[] = {
-		{{true, 120, "xterm", NULL}, {120, true, true}},
-		{{true, 120, "xterm", ""}, {120, true, true}},
-		{{true, 120, "xterm", "1"}, {120, false, true}},
-		{{true, 120, "dumb", NULL}, {120, false, false}},
-		{{true, 120, NULL, NULL}, {120, false, false}},
-		{{true, 120, "", NULL}, {120, false, false}},
-		{{true, 0, "xterm", NULL}, {80, true, true}},
-		{{true, 1, "xterm", NULL}, {20, true, true}},
-		{{false, 120, "xterm", NULL}, {0, false, false}},
-		{{false, 0, NULL, NULL}, {0, false, false}},
+		{{.terminal = true, .columns = 120, .type = "xterm", .no_color = NULL},
+		 {.width = 120, .colour = true, .rewrites = true}},
+		{{.terminal = true, .columns = 120, .type = "xterm", .no_color = ""},
+		 {.width = 120, .colour = true, .rewrites = true}},
+		{{.terminal = true, .columns = 120, .type = "xterm", .no_color = "1"},
+		 {.width = 120, .colour = false, .rewrites = true}},
+		{{.terminal = true, .columns = 120, .type = "dumb", .no_color = NULL},
+		 {.width = 120, .colour = false, .rewrites = false}},
+		{{.terminal = true, .columns = 120, .type = NULL, .no_color = NULL},
+		 {.width = 120, .colour = false, .rewrites = false}},
+		{{.terminal = true, .columns = 120, .type = "", .no_color = NULL},
+		 {.width = 120, .colour = false, .rewrites = false}},
+		{{.terminal = true, .columns = 0, .type = "xterm", .no_color = NULL},
+		 {.width = 80, .colour = true, .rewrites = true}},
+		{{.terminal = true, .columns = 1, .type = "xterm", .no_color = NULL},
+		 {.width = 20, .colour = true, .rewrites = true}},
+		{{.terminal = false, .columns = 120, .type = "xterm", .no_color = NULL},
+		 {.width = 0, .colour = false, .rewrites = false}},
+		{{.terminal = false, .columns = 0, .type = NULL, .no_color = NULL},
+		 {.width = 0, .colour = false, .rewrites = false}},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -34,7 +44,7 @@ TEST(colour_and_width_follow_the_terminal)
 
 TEST(without_colour_there_is_no_sequence)
 {
-	static const struct term plain = {80, false, true}, colour = {80, true, true};
+	static const struct term plain = {.width = 80}, colour = {.width = 80, .colour = true};
 
 	for (int i = TERM_PLAIN; i <= TERM_CYAN; i++) {
 		CHECK_STR(term_begin(&plain, (enum term_colour)i), "");

@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+#
+# The command line on a terminal: real terminals of tmux, and an agent that answers as a file says (fake_agent.py).
+
+# shellcheck disable=SC2016 # the backquotes are those of messages
+
+set -uo pipefail
+# shellcheck source=tests/contract/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+contract_begin tmux python3 jq
+take_port rest_port
+mkdir "$dir/state"
+drey_yaml </dev/null
+document=tests/golden/status/running.json
+
+# What the agent says: the golden document, changed by a filter of jq.
+says() { # [FILTER]
+	jq "${1:-.}" "$document" >"$dir/state/new.json" && mv "$dir/state/new.json" "$dir/state/status.json"
+}
+
+says
+python3 tests/contract/fake_agent.py "$dir/state" &
+pids+=($!)
+wait_for test -e "$dir/state/up"
+
+# ---- terminals
+
+at_exit() { tmux -S "$dir/tmux" kill-server 2>/dev/null; }
+
+# Begin a terminal that runs a command and then says its exit status; $screen has what it shows.
+terminal() { # COLUMNS ROWS COMMAND
+	tmux -S "$dir/tmux" kill-server 2>/dev/null
+	tmux -S "$dir/tmux" -f /dev/null new-session -d -x "$1" -y "$2" \
+		"env ${terminal_env:-} PATH='$BUILD:$PATH' DREY_CONFIG='$dir/drey.yaml' bash --norc -c 'trap : INT; $3; echo \"[exit \$?]\"; sleep 600'"
+}
+
+press() { tmux -S "$dir/tmux" send-keys "$@"; }
+screen() { tmux -S "$dir/tmux" capture-pane -p "$@" >"$dir/screen"; }
+shows() { # TEXT: the terminal does, soon
+	screen -e -J && sed 's/\x1b\[[0-9;]*m//g' "$dir/screen" | grep -qF -- "$1"
+}
+show=(screen out err)
+WAIT_S=20
+
+# ---- status
+
+terminal 80 40 'drey status'
+ok 'the status is on the screen' wait_for shows '[exit 0]'
+grep -q $'\033\[32mRunning' "$dir/screen"
+result $? 'the phase has its colour'
+screen
+! grep -qE '^.{81}' "$dir/screen" && grep -q '^  desired        running' "$dir/screen"
+result $? 'lines are broken to its width'
+terminal_env=NO_COLOR=1 terminal 80 40 'drey status'
+wait_for shows '[exit 0]'
+screen -e
+! grep -q $'\033' "$dir/screen"
+result $? 'NO_COLOR: no colour'
+terminal_env=TERM=dumb terminal 80 40 'drey status'
+wait_for shows '[exit 0]'
+screen -e
+! grep -q $'\033' "$dir/screen"
+result $? 'TERM=dumb: no colour'
+terminal 20 60 'drey status'
+ok '20 columns: nothing breaks' wait_for shows '[exit 0]'
+status 0 "$DREY" status -c "$dir/drey.yaml" && ! grep -q $'\033' "$dir/out" && [ "$(wc -L <"$dir/out")" -gt 100 ]
+result $? 'no terminal: no colour, and whole lines'
+
+# ---- status --watch
+
+says
+terminal 80 40 'drey status --watch'
+ok '--watch shows the status' wait_for shows 'orders: Running since'
+says '.phase = "Holding" | .cause = "NewestStateMissing" | .reason = "it is gone"'
+ok 'and redraws it when it changes' wait_for shows 'orders: Holding: it is gone'
+screen
+[ "$(grep -c '^orders: ' "$dir/screen")" -eq 1 ] && grep -q 'drey explain NewestStateMissing' "$dir/screen"
+result $? 'in place'
+mv "$dir/state/status.json" "$dir/state/away.json"
+ok 'it stays when drey gives no answer' wait_for shows 'drey closed the connection'
+mv "$dir/state/away.json" "$dir/state/status.json"
+tmux -S "$dir/tmux" resize-window -x 50 -y 10
+sleep 1.5
+screen
+[ "$(grep -c '^orders: ' "$dir/screen")" -eq 1 ] && ! grep -qE '^.{51}' "$dir/screen"
+result $? 'a smaller window gets as much as fits'
+press C-c
+ok 'Ctrl-C ends it' wait_for shows '[exit 130]'
+
+says
+terminal_env=TERM=dumb terminal 80 40 'drey status --watch'
+wait_for shows 'Z  Running: '
+says '.phase = "Holding" | .reason = "it is gone"'
+ok 'a dumb terminal gets a line for each change' wait_for shows 'Z  Holding: it is gone'
+press C-c
+says
+timeout 2.5 "$DREY" status --watch -c "$dir/drey.yaml" -o yaml >"$dir/out" 2>"$dir/err"
+[ "$(grep -c '^phase: Running$' "$dir/out")" -eq 1 ]
+result $? '--watch -o yaml: a document for each change'
+"$DREY" status --watch -c "$dir/drey.yaml" 2>"$dir/err" | head -n 1 >"$dir/out" &
+reader=$!
+wait_for test -s "$dir/out"
+says '.phase = "Holding" | .reason = "it is gone"'
+wait "$reader"
+grep -q 'Z  Running: ' "$dir/out"
+result $? 'it ends when nobody reads'
+
+contract_end
