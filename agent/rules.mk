@@ -19,5 +19,6 @@ $(TOP)/fuzz/libdrey.a: $(TOP)/fuzz/obj/runbook_pages.o
 
 # what the commands print is kept in tests/golden; this accepts what they print now
 .PHONY: golden
-golden: $(B)/tests/unit/test_status_text
-	$(Q)DREY_RENEW_GOLDEN=1 $<
+GOLDEN := status_text history_text
+golden: $(GOLDEN:%=$(B)/tests/unit/test_%)
+	$(Q)for test in $^; do DREY_RENEW_GOLDEN=1 $$test || exit 1; done

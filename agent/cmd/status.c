@@ -212,8 +212,8 @@ const struct cli_command cmd_status = {
 	.summary = "show the application's state, and what it was started from",
 	.description =
 		"Asks the drey that is running for the configuration's stateDirectory. --json prints the\n"
-		"whole document; docs/status.md describes its members. If no drey responds and the journal\n"
-		"is in a ConfigMap, it prints the state in the journal and exits with 5.\n"
+		"whole document; docs/status.md describes its members. If no drey responds, it\n"
+		"prints the state in the journal, from the file or the ConfigMap, and exits with 5.\n"
 		"--vertices asks Flink for each vertex of the running job's graph: its back-pressure, how busy\n"
 		"it is, the records that its source has not read yet (if the connector counts them), and\n"
 		"how long the barriers of its last checkpoint were aligned. 0 if Flink responded, else 1.\n"

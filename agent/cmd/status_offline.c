@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
+#include "cmd/saved_journal.h"
 #include "core/report/status.h"
-#include "run/config/setup_kube.h"
-#include "run/journal/journal_store.h"
 
 static enum phase phase_of(const char *name)
 {
@@ -37,20 +37,11 @@ static struct json *describe_journal(struct journal *journal, const char *place)
 
 int status_offline(const struct config *config, struct json **ret_document, struct err *err)
 {
-	struct setup_kube kube = {0};
-	struct journal_store *store = NULL;
+	cleanup_free char *place = NULL;
 	struct journal journal;
-	int result = setup_kube(config, &kube, err);
 
-	if (result == 0 && !(kube.on && kube.journal))
-		result = err_set(err, ERR_ABSENT, 0, "the journal is not in a ConfigMap");
-	if (result == 0) {
-		store = journal_store_open(config, &kube);
-		result = journal_store_read(store, &journal, err);
-	}
-	if (result == 0)
-		*ret_document = describe_journal(&journal, journal_store_place(store));
-	journal_store_free(store);
-	setup_kube_release(&kube);
-	return result;
+	if (saved_journal_read(config, &journal, &place, err) < 0)
+		return -1;
+	*ret_document = describe_journal(&journal, place);
+	return 0;
 }

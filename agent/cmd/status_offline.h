@@ -1,6 +1,6 @@
 /*
- * status_offline - the status document from the journal in a ConfigMap, for use without a
- * connection to drey, or when none is running: the state at the last write.
+ * status_offline - the status document from the stored journal, for use without a connection to drey,
+ * or when none is running: the state at the last write.
  */
 #ifndef DREY_CMD_STATUS_OFFLINE_H
 #define DREY_CMD_STATUS_OFFLINE_H
@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "run/config/config.h"
 
-/* The caller frees *ret_document. ERR_ABSENT: the journal is a file, or there is none. */
+/* The caller frees *ret_document. ERR_ABSENT: there is no journal. Other errors: as saved_journal_read(). */
 int status_offline(const struct config *config, struct json **ret_document, struct err *err);
 
 #endif

@@ -9,7 +9,7 @@ set -uo pipefail
 # shellcheck source=tests/contract/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 contract_begin
-COMMANDS='run resolve check status explain savepoint checkpoint suspend resume restart rescale cancel do-not-restart snapshots verify inspect handover join gc version'
+COMMANDS='run resolve check status history explain savepoint checkpoint suspend resume restart rescale cancel do-not-restart snapshots verify inspect handover join gc version'
 
 # Run drey; its status is in $status, its output in $dir/out and $dir/err.
 drey() {
@@ -124,6 +124,27 @@ DREY_CONFIG=$dir/drey.yaml drey status
 refused 'DREY_CONFIG names the configuration' 5 "no drey is running for $dir/state"
 [ -z "$(ls -A "$dir/state")" ]
 result $? 'commands that find nobody leave nothing behind'
+
+# ---- the journal, without a drey ---------------------------------------------------------------------------
+
+cp tests/fixtures/journal/0.1.0-failed.json "$dir/state/journal.json"
+printf 'application: e2e\nstateDirectory: %s\nflink: {command: [java]}\n' "$dir/state" >"$dir/e2e.yaml"
+drey -c "$dir/e2e.yaml" status
+[ "$status" -eq 5 ] && grep -q "^e2e: Failed since 2026-11-22 20:52 UTC .* no drey responds here; this is the content of $dir/state/journal.json" "$dir/out"
+result $? 'status reads the journal in the file, and exits with 5'
+drey history -c "$dir/e2e.yaml" --limit 1
+[ "$status" -eq 0 ] && grep -q '^  launch 5 ' "$dir/out" && ! grep -q '^  launch 4 ' "$dir/out" && grep -q 'and 4 earlier launches' "$dir/out"
+result $? 'history reads it, too'
+drey history -c "$dir/e2e.yaml" -o json
+[ "$status" -eq 0 ] && [ "$(jq -c '[.launches[].number]' "$dir/out")" = '[1,2,3,4,5]' ]
+result $? 'history -o json: every launch'
+drey history -c "$dir/e2e.yaml" --limit x
+refused 'history: a limit is a number' 2 '--limit x'
+drey history -c "$dir/drey.yaml"
+refused 'the journal of another application is refused' 2 "e2e"
+rm "$dir/state/journal.json"
+drey history -c "$dir/drey.yaml"
+refused 'history: no journal' 5 'there is no journal' "$dir/state/journal.json"
 
 # ---- explain: from the binary, so an empty directory is enough ----------------------------------------------
 

@@ -2,17 +2,16 @@
  * What `drey status` prints, compared with tests/golden/status: each document there at several widths,
  * with and without colour. `make golden` writes what is printed now.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "cmd/status_text.h"
+#include "tests/unit/golden.h"
 #include "tests/unit/tap.h"
 
-#define GOLDEN "tests/golden/status/"
-#define NOW    INT64_C(1795662720000) /* 2026-11-26 03:12:00 UTC */
+#define NOW INT64_C(1795662720000) /* 2026-11-26 03:12:00 UTC */
 
 static const char *const names[] = {"running", "holding",   "waiting", "suspended",
 				    "failed",  "candidate", "hostile", "fresh"};
@@ -31,7 +30,7 @@ static const struct {
 
 static struct json *read_document(const char *name)
 {
-	cleanup_free char *path = xasprintf(GOLDEN "%s.json", name);
+	cleanup_free char *path = xasprintf("tests/golden/status/%s.json", name);
 	cleanup_buf struct buf text = BUF_INIT;
 	struct json *doc;
 
@@ -39,23 +38,6 @@ static struct json *read_document(const char *name)
 	doc = json_parse(buf_str(&text), text.len_bytes, 1 << 20, NULL);
 	CHECK(doc != NULL);
 	return doc;
-}
-
-static void compare(const char *name, const char *layout, const char *text)
-{
-	cleanup_free char *path = xasprintf(GOLDEN "%s.%s.txt", name, layout);
-	cleanup_buf struct buf want = BUF_INIT;
-	FILE *file;
-
-	if (getenv("DREY_RENEW_GOLDEN")) {
-		file = fopen(path, "w");
-		CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
-		return;
-	}
-	if (!CHECK(fs_read(path, 1 << 20, &want, NULL) == 0))
-		tap_note("%s is not there; `make golden` writes it", path);
-	if (!CHECK_STR(text, buf_str(&want)))
-		tap_note("%s; `make golden` accepts it", path);
 }
 
 TEST(the_status_looks_as_it_is_kept)
@@ -67,9 +49,11 @@ TEST(the_status_looks_as_it_is_kept)
 		status_view_read(doc, &view);
 		for (size_t k = 0; k < ARRAY_LEN(layouts); k++) {
 			cleanup_buf struct buf text = BUF_INIT;
+			cleanup_free char *file =
+				xasprintf("status/%s.%s.txt", names[i], layouts[k].name);
 
 			status_text(&view, &layouts[k].layout, &text);
-			compare(names[i], layouts[k].name, buf_str(&text));
+			golden_check(file, buf_str(&text));
 		}
 	}
 }
