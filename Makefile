@@ -140,13 +140,13 @@ format:
 bench bench-quick: all
 	$(Q)bench/run.sh $@
 
-install: all
+install: all $(if $(HELPS),install-helps)
 	install -D -m 755 $(B)/drey-init $(DESTDIR)$(PREFIX)/bin/drey-init
 	install -D -m 755 $(B)/drey $(DESTDIR)$(PREFIX)/bin/drey
 	install -D -m 755 -t $(DESTDIR)$(PREFIX)/share/drey/hooks hooks/newest-savepoint
 	$(Q)$(foreach jar,$(wildcard $(JARS)),install -D -m 644 $(jar) $(DESTDIR)$(PREFIX)/lib/drey/$(jar:$(TOP)/drey-%=%);)
 
 clean:
-	rm -rf $(TOP)/obj $(TOP)/static $(TOP)/san $(TOP)/cov $(TOP)/bench $(TOP)/tests $(TOP)/fuzz $(TOP)/drey $(TOP)/drey-init $(TOP)/libdrey.a $(JARS)
+	rm -rf $(TOP)/obj $(TOP)/man $(TOP)/manual $(TOP)/completions $(TOP)/static $(TOP)/san $(TOP)/cov $(TOP)/bench $(TOP)/tests $(TOP)/fuzz $(TOP)/drey $(TOP)/drey-init $(TOP)/libdrey.a $(JARS)
 
 -include $(shell find $(B)/obj $(TOP)/fuzz/obj -name '*.d' 2>/dev/null)

@@ -22,3 +22,21 @@ $(TOP)/fuzz/libdrey.a: $(TOP)/fuzz/obj/runbook_pages.o
 GOLDEN := status_text history_text
 golden: $(GOLDEN:%=$(B)/tests/unit/test_%)
 	$(Q)for test in $^; do DREY_RENEW_GOLDEN=1 $$test || exit 1; done
+
+# the manual pages and the completions, from the tables of the commands; not where the program does not run here
+HELPS := $(if $(STATIC)$(SAN)$(COV),,$(B)/man/drey.1)
+all: $(HELPS)
+$(B)/manual: $(B)/obj/tools/manual.o $(B)/libdrey.a
+	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
+
+$(B)/man/drey.1: $(B)/manual $(B)/drey
+	$(Q)rm -rf $(B)/man $(B)/completions && mkdir -p $(B)/man $(B)/completions
+	$(Q)for shell in bash zsh fish; do $(B)/drey completion $$shell >$(B)/completions/$$shell || exit 1; done
+	$(Q)$(B)/manual $(B)/man
+
+.PHONY: install-helps
+install-helps: $(HELPS)
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(B)/man/*.1
+	install -D -m 644 $(B)/completions/bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/drey
+	install -D -m 644 $(B)/completions/zsh $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_drey
+	install -D -m 644 $(B)/completions/fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/drey.fish
