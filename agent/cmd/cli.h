@@ -86,12 +86,19 @@ struct cli {
 		"output", 'o', "FORMAT", CLI_OUTPUT_WIDE, false                                    \
 	}
 #define CLI_OUTPUT_WIDE "print one document as json or yaml, or more as text: wide"
+#define CLI_DRY_RUN                                                                                \
+	{                                                                                          \
+		"dry-run", 0, NULL, "print what would be requested, and change nothing", false     \
+	}
+#define CLI_YES                                                                                    \
+	{                                                                                          \
+		"yes", 'y', NULL, "do not ask on a terminal", false                                \
+	}
 #define CLI_WAIT                                                                                   \
 	{"timeout", 't', "DURATION", "maximum time to wait, for example 90s (default 10min)",      \
 	 false},                                                                                   \
-	{                                                                                          \
-		"no-wait", 0, NULL, "return as soon as the request is durable", false              \
-	}
+		{"no-wait", 0, NULL, "return as soon as the request is durable", false},           \
+		CLI_DRY_RUN
 #define CLI_END                                                                                    \
 	{                                                                                          \
 		NULL, 0, NULL, NULL, false                                                         \

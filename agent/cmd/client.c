@@ -10,6 +10,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "cmd/consent.h"
 #include "cmd/output.h"
 #include "cmd/text.h"
 #include "control/control_socket.h"
@@ -386,8 +387,15 @@ int client_do(struct client *client, const struct control_request *request,
 {
 	const struct cli *cli = client->cli;
 	bool json = cli_has(cli, "json"), waits = !cli_has(cli, "no-wait");
-	int status = client_send(client, request);
+	int status = client->status ? CLI_OK : client_status(client);
 
+	if (status != CLI_OK)
+		return status;
+	if (consent_dry_run(cli))
+		return consent_would(cli, "%s (%s is %s)",
+				     goal->would ? goal->would : cli->command->summary,
+				     client->config.application, client->view.phase);
+	status = client_send(client, request);
 	if (status != CLI_OK)
 		return status;
 	if (waits)

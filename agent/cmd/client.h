@@ -104,10 +104,12 @@ struct client_goal {
 	client_judge *judge;
 	void *arg; /* of judge() */
 	void (*print)(const struct client *client, void *arg);
+	/* for --dry-run: "start the job without any state"; NULL: the command's summary */
+	const char *would;
 };
 
-/* client_send(), client_wait() unless --no-wait is given, and the answer: with --json the status
- * document, else what goal->print() prints after CLI_OK. */
+/* With --dry-run only what would be requested. Else client_send(), client_wait() unless --no-wait is
+ * given, and the answer: with --json the status document, else what goal->print() prints after CLI_OK. */
 int client_do(struct client *client, const struct control_request *request,
 	      const struct client_goal *goal);
 

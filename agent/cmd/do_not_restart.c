@@ -2,8 +2,9 @@
 
 #include "cmd/client.h"
 #include "cmd/commands.h"
+#include "cmd/consent.h"
 
-static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_END};
+static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_DRY_RUN, CLI_END};
 
 static int do_not_restart_run(const struct cli *cli)
 {
@@ -17,7 +18,15 @@ static int do_not_restart_run(const struct cli *cli)
 	status = client_open(&client, cli);
 	if (status != CLI_OK)
 		return status;
-	status = client_send(&client, &request);
+	status = client_status(&client);
+	if (status == CLI_OK && consent_dry_run(cli)) {
+		consent_would(cli, "turn do-not-restart %s (it is %s)", cli->args[0],
+			      client.view.do_not_restart ? "on" : "off");
+		client_close(&client);
+		return CLI_OK;
+	}
+	if (status == CLI_OK)
+		status = client_send(&client, &request);
 	if (status == CLI_OK && cli_has(cli, "json")) {
 		status = client_status(&client);
 		if (status == CLI_OK)

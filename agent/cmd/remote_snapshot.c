@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cmd/client.h"
+#include "cmd/consent.h"
 #include "cmd/remote.h"
 #include "cmd/text.h"
 #include "kube/configmap.h"
@@ -214,6 +215,9 @@ static int snapshot_work(struct remote *remote, void *arg)
 	journal_release(&journal);
 	if (status != CLIENT_CONTINUE)
 		return status;
+	if (consent_dry_run(remote->cli))
+		return consent_would(remote->cli, "request a %s through ConfigMap %s", wait->what,
+				     remote->setup.control);
 	if ((status = client_nonce(remote->cli, &wait->nonce)) != CLI_OK)
 		return status;
 	wait->remote = remote;

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cmd/client.h"
+#include "cmd/consent.h"
 #include "cmd/remote.h"
 #include "cmd/text.h"
 #include "kube/flinkapp.h"
@@ -270,7 +271,11 @@ static int stop_step(struct stop *stop, const struct journal *journal)
 	step = judge_scaled(stop, journal, step, &text);
 	switch (step) {
 	case STOP_ASK:
-		return ask_stop(stop, journal);
+		return consent_dry_run(remote->cli)
+			       ? consent_would(remote->cli, "set state: %s in ConfigMap %s",
+					       desired_state_name(stop->request.goal),
+					       remote->setup.control)
+			       : ask_stop(stop, journal);
 	case STOP_DONE:
 		print_end(stop, text);
 		return CLI_OK;

@@ -148,7 +148,7 @@ static int rescale_ask(struct client *client, void *arg)
 	of->nonce = nonce;
 	return client_do(
 		client, &request,
-		&(struct client_goal){"the parallelism", rescale_judge, of, print_rescaled});
+		&(struct client_goal){"the parallelism", rescale_judge, of, print_rescaled, NULL});
 }
 
 static int rescale_run(const struct cli *cli)

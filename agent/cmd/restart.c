@@ -43,9 +43,9 @@ static int restart_ask(struct client *client, void *arg)
 	if ((status = client_nonce(cli, &nonce)) != CLI_OK)
 		return status;
 	request.nonce = nonce;
-	return client_do(
-		client, &request,
-		&(struct client_goal){"the restart", restart_judge, nonce, client_print_restored});
+	return client_do(client, &request,
+			 &(struct client_goal){"the restart", restart_judge, nonce,
+					       client_print_restored, NULL});
 }
 
 static int restart_run(const struct cli *cli)

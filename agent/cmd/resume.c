@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "cmd/client.h"
 #include "cmd/commands.h"
+#include "cmd/consent.h"
 
 static const struct cli_option options[] = {
 	CLI_CONFIG,
@@ -18,6 +19,7 @@ static const struct cli_option options[] = {
 	{"allow-non-restored-state", 'n', NULL,
 	 "leave out state of operators that the job no longer has, of the\nnewest state or of --from; used once",
 	 false},
+	CLI_YES,
 	{"foreign", 0, NULL, "with --from: deliberately accept a snapshot of another job", false},
 	CLI_END};
 
@@ -75,8 +77,30 @@ static int make_request(const struct cli *cli, struct control_request *request)
 	return client_nonce(cli, &request->restore.token);
 }
 
+static int ask_empty(struct client *client)
+{
+	const struct status_view *view = &client->view;
+	const char *newest = *view->checkpoint_path ? view->checkpoint_path : view->savepoint_path;
+
+	return consent_ask(client->cli, "Start %s without any state%s%s%s?", view->application,
+			   *newest ? ", and leave what it has processed (" : "", newest,
+			   *newest ? ") behind" : "");
+}
+
+/* For --dry-run; the caller frees it. */
+static char *what_would(const struct control_request *request)
+{
+	if (request->restore.kind == RESTORE_EMPTY)
+		return xstrdup("start the job without any state");
+	if (request->restore.kind == RESTORE_PATH)
+		return xasprintf("start the job from %s", request->restore.path);
+	return xstrdup(
+		"start the job from its newest state, as the last line of `drey resolve --explain` says");
+}
+
 static int resume_ask(struct client *client, void *arg)
 {
+	cleanup_free char *would = NULL;
 	const struct control_request *request = arg;
 	const struct status_view *view = &client->view;
 	int status = client_mark(client);
@@ -89,9 +113,13 @@ static int resume_ask(struct client *client, void *arg)
 			client->cli, CLI_FAILED,
 			"the application is %s; run `drey suspend` or `drey cancel` first; nothing was changed",
 			view->phase);
-	return client_do(
-		client, request,
-		&(struct client_goal){"phase Running", resume_judge, NULL, client_print_restored});
+	if (request->restore.kind == RESTORE_EMPTY && !consent_dry_run(client->cli) &&
+	    (status = ask_empty(client)) != CLI_OK)
+		return status;
+	would = what_would(request);
+	return client_do(client, request,
+			 &(struct client_goal){"phase Running", resume_judge, NULL,
+					       client_print_restored, would});
 }
 
 static int resume_run(const struct cli *cli)
@@ -114,7 +142,8 @@ const struct cli_command cmd_resume = {
 		"drey searches for the newest state again. Waits until Flink has reported what it\n"
 		"restored, and prints it. --from, --empty and --allow-non-restored-state decide what drey\n"
 		"would not decide alone. Each is for one launch, which is repeated as long as it has left\n"
-		"no state of its own. `drey resolve --explain` shows beforehand what a launch would do.\n",
+		"no state of its own. `drey resolve --explain` shows beforehand what a launch would do. On a\n"
+		"terminal --empty asks first; --yes answers that, and scripts are not asked.\n",
 	.options = options,
 	.statuses = "0  Running, and restored what was decided\n"
 		    "1  it failed; or the job is already running and a restore was requested\n"

@@ -58,9 +58,9 @@ static int suspend_ask(struct client *client, void *arg)
 	(void)arg;
 	if (status != CLI_OK)
 		return status;
-	return client_do(
-		client, &request,
-		&(struct client_goal){"phase Suspended", suspend_judge, NULL, print_savepoint});
+	return client_do(client, &request,
+			 &(struct client_goal){"phase Suspended", suspend_judge, NULL,
+					       print_savepoint, NULL});
 }
 
 static int suspend_run(const struct cli *cli)

@@ -25,22 +25,25 @@ wait_for test -e "$dir/state/up"
 
 # ---- terminals
 
-at_exit() { tmux -S "$dir/tmux" kill-server 2>/dev/null; }
+number=0
+tm() { tmux -S "$dir/tmux.$number" "$@"; }
+at_exit() { tm kill-server 2>/dev/null; }
 
 # Begin a terminal that runs a command and then says its exit status; $screen has what it shows.
 terminal() { # COLUMNS ROWS COMMAND
-	tmux -S "$dir/tmux" kill-server 2>/dev/null
-	tmux -S "$dir/tmux" -f /dev/null new-session -d -x "$1" -y "$2" \
+	tm kill-server 2>/dev/null
+	number=$((number + 1)) # a server that is ending would take the next one with it
+	tm -f /dev/null new-session -d -x "$1" -y "$2" \
 		"env ${terminal_env:-} PATH='$BUILD:$PATH' DREY_CONFIG='$dir/drey.yaml' bash --norc -c 'trap : INT; $3; echo \"[exit \$?]\"; sleep 600'"
 }
 
-press() { tmux -S "$dir/tmux" send-keys "$@"; }
-screen() { tmux -S "$dir/tmux" capture-pane -p "$@" >"$dir/screen"; }
+press() { tm send-keys "$@"; }
+screen() { tm capture-pane -p "$@" >"$dir/screen"; }
 shows() { # TEXT: the terminal does, soon
 	screen -e -J && sed 's/\x1b\[[0-9;]*m//g' "$dir/screen" | grep -qF -- "$1"
 }
 show=(screen out err)
-WAIT_S=20
+WAIT_S=15
 
 # ---- status
 
@@ -79,7 +82,7 @@ result $? 'in place'
 mv "$dir/state/status.json" "$dir/state/away.json"
 ok 'it stays when drey gives no answer' wait_for shows 'drey closed the connection'
 mv "$dir/state/away.json" "$dir/state/status.json"
-tmux -S "$dir/tmux" resize-window -x 50 -y 10
+tm resize-window -x 50 -y 10
 sleep 1.5
 screen
 [ "$(grep -c '^orders: ' "$dir/screen")" -eq 1 ] && ! grep -qE '^.{51}' "$dir/screen"
@@ -104,5 +107,37 @@ says '.phase = "Holding" | .reason = "it is gone"'
 wait "$reader"
 grep -q 'Z  Running: ' "$dir/out"
 result $? 'it ends when nobody reads'
+
+# ---- questions
+
+says
+rm -f "$dir/state/requests"
+terminal 80 20 'drey cancel --no-wait'
+ok 'cancel asks' wait_for shows 'Cancel orders (Running) without a savepoint: the work since checkpoint 1807'
+press n Enter
+ok 'no: nothing was changed' wait_for shows '[exit 1]'
+[ ! -e "$dir/state/requests" ]
+result $? 'and nothing was requested'
+terminal 80 20 'drey cancel --no-wait'
+wait_for shows '[y/N]'
+press C-d
+ok 'the end of the input means no' wait_for shows '[exit 1]'
+terminal 80 20 'drey cancel --no-wait'
+wait_for shows '[y/N]'
+press y Enter
+ok 'yes' wait_for shows '[exit 0]'
+[ "$(jq -r .command "$dir/state/requests")" = cancel ]
+result $? 'and it is requested'
+rm -f "$dir/state/requests"
+terminal 80 20 'drey cancel --no-wait --yes'
+ok '--yes: no question' wait_for shows '[exit 0]'
+says '.phase = "Suspended"'
+terminal 80 20 'drey resume --empty --no-wait'
+ok 'resume --empty asks' wait_for shows 'Start orders without any state, and leave what it has processed (s3://'
+press Enter
+ok 'the default is no' wait_for shows '[exit 1]'
+rm -f "$dir/state/requests"
+status 0 "$DREY" resume --empty --no-wait -c "$dir/drey.yaml" </dev/null && [ -s "$dir/state/requests" ]
+result $? 'a script is not asked'
 
 contract_end

@@ -220,8 +220,9 @@ TEST(help_goes_to_standard_output)
 	CHECK_STR(err_text, "");
 	CHECK_INT(DREY("probe", "--nope", "--help"), ==, CLI_OK);
 	CHECK_HAS(out_text, "drey probe - look\n");
-	CHECK_HAS(out_text, "Usage: drey probe [--config FILE] [--json] [--output FORMAT] "
-			    "[--timeout DURATION] [--no-wait] [--word WORD]... [--flag] PATH\n");
+	CHECK_HAS(out_text,
+		  "Usage: drey probe [--config FILE] [--json] [--output FORMAT] "
+		  "[--timeout DURATION] [--no-wait] [--dry-run] [--word WORD]... [--flag] PATH\n");
 	CHECK_HAS(out_text, "  -c, --config FILE");
 	CHECK_HAS(out_text, "      --json ");
 	CHECK_HAS(out_text, "  -h, --help");

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cmd/commands.h"
+#include "cmd/consent.h"
 #include "control/control_request.h"
 #include "control/control_socket.h"
 #include "tests/unit/tap.h"
@@ -651,6 +652,47 @@ TEST(do_not_restart_is_turned_on_and_off)
 	CHECK_INT(run(&drey, WORDS("do-not-restart", "off")), ==, CLI_OK);
 	CHECK_STR(drey.request, "{\"command\":\"do-not-restart\",\"on\":false}");
 	end(&drey);
+}
+
+TEST(a_dry_run_requests_nothing)
+{
+	static const char *const running[] = {RUNNING, NULL};
+	static const char *const suspended[] = {DOC("Suspended", "suspended", ""), NULL};
+	const struct {
+		const char *const *documents, *const *words, *says;
+	} rows[] = {
+		{running, WORDS("suspend", "--dry-run"),
+		 "dry run: would stop the job with a savepoint and keep it stopped (orders is Running); nothing was changed\n"},
+		{running, WORDS("cancel", "--dry-run"), "would stop the job without a savepoint"},
+		{running, WORDS("savepoint", "--dry-run"), "would take a savepoint now"},
+		{running, WORDS("restart", "--dry-run"),
+		 "would stop the job with a savepoint and start it from there"},
+		{running, WORDS("rescale", "--dry-run", "--reset"), "would "},
+		{running, WORDS("do-not-restart", "--dry-run", "on"),
+		 "would turn do-not-restart on (it is off)"},
+		{suspended, WORDS("resume", "--dry-run", "--empty"),
+		 "would start the job without any state (orders is Suspended)"},
+		{suspended, WORDS("resume", "--dry-run", "--from", "s3://b/\x1b[2J"),
+		 "would start the job from s3://b/\\x1b[2J (orders is Suspended)"},
+		{suspended, WORDS("resume", "--dry-run"), "from its newest state"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct pretender drey;
+
+		begin(&drey, rows[i].documents);
+		CHECK_INT(run(&drey, rows[i].words), ==, CLI_OK);
+		CHECK_HAS(out_text, rows[i].says);
+		CHECK(!drey.request);
+		end(&drey);
+	}
+}
+
+TEST(only_yes_means_yes)
+{
+	CHECK(consent_is_yes("y\n") && consent_is_yes("Y") && consent_is_yes("yes\r\n"));
+	CHECK(!consent_is_yes("") && !consent_is_yes("\n") && !consent_is_yes("n\n"));
+	CHECK(!consent_is_yes("yesterday\n") && !consent_is_yes(" y\n") && !consent_is_yes("ye\n"));
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,27 @@
+/*
+ * consent - before something is changed: --dry-run, and the question of the commands that lose something.
+ */
+#ifndef DREY_CMD_CONSENT_H
+#define DREY_CMD_CONSENT_H
+
+#include <stdbool.h>
+
+#include "cmd/cli.h"
+
+/* --dry-run was given; false for a command without that option. */
+bool consent_dry_run(const struct cli *cli);
+
+/* With --dry-run: a line on cli->out, "dry run: would WOULD; nothing was changed". Returns CLI_OK. */
+int consent_would(const struct cli *cli, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/*
+ * Ask "QUESTION [y/N]" where a person sits: standard input and cli->err are terminals, and --yes was not
+ * given. CLI_OK: yes, or nobody is there to ask (scripts go on as before). CLI_FAILED with a message: no.
+ */
+int consent_ask(const struct cli *cli, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Does this answer mean yes? Pure. */
+bool consent_is_yes(const char *answer);
+
+#endif
