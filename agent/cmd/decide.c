@@ -31,3 +31,23 @@ bool decide_lifted(const struct decide *decide, struct facts *facts, const struc
 	decide_now(&other, facts, ret_decision);
 	return true;
 }
+
+/* What on_control() does with a resume (core/lifecycle/lifecycle.c). */
+bool decide_resumed(const struct decide *decide, struct facts *facts, const struct decision *now,
+		    struct decision *ret_decision)
+{
+	struct journal resumed = *decide->journal; /* borrows all that it has */
+	struct decide other = *decide;
+
+	if (now->kind != DECISION_PARK)
+		return false;
+	resumed.intent.do_not_restart = false;
+	resumed.intent.state = DESIRED_RUNNING;
+	resumed.intent.restore = (struct restore_request){0};
+	resumed.outcome = (struct outcome){0};
+	resumed.failure_count = 0;
+	resumed.failed_generation_count = 0;
+	other.journal = &resumed;
+	decide_now(&other, facts, ret_decision);
+	return true;
+}

@@ -29,4 +29,9 @@ void decide_now(const struct decide *decide, struct facts *facts, struct decisio
 bool decide_lifted(const struct decide *decide, struct facts *facts, const struct decision *now,
 		   struct decision *ret_decision);
 
+/* If `now` parks the application: the decision after a plain `drey resume` with do-not-restart off, with
+ * its verdicts. False: it is not parked, and nothing has changed. */
+bool decide_resumed(const struct decide *decide, struct facts *facts, const struct decision *now,
+		    struct decision *ret_decision);
+
 #endif

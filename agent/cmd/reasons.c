@@ -9,13 +9,23 @@
 #include "cmd/cli.h"
 #include "cmd/text.h"
 
+static const struct candidate *chosen_by(const struct decision *decision, const struct facts *facts)
+{
+	if ((decision->kind != DECISION_START_FROM && decision->kind != DECISION_CONTINUE) ||
+	    decision->candidate >= facts->candidate_count)
+		return NULL;
+	return &facts->candidates[decision->candidate];
+}
+
 static const struct candidate *chosen(const struct reasons *ex)
 {
-	if ((ex->decision->kind != DECISION_START_FROM &&
-	     ex->decision->kind != DECISION_CONTINUE) ||
-	    ex->decision->candidate >= ex->facts->candidate_count)
-		return NULL;
-	return &ex->facts->candidates[ex->decision->candidate];
+	return chosen_by(ex->decision, ex->facts);
+}
+
+/* The last of the decisions: the verdicts are from it. */
+static const struct decision *judge_of(const struct reasons *ex)
+{
+	return ex->resumed ? ex->resumed : ex->lifted ? ex->lifted : ex->decision;
 }
 
 int reasons_status(const struct decision *decision)
@@ -78,10 +88,10 @@ static const char *detail_of(const struct reasons *ex, const struct source_fact 
 	return source->detail ? source->detail : "";
 }
 
-static const char *verdict_of(const struct candidate *candidate)
+/* A candidate that no rule has reached was not rejected. */
+static const char *verdict_of(const struct candidate *candidate, const char *not_judged)
 {
-	return verdict_name(candidate->verdict == VERDICT_NONE ? VERDICT_REJECTED
-							       : candidate->verdict);
+	return candidate->verdict == VERDICT_NONE ? not_judged : verdict_name(candidate->verdict);
 }
 
 static const char *reason_of(const struct reasons *ex, const struct candidate *candidate,
@@ -89,17 +99,17 @@ static const char *reason_of(const struct reasons *ex, const struct candidate *c
 {
 	if (candidate->verdict != VERDICT_NONE)
 		return candidate->reason ? candidate->reason : "";
-	snprintf(text, size, "not checked: rule %d decided first", ex->decision->rule);
+	snprintf(text, size, "rule %d decided first", judge_of(ex)->rule);
 	return text;
 }
 
-/* Chosen first, then older, then rejected; inside each the newest first. */
+/* Chosen first, then older, then rejected, then what was not judged; inside each the newest first. */
 static int by_rank(const void *a, const void *b)
 {
 	const struct candidate *left = *(const struct candidate *const *)a;
 	const struct candidate *right = *(const struct candidate *const *)b;
-	enum verdict left_verdict = left->verdict ? left->verdict : VERDICT_REJECTED;
-	enum verdict right_verdict = right->verdict ? right->verdict : VERDICT_REJECTED;
+	int left_verdict = left->verdict ? (int)left->verdict : VERDICT_REJECTED + 1;
+	int right_verdict = right->verdict ? (int)right->verdict : VERDICT_REJECTED + 1;
 	const struct snapshot *x = &left->snapshot, *y = &right->snapshot;
 
 	if (left_verdict != right_verdict)
@@ -148,7 +158,7 @@ static void add_candidate(struct json *list, const struct reasons *ex,
 	json_add_bool(to, "haFormer", candidate->in_ha && candidate->ha_former);
 	json_add_str(to, "haIntegrity",
 		     candidate->in_ha ? reasons_integrity(candidate->recovery) : NULL);
-	json_add_str(to, "verdict", verdict_of(candidate));
+	json_add_str(to, "verdict", verdict_of(candidate, "notJudged"));
 	json_add_str(to, "reason", reason_of(ex, candidate, text, sizeof(text)));
 }
 
@@ -183,6 +193,17 @@ static void add_directories(struct json *source, const struct facts *facts, enum
 	}
 }
 
+static struct json *add_other(struct json *doc, const char *name, const struct decision *decision)
+{
+	struct json *to = json_add_object(doc, name);
+
+	json_add_str(to, "decision", decision_kind_name(decision->kind));
+	json_add_i64(to, "rule", decision->rule);
+	json_add_str(to, "cause", cause_name(decision->cause));
+	json_add_str(to, "reason", decision->reason);
+	return to;
+}
+
 struct json *reasons_document(const struct reasons *ex)
 {
 	cleanup_free const struct candidate **candidates = ranked(ex->facts);
@@ -196,13 +217,13 @@ struct json *reasons_document(const struct reasons *ex)
 	json_add_bool(doc, "allowNonRestoredState", ex->decision->allow_non_restored);
 	add_snapshot(doc, chosen(ex));
 	add_launch(doc, ex);
-	if (ex->lifted) {
-		struct json *to = json_add_object(doc, "whenLifted");
+	if (ex->lifted)
+		add_other(doc, "whenLifted", ex->lifted);
+	if (ex->resumed) {
+		const struct candidate *from = chosen_by(ex->resumed, ex->facts);
 
-		json_add_str(to, "decision", decision_kind_name(ex->lifted->kind));
-		json_add_i64(to, "rule", ex->lifted->rule);
-		json_add_str(to, "cause", cause_name(ex->lifted->cause));
-		json_add_str(to, "reason", ex->lifted->reason);
+		json_add_str(add_other(doc, "whenResumed", ex->resumed), "path",
+			     from ? from->snapshot.path : NULL);
 	}
 	list = json_add_array(doc, "sources");
 	for (int i = 0; i < SOURCE_COUNT; i++) {
@@ -270,7 +291,7 @@ static void print_condition(const struct candidate *candidate, const char *reaso
 	text_print(candidate->detail, out);
 }
 
-#define ROW "%-8s  %-11s  %-10s  %6s  %-8.8s  %-16s  %8s  %5s  "
+#define ROW "%-10s  %-11s  %-10s  %6s  %-8.8s  %-16s  %8s  %5s  "
 
 static void print_candidate(const struct reasons *ex, const struct candidate *candidate, FILE *out)
 {
@@ -286,11 +307,11 @@ static void print_candidate(const struct reasons *ex, const struct candidate *ca
 		text_size(snapshot->size_bytes, size);
 	if (snapshot->file_count >= 0)
 		snprintf(files, sizeof(files), "%" PRId64, snapshot->file_count);
-	fprintf(out, ROW, verdict_of(candidate), source_kind_name(candidate->source),
+	fprintf(out, ROW, verdict_of(candidate, "not judged"), source_kind_name(candidate->source),
 		snapshot_kind_name(snapshot->kind), id, *snapshot->job_id ? snapshot->job_id : "-",
 		age, size, files);
 	text_print(snapshot->path, out);
-	fputs("\n          ", out);
+	fputs("\n            ", out);
 	text_print(reason_of(ex, candidate, reason, sizeof(reason)), out);
 	print_condition(candidate, reason_of(ex, candidate, reason, sizeof(reason)), out);
 	fputc('\n', out);
@@ -332,6 +353,32 @@ static void print_sources(const struct reasons *ex, FILE *out)
 	}
 }
 
+/* The last line: what somebody who reads this at night is about to type. */
+static void print_resume(const struct reasons *ex, FILE *out)
+{
+	const struct decision *decision = ex->resumed ? ex->resumed : ex->decision;
+	const struct candidate *from = chosen_by(decision, ex->facts);
+
+	fputs(ex->lifted ? "\nwith do-not-restart off, a resume would " : "\na resume would ", out);
+	if (from) {
+		fprintf(out, "start from %s ", snapshot_kind_name(from->snapshot.kind));
+		text_print(from->snapshot.path, out);
+		if (from->snapshot.checkpoint_id > 0)
+			fprintf(out, " (checkpoint id %" PRId64 ")", from->snapshot.checkpoint_id);
+	} else if (decision->kind == DECISION_START_EMPTY) {
+		fputs("start without any state", out);
+	} else if (ex->resumed) {
+		fprintf(out,
+			"not start the job: %s (rule %d): ", decision_kind_name(decision->kind),
+			decision->rule);
+		text_print(decision->reason, out);
+	} else {
+		fputs("not start the job either, for the same reason; it withdraws a restore request",
+		      out);
+	}
+	fputc('\n', out);
+}
+
 void reasons_print(const struct reasons *ex, FILE *out)
 {
 	cleanup_free const struct candidate **candidates = ranked(ex->facts);
@@ -362,10 +409,12 @@ void reasons_print(const struct reasons *ex, FILE *out)
 	print_sources(ex, out);
 	if (!ex->facts->candidate_count) {
 		fputs("\nno candidates\n", out);
+		print_resume(ex, out);
 		return;
 	}
 	fprintf(out, "\n" ROW "%s\n", "VERDICT", "SOURCE", "KIND", "ID", "JOB", "AGE", "SIZE",
 		"FILES", "PATH");
 	for (size_t i = 0; i < ex->facts->candidate_count; i++)
 		print_candidate(ex, candidates[i], out);
+	print_resume(ex, out);
 }

@@ -8,11 +8,11 @@
  *    sources [{name, state: present|absent|unreadable, detail, leftOut}],
  *    candidates [{path, source, kind, checkpointId, jobId, completedUnixMs, sizeBytes, fileCount,
  *                 metadataVersion, integrity: unchecked|complete|damaged|incomplete|unreadable,
- *                 detail, haJobId, haIntegrity, verdict: chosen|older|rejected, reason}]}
- * and, only when do-not-restart parks it, whenLifted {decision, rule, cause, reason}. Candidates
- * are in the order chosen, older, rejected, and inside that the newest first. Unknown values are
- * null. A source that is not configured is absent, with that as detail; a candidate that no rule
- * reached is rejected, with that as reason.
+ *                 detail, haJobId, haIntegrity, verdict: chosen|older|rejected|notJudged, reason}]}
+ * and, only when it is parked, whenResumed {decision, rule, cause, reason, path}, and whenLifted (without
+ * path) if that is by do-not-restart. The verdicts are those of the last of these decisions. Candidates
+ * are in the order chosen, older, rejected, notJudged (no rule has reached it), and inside that the newest
+ * first. Unknown values are null. A source that is not configured is absent, with that as detail.
  */
 #ifndef DREY_CMD_REASONS_H
 #define DREY_CMD_REASONS_H
@@ -34,6 +34,8 @@ struct reasons {
 	const char *const *args; /* command line, NULL-terminated; NULL = nothing would start */
 	/* the decision without do-not-restart, if that parks it; NULL = it does not */
 	const struct decision *lifted;
+	/* the decision after `drey resume`, if the application is parked; NULL = it is not */
+	const struct decision *resumed;
 };
 
 /* The caller frees with json_free(). */

@@ -115,9 +115,11 @@ static void print(const struct cli *cli, const struct reasons *explanation)
 }
 
 static int explain(struct places *places, const struct facts *facts,
-		   const struct decision *decision, const struct decision *lifted)
+		   const struct decision *decision, const struct decision *lifted,
+		   const struct decision *resumed)
 {
-	struct reasons explanation = {.facts = facts, .decision = decision, .lifted = lifted};
+	struct reasons explanation = {
+		.facts = facts, .decision = decision, .lifted = lifted, .resumed = resumed};
 	struct flink_exec exec = {0};
 	struct err err = {0};
 	int status = reasons_status(decision);
@@ -138,11 +140,11 @@ static int explain(struct places *places, const struct facts *facts,
 static int resolve_run(const struct cli *cli)
 {
 	struct observe_plan plan;
-	struct decision decision, lifted;
+	struct decision decision, lifted, resumed;
 	struct decide decide;
 	struct places places;
 	struct facts facts;
-	bool is_lifted;
+	bool is_lifted, is_resumed;
 	int status = places_open(&places, cli, true);
 
 	if (status != CLI_OK)
@@ -156,8 +158,10 @@ static int resolve_run(const struct cli *cli)
 				 .setup = places.configured ? &places.setup : NULL};
 	decide_now(&decide, &facts, &decision);
 	is_lifted = decide_lifted(&decide, &facts, &decision, &lifted);
+	is_resumed = decide_resumed(&decide, &facts, &decision, &resumed);
 	places_read(&places);
-	status = explain(&places, &facts, &decision, is_lifted ? &lifted : NULL);
+	status = explain(&places, &facts, &decision, is_lifted ? &lifted : NULL,
+			 is_resumed ? &resumed : NULL);
 	facts_release(&facts);
 	observe_plan_release(&plan);
 	places_close(&places);
@@ -170,8 +174,8 @@ const struct cli_command cmd_resolve = {
 	.description =
 		"Reads the journal, the retained checkpoints and the savepoints exactly as a launch would,\n"
 		"and prints the decision. --explain adds every source and how it was read, every candidate\n"
-		"and why it was chosen or rejected, and Flink's command line. Works whether or not drey is\n"
-		"running.\n"
+		"and why it was chosen or rejected, and Flink's command line, and ends with what `drey\n"
+		"resume` would start from. Works whether or not drey is running.\n"
 		"\n"
 		"--checkpoints and --savepoints are for a job that drey does not run, on any machine that\n"
 		"can read its storage: without drey.yaml, Flink or Kubernetes. Every snapshot in these\n"

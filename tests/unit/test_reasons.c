@@ -66,7 +66,7 @@ TEST(the_document_has_the_chosen_snapshot_and_the_launch)
 	const char *const args[] = {"java", "-D", "a=b c", NULL};
 	struct facts facts;
 	struct decision decision;
-	struct reasons ex = {&facts, &decision, NULL, args, NULL};
+	struct reasons ex = {&facts, &decision, NULL, args, NULL, NULL};
 	cleanup_json struct json *doc = NULL;
 	const struct json *list;
 
@@ -93,7 +93,7 @@ TEST(what_do_not_restart_holds_back_is_told)
 	struct decision parked = {
 		.kind = DECISION_PARK, .rule = 1, .cause = CAUSE_DO_NOT_RESTART, .reason = "set"};
 	struct decision lifted;
-	struct reasons ex = {&facts, &parked, NULL, NULL, &lifted};
+	struct reasons ex = {&facts, &parked, NULL, NULL, &lifted, NULL};
 	cleanup_json struct json *doc = NULL;
 	char *text;
 
@@ -113,11 +113,55 @@ TEST(what_do_not_restart_holds_back_is_told)
 	facts_release(&facts);
 }
 
+TEST(the_last_line_says_what_a_resume_would_do)
+{
+	struct decision held = {.kind = DECISION_HOLD, .rule = 5, .reason = "no"};
+	struct decision parked = {
+		.kind = DECISION_PARK, .rule = 1, .cause = CAUSE_SUSPENDED, .reason = "suspended"};
+	struct decision empty = {.kind = DECISION_START_EMPTY, .rule = 8, .reason = "first"};
+	struct decision from;
+	struct facts facts;
+
+	start_from(&from);
+	const struct {
+		struct reasons ex;
+		const char *last;
+	} rows[] = {
+		{{&facts, &parked, NULL, NULL, NULL, &from},
+		 "\na resume would start from checkpoint file:/chk/27 (checkpoint id 27)\n"},
+		{{&facts, &parked, NULL, NULL, &from, &from},
+		 "\nwith do-not-restart off, a resume would start from checkpoint file:/chk/27"},
+		{{&facts, &parked, NULL, NULL, NULL, &held},
+		 "\na resume would not start the job: HOLD (rule 5): no\n"},
+		{{&facts, &held, NULL, NULL, NULL, NULL},
+		 "\na resume would not start the job either, for the same reason"},
+		{{&facts, &from, NULL, NULL, NULL, NULL},
+		 "\na resume would start from checkpoint file:/chk/27"},
+		{{&facts, &empty, NULL, NULL, NULL, NULL},
+		 "\na resume would start without any state\n"},
+	};
+
+	build(&facts);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		cleanup_json struct json *doc = reasons_document(&rows[i].ex);
+		char *text = print(&rows[i].ex);
+		const char *last = strrchr(text, '\n') ? text + strlen(text) - 1 : text;
+
+		while (last > text && last[-1] != '\n')
+			last--;
+		CHECK_HAS(last - 1, rows[i].last);
+		CHECK_HAS(text, "not judged");
+		CHECK((json_get(doc, "whenResumed") != NULL) == (rows[i].ex.resumed != NULL));
+		free(text);
+	}
+	facts_release(&facts);
+}
+
 TEST(the_document_lists_every_source_and_candidate)
 {
 	struct facts facts;
 	struct decision decision;
-	struct reasons ex = {&facts, &decision, NULL, NULL, NULL};
+	struct reasons ex = {&facts, &decision, NULL, NULL, NULL, NULL};
 	cleanup_json struct json *doc = NULL;
 	const struct json *sources, *candidates, *last;
 
@@ -134,8 +178,8 @@ TEST(the_document_lists_every_source_and_candidate)
 	CHECK_INT(json_len(candidates), ==, 3);
 	CHECK_STR(json_str(json_at(candidates, 1), "verdict"), "older");
 	last = json_at(candidates, 2);
-	CHECK_STR(json_str(last, "verdict"), "rejected");
-	CHECK_STR(json_str(last, "reason"), "not checked: rule 6 decided first");
+	CHECK_STR(json_str(last, "verdict"), "notJudged");
+	CHECK_STR(json_str(last, "reason"), "rule 6 decided first");
 	CHECK(json_get(last, "checkpointId") &&
 	      json_kind(json_get(last, "checkpointId")) == JSON_NULL);
 	CHECK(json_get(last, "jobId") && json_kind(json_get(last, "jobId")) == JSON_NULL);
@@ -146,7 +190,7 @@ TEST(each_directory_of_the_lineage_is_shown)
 {
 	struct facts facts;
 	struct decision decision;
-	struct reasons ex = {&facts, &decision, NULL, NULL, NULL};
+	struct reasons ex = {&facts, &decision, NULL, NULL, NULL, NULL};
 	cleanup_json struct json *doc = NULL;
 	cleanup_free char *text = NULL, *before = NULL;
 	const struct json *source, *place;
@@ -179,7 +223,7 @@ TEST(nothing_starts_when_it_holds_or_parks)
 {
 	struct facts facts;
 	struct decision decision = {.kind = DECISION_HOLD, .rule = 5, .reason = "cannot be read"};
-	struct reasons ex = {&facts, &decision, NULL, NULL, NULL};
+	struct reasons ex = {&facts, &decision, NULL, NULL, NULL, NULL};
 	cleanup_json struct json *doc = NULL;
 	cleanup_free char *text = NULL;
 
@@ -205,7 +249,8 @@ TEST(the_table_says_it_all_on_plain_lines)
 	const char *const args[] = {"java", "a=b c", "", "it's", NULL};
 	struct facts facts;
 	struct decision decision;
-	struct reasons ex = {&facts, &decision, "00000000000000000000000000000abc", args, NULL};
+	struct reasons ex = {&facts, &decision, "00000000000000000000000000000abc",
+			     args,   NULL,      NULL};
 	cleanup_free char *text = NULL;
 
 	build(&facts);
@@ -219,7 +264,7 @@ TEST(the_table_says_it_all_on_plain_lines)
 	CHECK_HAS(text, "launch     job id 00000000000000000000000000000abc\n"
 			"           java 'a=b c' '' 'it'\\''s'\n");
 	CHECK_HAS(text, "checkpoints  unreadable  timed out\n");
-	CHECK_HAS(text, "older     savepoints   savepoint       12  3f9a1000");
+	CHECK_HAS(text, "older       savepoints   savepoint       12  3f9a1000");
 	CHECK_HAS(text, "older than\\x0athe chosen one\n");
 	facts_release(&facts);
 }
@@ -229,7 +274,7 @@ TEST(the_chosen_one_comes_first_and_then_the_newest)
 	struct snapshot snapshot = snapshot_of("file:/chk/30", SNAPSHOT_CHECKPOINT, 30);
 	struct facts facts;
 	struct decision decision;
-	struct reasons ex = {&facts, &decision, NULL, NULL, NULL};
+	struct reasons ex = {&facts, &decision, NULL, NULL, NULL, NULL};
 	cleanup_json struct json *doc = NULL;
 	const struct json *list;
 
@@ -249,7 +294,7 @@ TEST(no_candidates_are_said_so)
 {
 	struct facts facts = {0};
 	struct decision decision = {.kind = DECISION_START_EMPTY, .rule = 8, .reason = "never ran"};
-	struct reasons ex = {&facts, &decision, NULL, NULL, NULL};
+	struct reasons ex = {&facts, &decision, NULL, NULL, NULL, NULL};
 	cleanup_free char *text = print(&ex);
 	cleanup_json struct json *doc = reasons_document(&ex);
 
