@@ -54,9 +54,10 @@ static int cancel_ask(struct client *client, void *arg)
 				     view->application, view->phase, since);
 	if (status != CLI_OK)
 		return status;
-	return client_do(client, &request,
-			 &(struct client_goal){"phase Cancelled", cancel_judge, NULL,
-					       print_cancelled, NULL});
+	return client_do(
+		client, &request,
+		&(struct client_goal){"phase Cancelled", cancel_judge, NULL, print_cancelled, NULL,
+				      "the cancel continues; `drey resume` starts the job again"});
 }
 
 static int cancel_run(const struct cli *cli)

@@ -54,7 +54,8 @@ static int checkpoint_ask(struct client *client, void *arg)
 							   .full = cli_has(client->cli, "full")},
 				  (struct client_goal){.what = "the checkpoint",
 						       .judge = checkpoint_judge,
-						       .print = print_path});
+						       .print = print_path,
+						       .interrupted = "the checkpoint continues"});
 }
 
 static int checkpoint_run(const struct cli *cli)

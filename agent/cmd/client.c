@@ -1,6 +1,7 @@
 #include "cmd/client.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -12,6 +13,7 @@
 #include "base/mem.h"
 #include "cmd/consent.h"
 #include "cmd/output.h"
+#include "cmd/progress.h"
 #include "cmd/text.h"
 #include "control/control_socket.h"
 
@@ -21,7 +23,7 @@
 #define LEAST_ASK_MS    1000
 #define FIRST_POLL_MS   100
 #define SLOWEST_POLL_MS 1000
-#define QUIET_MS        2000 /* shorter waits are not reported */
+#define INTERRUPTED     (-2) /* besides the exit statuses and CLIENT_CONTINUE */
 #define NEW_PHASE_MS    1000
 #define SETTLED_MS      5000 /* more than drey needs to leave the phase in which it was asked */
 
@@ -170,35 +172,29 @@ int client_send(struct client *client, const struct control_request *request)
 	return CLI_OK;
 }
 
-/* Report what drey is doing, when it has changed. */
-static void report_progress(struct client *client, const char *what, char **reported)
-{
-	const struct status_view *view = &client->view;
-	cleanup_buf struct buf line = BUF_INIT;
-
-	if (client->lost_ms)
-		buf_addstr(&line, "drey does not respond; it may be restarting");
-	else if (client->progress)
-		buf_addstr(&line, client->progress);
-	else if (*view->operation_kind)
-		buf_addf(&line, "%s: %s (%s) in progress", view->phase, view->operation_kind,
-			 view->operation_reason);
-	else
-		buf_addf(&line, "%s: %s", view->phase, view->reason);
-	if (*reported && strcmp(*reported, buf_str(&line)) == 0)
-		return;
-	xstrset(reported, buf_str(&line));
-	fprintf(client->cli->err, "drey %s: waiting for %s: ", client->cli->command->name, what);
-	text_print(*reported, client->cli->err);
-	fputc('\n', client->cli->err);
-	fflush(client->cli->err);
-}
-
-static void sleep_ms(int64_t ms)
+/* Sleep, unless Ctrl-C is pressed meanwhile; SIGINT is blocked. True: it was. */
+static bool sleep_or_interrupted(int64_t ms)
 {
 	struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = (ms % 1000) * 1000000};
+	sigset_t interrupts;
 
-	nanosleep(&pause, NULL);
+	sigemptyset(&interrupts);
+	sigaddset(&interrupts, SIGINT);
+	return sigtimedwait(&interrupts, NULL, &pause) == SIGINT;
+}
+
+/* The request is durable: only the waiting ends. What goes on, and what can be done about it; then the
+ * process ends as by Ctrl-C, so that a script in a shell ends, too. */
+static int client_interrupted(const struct client *client, const struct client_goal *goal,
+			      const sigset_t *mask)
+{
+	cli_fail(client->cli, CLI_TIMEOUT, "%s; `drey status --watch` shows it",
+		 goal->interrupted ? goal->interrupted : "the request remains in force");
+	fflush(client->cli->out);
+	signal(SIGINT, SIG_DFL);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	raise(SIGINT);
+	return 128 + SIGINT;
 }
 
 /* Poll the status once: CLI_OK, an exit status, or CLIENT_CONTINUE while drey does not respond. */
@@ -219,35 +215,10 @@ static int poll_status(struct client *client, int64_t left_ms)
 	return CLIENT_CONTINUE;
 }
 
-/*
- * Poll the status until judge() returns an exit status. After QUIET_MS it reports the progress on
- * cli->err, and again whenever that changes. A drey that does not respond may be restarting: it has
- * PATIENCE_MS. CLI_TIMEOUT with a message after the client's timeout.
- */
-static int client_wait(struct client *client, const char *what, client_judge *judge, void *arg)
+static int client_gives_up(const struct client *client, const char *what)
 {
-	int64_t began_ms = clock_mono_ms(), pause_ms = FIRST_POLL_MS;
 	char time[CLOCK_TEXT_BYTES];
-	cleanup_free char *reported = NULL;
 
-	for (;;) {
-		int64_t spent_ms = clock_mono_ms() - began_ms;
-		int64_t left_ms = client->timeout_ms - spent_ms;
-		int status = poll_status(client, left_ms > 0 ? left_ms : 0);
-
-		if (status == CLI_OK)
-			status = judge(client, arg);
-		if (status != CLIENT_CONTINUE)
-			return status;
-		spent_ms = clock_mono_ms() - began_ms;
-		if (spent_ms >= client->timeout_ms)
-			break;
-		if (spent_ms >= QUIET_MS)
-			report_progress(client, what, &reported);
-		left_ms = client->timeout_ms - spent_ms;
-		sleep_ms(pause_ms < left_ms ? pause_ms : left_ms);
-		pause_ms = pause_ms * 3 / 2 < SLOWEST_POLL_MS ? pause_ms * 3 / 2 : SLOWEST_POLL_MS;
-	}
 	clock_human(client->timeout_ms, time);
 	if (client->lost_ms)
 		return cli_fail(client->cli, CLI_ABSENT, "drey did not respond within %s", time);
@@ -255,6 +226,58 @@ static int client_wait(struct client *client, const char *what, client_judge *ju
 			"gave up waiting for %s after %s; the request remains in force (%s: %s)",
 			what, time, client->view.phase,
 			client->progress ? client->progress : client->view.reason);
+}
+
+/*
+ * Poll the status until judge() returns an exit status, and show the progress. A drey that does not
+ * respond may be restarting: it has PATIENCE_MS. CLI_TIMEOUT with a message after the client's timeout;
+ * INTERRUPTED after Ctrl-C.
+ */
+static int poll_until(struct client *client, const struct client_goal *goal,
+		      struct progress **progress)
+{
+	int64_t began_ms = clock_mono_ms(), pause_ms = FIRST_POLL_MS;
+
+	for (;;) {
+		int64_t left_ms = client->timeout_ms - (clock_mono_ms() - began_ms);
+		int status = poll_status(client, left_ms > 0 ? left_ms : 0);
+
+		if (status == CLI_OK) {
+			status = goal->judge(client, goal->arg);
+			if (status == CLIENT_CONTINUE)
+				progress_show(*progress, &client->view, client->progress, false);
+		} else if (status == CLIENT_CONTINUE) {
+			progress_show(*progress, &client->view, NULL, true);
+		}
+		if (status != CLIENT_CONTINUE)
+			return status;
+		left_ms = client->timeout_ms - (clock_mono_ms() - began_ms);
+		if (left_ms <= 0) {
+			progress_free(*progress);
+			*progress = NULL;
+			return client_gives_up(client, goal->what);
+		}
+		if (sleep_or_interrupted(pause_ms < left_ms ? pause_ms : left_ms))
+			return INTERRUPTED;
+		pause_ms = pause_ms * 3 / 2 < SLOWEST_POLL_MS ? pause_ms * 3 / 2 : SLOWEST_POLL_MS;
+	}
+}
+
+static int client_wait(struct client *client, const struct client_goal *goal)
+{
+	struct progress *progress = progress_new(client->cli, &client->config, goal->what);
+	sigset_t interrupts, mask;
+	int status;
+
+	sigemptyset(&interrupts);
+	sigaddset(&interrupts, SIGINT);
+	sigprocmask(SIG_BLOCK, &interrupts, &mask);
+	status = poll_until(client, goal, &progress);
+	progress_free(progress);
+	if (status == INTERRUPTED)
+		return client_interrupted(client, goal, &mask);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	return status;
 }
 
 int client_mark(struct client *client)
@@ -399,7 +422,7 @@ int client_do(struct client *client, const struct control_request *request,
 	if (status != CLI_OK)
 		return status;
 	if (waits)
-		status = client_wait(client, goal->what, goal->judge, goal->arg);
+		status = client_wait(client, goal);
 	else if (json)
 		status = client_status(client);
 	if (json)

@@ -106,6 +106,8 @@ struct client_goal {
 	void (*print)(const struct client *client, void *arg);
 	/* for --dry-run: "start the job without any state"; NULL: the command's summary */
 	const char *would;
+	/* for Ctrl-C: what goes on; NULL: "the request remains in force" */
+	const char *interrupted;
 };
 
 /* With --dry-run only what would be requested. Else client_send(), client_wait() unless --no-wait is

@@ -148,7 +148,9 @@ static int rescale_ask(struct client *client, void *arg)
 	of->nonce = nonce;
 	return client_do(
 		client, &request,
-		&(struct client_goal){"the parallelism", rescale_judge, of, print_rescaled, NULL});
+		&(struct client_goal){
+			"the parallelism", rescale_judge, of, print_rescaled, NULL,
+			"the request remains in force; `drey rescale --reset` withdraws it"});
 }
 
 static int rescale_run(const struct cli *cli)

@@ -45,7 +45,8 @@ static int restart_ask(struct client *client, void *arg)
 	request.nonce = nonce;
 	return client_do(client, &request,
 			 &(struct client_goal){"the restart", restart_judge, nonce,
-					       client_print_restored, NULL});
+					       client_print_restored, NULL,
+					       "the restart continues"});
 }
 
 static int restart_run(const struct cli *cli)

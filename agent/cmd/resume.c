@@ -118,8 +118,9 @@ static int resume_ask(struct client *client, void *arg)
 		return status;
 	would = what_would(request);
 	return client_do(client, request,
-			 &(struct client_goal){"phase Running", resume_judge, NULL,
-					       client_print_restored, would});
+			 &(struct client_goal){
+				 "phase Running", resume_judge, NULL, client_print_restored, would,
+				 "the start continues; `drey suspend` stops the job again"});
 }
 
 static int resume_run(const struct cli *cli)

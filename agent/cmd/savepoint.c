@@ -38,7 +38,8 @@ static int savepoint_ask(struct client *client, void *arg)
 	return client_do_snapshot(client, (struct control_request){.command = COMMAND_SAVEPOINT},
 				  (struct client_goal){.what = "the savepoint",
 						       .judge = savepoint_judge,
-						       .print = print_path});
+						       .print = print_path,
+						       .interrupted = "the savepoint continues"});
 }
 
 static int savepoint_run(const struct cli *cli)

@@ -60,7 +60,8 @@ static int suspend_ask(struct client *client, void *arg)
 		return status;
 	return client_do(client, &request,
 			 &(struct client_goal){"phase Suspended", suspend_judge, NULL,
-					       print_savepoint, NULL});
+					       print_savepoint, NULL,
+					       "the stop continues; `drey resume` withdraws it"});
 }
 
 static int suspend_run(const struct cli *cli)

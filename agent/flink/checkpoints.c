@@ -52,6 +52,8 @@ static int read_checkpoint(const struct json *node, struct flink_checkpoint *ret
 	    json_opt_i64(node, "latest_ack_timestamp", &checkpoint.ack_unix_ms, err) < 0 ||
 	    json_opt_i64(node, "end_to_end_duration", &checkpoint.duration_ms, err) < 0 ||
 	    json_opt_i64(node, "state_size", &checkpoint.state_size_bytes, err) < 0 ||
+	    json_opt_i64(node, "num_subtasks", &checkpoint.subtasks, err) < 0 ||
+	    json_opt_i64(node, "num_acknowledged_subtasks", &checkpoint.acknowledged, err) < 0 ||
 	    json_opt_i64(node, "processed_data", &checkpoint.processed_bytes, err) < 0 ||
 	    json_opt_i64(node, "persisted_data", &checkpoint.persisted_bytes, err) < 0 ||
 	    json_opt_i64(node, "failure_timestamp", &checkpoint.failure_unix_ms, err) < 0 ||

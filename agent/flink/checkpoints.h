@@ -30,6 +30,8 @@ struct flink_checkpoint {
 	int64_t ack_unix_ms; /* the last acknowledgement; -1: none */
 	int64_t duration_ms; /* trigger to end */
 	int64_t state_size_bytes;
+	int64_t acknowledged,
+		subtasks; /* how many have stored their state, of how many; 0 = not told */
 	/* read while barriers were awaited; in flight, and stored with it */
 	int64_t processed_bytes, persisted_bytes;
 	int64_t failure_unix_ms; /* failed: when; 0 = not known */

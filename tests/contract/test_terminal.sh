@@ -140,4 +140,40 @@ rm -f "$dir/state/requests"
 status 0 "$DREY" resume --empty --no-wait -c "$dir/drey.yaml" </dev/null && [ -s "$dir/state/requests" ]
 result $? 'a script is not asked'
 
+# ---- progress and Ctrl-C: a Flink that takes a savepoint, 8 of 12 subtasks of it
+
+mkdir -p "$dir/flink/jobs/3f9a107c2e5d1b8a44f0a1b2c3d4e5f6"
+jq '.response | .history = [.history[0] | .status = "IN_PROGRESS" | .num_subtasks = 12 | .num_acknowledged_subtasks = 8 | .state_size = 1230000000] | .counts.in_progress = 1' \
+	tests/fixtures/rest/2.3/checkpoints-after-savepoints.json >"$dir/flink/jobs/3f9a107c2e5d1b8a44f0a1b2c3d4e5f6/checkpoints"
+python3 -c '
+import functools, http.server, sys
+class Json(http.server.SimpleHTTPRequestHandler):
+    def guess_type(self, path): return "application/json"
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), functools.partial(Json, directory=sys.argv[2])).serve_forever()' \
+	"$rest_port" "$dir/flink" 2>/dev/null &
+pids+=($!)
+says
+jq '.phase = "Stopping" | .desired.state = "suspended" | .operation = {kind: "stop", reason: "suspend", startedUnixMs: "AGO:1000"}' "$document" >"$dir/state/after.json"
+terminal 120 20 'drey suspend'
+ok 'the line has the time, the subtasks and the bytes' wait_for shows '8 of 12 subtasks, 1.2 GB, waiting for phase Suspended'
+ok 'and is rewritten' wait_for shows 'suspend: 2 s'
+screen
+[ "$(grep -c 'suspend: ' "$dir/screen")" -eq 1 ]
+result $? 'in place'
+press C-c
+ok 'Ctrl-C says what goes on' wait_for shows 'drey suspend: the stop continues; `drey resume` withdraws it; `drey status --watch` shows it'
+ok 'and ends the command as Ctrl-C does' wait_for shows '[exit 130]'
+screen
+! grep -q 'subtasks' "$dir/screen"
+result $? 'no half line is left'
+says
+terminal_env=TERM=dumb terminal 120 20 'drey suspend'
+ok 'a dumb terminal gets lines' wait_for shows 'drey suspend: waiting for phase Suspended: Stopping: stop (suspend) in progress'
+press C-c
+ok 'and the same word' wait_for shows 'the stop continues'
+says
+timeout -s INT 4 "$DREY" suspend -c "$dir/drey.yaml" >"$dir/out" 2>"$dir/err"
+[ $? -eq 124 ] && grep -q 'the stop continues' "$dir/err" && ! grep -q $'\033' "$dir/err"
+result $? 'without a terminal: no escape'
+
 contract_end

@@ -1,0 +1,170 @@
+#include "cmd/progress.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/http.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "cmd/age.h"
+#include "cmd/term.h"
+#include "cmd/text.h"
+#include "cmd/wrap.h"
+#include "flink/checkpoints.h"
+
+#define ERASE "\r\x1b[K"
+
+struct progress {
+	const struct cli *cli;
+	const struct config *config;
+	const char *what;
+	int64_t began_ms;
+	struct http *http; /* to Flink; NULL until it is needed */
+	char *reported;    /* the last line, where lines are not rewritten */
+	bool drawn;        /* there is a line to erase */
+};
+
+struct progress *progress_new(const struct cli *cli, const struct config *config, const char *what)
+{
+	struct progress *progress = xcalloc(1, sizeof(*progress));
+
+	*progress = (struct progress){
+		.cli = cli, .config = config, .what = what, .began_ms = clock_mono_ms()};
+	return progress;
+}
+
+void progress_free(struct progress *progress)
+{
+	if (!progress)
+		return;
+	if (progress->drawn)
+		fputs(ERASE, progress->cli->err);
+	http_free(progress->http);
+	free(progress->reported);
+	free(progress);
+}
+
+/* ---- the line ---- */
+
+static void progress_cut(struct buf *line, size_t width)
+{
+	size_t len = 0, columns = 0;
+
+	if (!width || wrap_columns(buf_str(line), line->len_bytes) <= width)
+		return;
+	while (len < line->len_bytes) {
+		size_t bytes = utf8_char_bytes(line->data + len, line->len_bytes - len);
+		size_t more = wrap_columns(line->data + len, bytes ? bytes : 1);
+
+		if (columns + more + 3 > width)
+			break;
+		columns += more;
+		len += bytes ? bytes : 1;
+	}
+	line->len_bytes = len;
+	buf_addstr(line, "...");
+}
+
+void progress_line(const struct progress_facts *facts, size_t width, struct buf *ret_line)
+{
+	char age[AGE_TEXT_BYTES], size[TEXT_SIZE_BYTES];
+	cleanup_buf struct buf line = BUF_INIT;
+
+	buf_addf(&line, "%s: %s", facts->command, age_text(0, facts->elapsed_ms, age));
+	if (facts->subtasks)
+		buf_addf(&line, ", %" PRId64 " of %" PRId64 " subtasks", facts->acknowledged,
+			 facts->subtasks);
+	if (facts->size_bytes)
+		buf_addf(&line, ", %s", text_size(facts->size_bytes, size));
+	buf_addf(&line, ", waiting for %s: ", facts->what);
+	wrap_visible(facts->doing, &line);
+	progress_cut(&line, width);
+	buf_addstr(ret_line, buf_str(&line));
+}
+
+/* ---- what Flink says ---- */
+
+/* The newest snapshot that Flink is taking. */
+static void ask_flink(struct progress *progress, const char *job_id, struct progress_facts *facts)
+{
+	static const struct http_config straight = {.direct = true};
+	struct flink_checkpoints checkpoints = {0};
+	char url[FLINK_REST_URL_BYTES];
+	struct flink_rest rest = {.base_url = url};
+
+	if (!progress->http)
+		progress->http = http_new(&straight, NULL);
+	rest.http = progress->http;
+	flink_rest_url(progress->config->flink.rest_address, (int)progress->config->flink.rest_port,
+		       url);
+	if (!rest.http || flink_rest_checkpoints(&rest, job_id, PROGRESS_ASK_MS, &checkpoints, NULL,
+						 NULL) != FLINK_OK)
+		return;
+	for (size_t i = 0; i < checkpoints.history_count; i++) {
+		const struct flink_checkpoint *each = &checkpoints.history[i];
+
+		if (each->status != FLINK_CHECKPOINT_IN_PROGRESS)
+			continue;
+		facts->acknowledged = each->acknowledged;
+		facts->subtasks = each->subtasks;
+		facts->size_bytes = each->state_size_bytes;
+		break;
+	}
+	flink_checkpoints_release(&checkpoints);
+}
+
+/* ---- showing it ---- */
+
+static void rewrite(struct progress *progress, const struct term *term,
+		    const struct progress_facts *facts)
+{
+	cleanup_buf struct buf line = BUF_INIT;
+
+	progress_line(facts, (size_t)term->width - 1, &line);
+	fprintf(progress->cli->err, ERASE "%s", buf_str(&line));
+	fflush(progress->cli->err);
+	progress->drawn = true;
+}
+
+static void report(struct progress *progress, const char *doing)
+{
+	FILE *err = progress->cli->err;
+
+	if (progress->reported && strcmp(progress->reported, doing) == 0)
+		return;
+	xstrset(&progress->reported, doing);
+	fprintf(err, "drey %s: waiting for %s: ", progress->cli->command->name, progress->what);
+	text_print(doing, err);
+	fputc('\n', err);
+	fflush(err);
+}
+
+void progress_show(struct progress *progress, const struct status_view *view, const char *now,
+		   bool lost)
+{
+	struct progress_facts facts = {.command = progress->cli->command->name,
+				       .what = progress->what,
+				       .elapsed_ms = clock_mono_ms() - progress->began_ms};
+	struct term term = term_of(progress->cli->err);
+	cleanup_buf struct buf doing = BUF_INIT;
+
+	if (lost)
+		buf_addstr(&doing, "drey does not respond; it may be restarting");
+	else if (now)
+		buf_addstr(&doing, now);
+	else if (*view->operation_kind)
+		buf_addf(&doing, "%s: %s (%s) in progress", view->phase, view->operation_kind,
+			 view->operation_reason);
+	else
+		buf_addf(&doing, "%s: %s", view->phase, view->reason);
+	if (!term.rewrites && facts.elapsed_ms >= PROGRESS_QUIET_MS)
+		report(progress, buf_str(&doing));
+	if (!term.rewrites)
+		return;
+	if (!lost && *view->operation_kind && *view->job_id)
+		ask_flink(progress, view->job_id, &facts);
+	facts.doing = buf_str(&doing);
+	rewrite(progress, &term, &facts);
+}
