@@ -63,7 +63,8 @@ static void become(const struct child_call *call, int life_fd, int null_fd, int 
 	if (null_fd >= 0)
 		dup2(null_fd, STDIN_FILENO);
 	dup2(out_fd, STDOUT_FILENO);
-	dup2(err_fd, STDERR_FILENO);
+	if (!call->only_output)
+		dup2(err_fd, STDERR_FILENO);
 	if (call->env)
 		execvpe(call->path, call->argv, call->env);
 	else

@@ -7,6 +7,7 @@
 #ifndef DREY_BASE_CHILD_OUTPUT_H
 #define DREY_BASE_CHILD_OUTPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,7 @@ struct child_call {
 	size_t keep_bytes;  /* of each stream; what came before is dropped */
 	size_t max_bytes;   /* of the output, which is kept whole; 0: no limit */
 	struct buf *errors; /* standard error is appended here; NULL: it is part of the output */
+	bool only_output;   /* standard error is that of the caller, who may be a person */
 };
 
 /*

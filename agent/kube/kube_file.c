@@ -178,17 +178,9 @@ static int refuse_user(const struct json *user, struct err *err)
 {
 	static const char *const refused[] = {"username", "password",  "as",
 					      "as-uid",   "as-groups", "as-user-extra"};
-	const struct json *plugin = json_get(user, "exec");
 	const struct json *provider = json_get(user, "auth-provider");
 	const char *name;
 
-	if (json_kind(plugin) != JSON_NULL) {
-		name = json_str(plugin, "command");
-		return err_set(
-			err, ERR_CONFIG, 0,
-			"exec plugin '%.100s' is not accepted: drey runs no programs to log in; use a token, a tokenFile or a client certificate",
-			name ? name : "");
-	}
 	if (json_kind(provider) != JSON_NULL) {
 		name = json_str(provider, "name");
 		return err_set(
@@ -216,6 +208,30 @@ static int read_half(char **file, char **pem, struct err *err)
 	return 0;
 }
 
+/* As JSON; a command with a slash is relative to the file, as every path in it. */
+static void take_login(const struct kube_file *file, const struct json *user,
+		       struct kube_target *config)
+{
+	const char *slash = strrchr(file->path, '/');
+	cleanup_json struct json *login = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+	const char *command;
+
+	if (json_kind(json_get(user, "exec")) == JSON_NULL)
+		return;
+	login = json_copy(json_get(user, "exec"));
+	command = json_str(login, "command");
+	if (command && *command != '/' && strchr(command, '/') && slash) {
+		cleanup_free char *path =
+			xasprintf("%.*s/%s", (int)(slash - file->path), file->path, command);
+
+		json_remove(login, "command");
+		json_add_str(login, "command", path);
+	}
+	json_print(login, &text);
+	config->login = buf_steal(&text);
+}
+
 static int take_user(const struct kube_file *file, const struct json *user,
 		     struct kube_target *config, struct err *err)
 {
@@ -227,6 +243,9 @@ static int take_user(const struct kube_file *file, const struct json *user,
 		     err) ||
 	    take_pem(file, user, "client-key", &config->key_file, &config->key_pem, err))
 		return -1;
+	take_login(file, user, config);
+	if (config->login) /* it replaces what else is there */
+		return 0;
 	cert = config->cert_file || config->cert_pem;
 	key = config->key_file || config->key_pem;
 	if (cert != key)

@@ -8,6 +8,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "kube/kube_file.h"
+#include "kube/kube_login.h"
 
 #define NAMESPACE_MAX_BYTES 4096
 
@@ -76,6 +77,18 @@ static int load_pod(const struct kube_world *world, struct kube_target *config, 
 
 /* ---- all ---- */
 
+static int refuse_login(const struct kube_target *config, struct err *err)
+{
+	cleanup_json struct json *login =
+		json_parse(config->login, strlen(config->login), KUBE_LOGIN_MAX_BYTES, NULL);
+	const char *name = json_str(login, "command");
+
+	return err_set(
+		err, ERR_CONFIG, 0,
+		"%s: exec plugin '%.100s' is not accepted: the agent runs no programs to log in; use a token, a tokenFile or a client certificate",
+		config->source, name ? name : "");
+}
+
 int kube_find(const struct kube_world *world, const char *kubeconfig, struct kube_target *ret,
 	      struct err *err)
 {
@@ -87,6 +100,8 @@ int kube_find(const struct kube_world *world, const char *kubeconfig, struct kub
 		rc = kube_file_load(list, &config, err);
 	else
 		rc = load_pod(world, &config, err);
+	if (!rc && config.login)
+		rc = world->person ? kube_login(&config, err) : refuse_login(&config, err);
 	if (!rc && config.server)
 		rc = kube_target_check_server(config.server, err);
 	if (rc) {

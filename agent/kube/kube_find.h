@@ -5,7 +5,9 @@
  * ':'), else the pod's service account. ~/.kube/config is not read: an unattended program must not
  * pick whichever cluster a person used last.
  *
- * Refused by name, never ignored: exec plugins, auth-provider, user name and password,
+ * A program that logs in (`exec`) is run for a person, and refused for the agent.
+ *
+ * Refused by name, never ignored: auth-provider, user name and password,
  * impersonation, insecure-skip-tls-verify, http:// to another host than this one, a missing CA in a
  * pod.
  *
@@ -13,6 +15,8 @@
  */
 #ifndef DREY_KUBE_KUBE_FIND_H
 #define DREY_KUBE_KUBE_FIND_H
+
+#include <stdbool.h>
 
 #include "base/err.h"
 #include "kube/kube_target.h"
@@ -23,6 +27,7 @@
 struct kube_world {
 	char *(*get)(const char *name); /* getenv() */
 	const char *service_account_dir;
+	bool person; /* who runs this process: a kubeconfig may log in with a program */
 };
 
 /*

@@ -19,6 +19,7 @@ void kube_target_release(struct kube_target *config)
 	free(config->key_file);
 	free(config->cert_pem);
 	free(config->key_pem);
+	free(config->login);
 	free(config->tls_server_name);
 	free(config->proxy_url);
 	free(config->namespace);
@@ -38,6 +39,7 @@ void kube_target_copy(struct kube_target *to, const struct kube_target *from)
 		.key_file = xstrdup(from->key_file),
 		.cert_pem = xstrdup(from->cert_pem),
 		.key_pem = xstrdup(from->key_pem),
+		.login = xstrdup(from->login),
 		.tls_server_name = xstrdup(from->tls_server_name),
 		.proxy_url = xstrdup(from->proxy_url),
 		.namespace = xstrdup(from->namespace),

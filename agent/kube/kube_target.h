@@ -21,6 +21,8 @@ struct kube_target {
 	char *token_file;       /* read again and again */
 	char *cert_file, *key_file; /* of the client; both files or both texts */
 	char *cert_pem, *key_pem;
+	/* the program that gives a token or a certificate, as JSON (`exec` of a kubeconfig): kube_login.h */
+	char *login;
 	char *tls_server_name;
 	char *proxy_url; /* NULL: no proxy, whatever the environment says */
 	char *namespace; /* NULL: not known; set it before kube_client_new() */

@@ -46,7 +46,7 @@ static void rig_start(struct rig *rig)
 {
 	memset(rig, 0, sizeof(*rig));
 	rig->top = dir_new();
-	rig->world = (struct kube_world){get_env, rig->top};
+	rig->world = (struct kube_world){get_env, rig->top, false};
 	set_environment(NULL, NULL, NULL);
 }
 
@@ -212,6 +212,62 @@ RIG_TEST(a_kubeconfig_of_json_is_read)
 	CHECK_STR(rig->config.cert_file, "/a");
 	CHECK_STR(rig->config.key_file, "/b");
 	CHECK(!rig->config.namespace && !rig->config.token);
+}
+
+TEST(a_person_logs_in_with_the_program_of_the_kubeconfig)
+{
+#define LOGIN(more) "    exec:\n      apiVersion: client.authentication.k8s.io/v1\n" more
+#define SAYS(json)                                                                                 \
+	LOGIN("      command: sh\n      args: [-c, 'printf %s \"$ANSWER\"']\n"                     \
+	      "      env: [{name: ANSWER, value: '" json "'}]\n")
+	static const struct {
+		const char *text, *token, *error;
+	} cases[] = {
+		{YAML("", SAYS("{\"kind\":\"ExecCredential\",\"status\":{\"token\":\"abc\"}}")),
+		 "abc", NULL},
+		{YAML("", LOGIN("      command: ./login\n      args: [one]\n")), "one-v1", NULL},
+		{YAML("", SAYS("{\"kind\":\"ExecCredential\",\"status\":{}}")), NULL,
+		 "neither a token nor a certificate"},
+		{YAML("", SAYS("{\"kind\":\"ExecCredential\",\"status\":{\"token\":\"a b\"}}")),
+		 NULL, "something else than a token"},
+		{YAML("",
+		      SAYS("{\"kind\":\"ExecCredential\",\"status\":{\"clientKeyData\":\"x\"}}")),
+		 NULL, "certificate"},
+		{YAML("", SAYS("{}")), NULL, "not an ExecCredential"},
+		{YAML("", SAYS("not json")), NULL, "its answer"},
+		{YAML("", LOGIN("      command: sh\n      args: [-c, exit 3]\n")), NULL,
+		 "exec plugin 'sh': it ended with status 3"},
+		{YAML("", LOGIN("      command: no-such-login\n      installHint: get it\n")), NULL,
+		 "the program was not found: get it"},
+		{YAML("", LOGIN("      args: []\n")), NULL, "no command"},
+		{YAML("", "    exec: {apiVersion: v9, command: sh}\n"), NULL,
+		 "apiVersion 'v9' is not supported"},
+		{YAML("", LOGIN("      command: sh\n      provideClusterInfo: true\n")), NULL,
+		 "provideClusterInfo"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct rig rig;
+		cleanup_free char *login = NULL;
+
+		rig_start(&rig);
+		rig.world.person = true;
+		put(&rig, "login",
+		    "#!/bin/sh\ncase $KUBERNETES_EXEC_INFO in *client.authentication.k8s.io/v1*ExecCredential*) ;; *) exit 9 ;; esac\n"
+		    "echo 'open this link' >&2\n"
+		    "echo '{\"kind\":\"ExecCredential\",\"status\":{\"token\":\"'$1'-v1\"}}'\n");
+		login = xasprintf("%s/login", rig.top);
+		CHECK(chmod(login, 0700) == 0);
+		put(&rig, "config", cases[i].text);
+		CHECK_INT(load(&rig, "config"), ==, cases[i].token ? 0 : -1);
+		if (cases[i].token) {
+			CHECK_STR(rig.config.token, cases[i].token);
+			CHECK(!rig.config.login);
+		} else {
+			CHECK_HAS(rig.err.msg, cases[i].error);
+		}
+		rig_stop(&rig);
+	}
 }
 
 TEST(what_is_refused_is_named)

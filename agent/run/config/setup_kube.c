@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "core/handover/handover.h"
 #include "core/job_id.h"
+#include "entrypoint/link.h"
 #include "kube/kube.h"
 
 #define NONE "none"
@@ -179,8 +180,10 @@ int setup_kube_in(const struct config *config, const struct kube_world *world,
 
 int setup_kube(const struct config *config, struct setup_kube *ret_kube, struct err *err)
 {
-	static const struct kube_world world = {.get = getenv,
-						.service_account_dir = KUBE_SERVICE_ACCOUNT_DIR};
+	struct kube_world world = {.get = getenv, .service_account_dir = KUBE_SERVICE_ACCOUNT_DIR};
+
+	/* the agent, and what it starts: nobody sits there who could log in */
+	world.person = getenv(LINK_ENV) == NULL;
 
 	return setup_kube_in(config, &world, ret_kube, err);
 }

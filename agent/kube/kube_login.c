@@ -1,0 +1,168 @@
+#include "kube/kube_login.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/child_output.h"
+#include "base/mem.h"
+
+#define MOST_WORDS 128
+#define INFO       "KUBERNETES_EXEC_INFO"
+
+/* Strings are owned; NULL-terminated. */
+struct words {
+	char *list[MOST_WORDS + 1];
+	size_t count;
+};
+
+static void words_release(struct words *words)
+{
+	for (size_t i = 0; i < words->count; i++)
+		free(words->list[i]);
+}
+
+static int words_take(struct words *words, char *word, struct err *err)
+{
+	if (words->count == MOST_WORDS) {
+		free(word);
+		return err_set(err, ERR_CONFIG, 0, "more than %d arguments or variables",
+			       MOST_WORDS);
+	}
+	words->list[words->count++] = word;
+	return 0;
+}
+
+static int take_version(const struct json *login, const char **ret_version, struct err *err)
+{
+	const char *version = json_str(login, "apiVersion");
+
+	if (!version || (strcmp(version, "client.authentication.k8s.io/v1") != 0 &&
+			 strcmp(version, "client.authentication.k8s.io/v1beta1") != 0))
+		return err_set(err, ERR_CONFIG, 0, "apiVersion '%.80s' is not supported",
+			       version ? version : "");
+	if (json_bool_or(login, "provideClusterInfo", false))
+		return err_set(err, ERR_CONFIG, 0, "provideClusterInfo: true is not supported");
+	*ret_version = version;
+	return 0;
+}
+
+static int take_arguments(const struct json *login, const char *command, struct words *argv,
+			  struct err *err)
+{
+	const struct json *each;
+
+	if (words_take(argv, xstrdup(command), err) < 0)
+		return -1;
+	json_each (each, json_get(login, "args")) {
+		if (!json_text(each))
+			return err_set(err, ERR_CONFIG, 0, "args: not a list of strings");
+		if (words_take(argv, xstrdup(json_text(each)), err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* That of this process, without what is set here. */
+static int take_environment(const struct json *login, const char *version, struct words *env,
+			    struct err *err)
+{
+	const struct json *each;
+	size_t inherited = 0;
+
+	json_each (each, json_get(login, "env")) {
+		const char *name = json_str(each, "name"), *value = json_str(each, "value");
+
+		if (!name || !*name || !value || strchr(name, '='))
+			return err_set(err, ERR_CONFIG, 0, "env: not a list of names and values");
+		if (words_take(env, xasprintf("%s=%s", name, value), err) < 0)
+			return -1;
+	}
+	if (words_take(
+		    env,
+		    xasprintf(
+			    INFO
+			    "={\"apiVersion\":\"%s\",\"kind\":\"ExecCredential\",\"spec\":{\"interactive\":false}}",
+			    version),
+		    err) < 0)
+		return -1;
+	/* of two variables with one name, the first one counts */
+	while (environ[inherited] && env->count < MOST_WORDS)
+		if (strncmp(environ[inherited++], INFO "=", sizeof(INFO)) != 0)
+			env->list[env->count++] = xstrdup(environ[inherited - 1]);
+	return 0;
+}
+
+static int run_login(const struct json *login, struct words *argv, struct words *env,
+		     struct buf *output, struct err *err)
+{
+	const char *hint = json_str(login, "installHint");
+	struct child_call call = {.path = argv->list[0],
+				  .argv = argv->list,
+				  .env = env->list,
+				  .timeout_ms = KUBE_LOGIN_MS,
+				  .keep_bytes = KUBE_LOGIN_MAX_BYTES,
+				  .only_output = true};
+	int status;
+
+	if (child_output(&call, output, &status, err) < 0)
+		return -1;
+	if (status == 127)
+		return err_set(err, ERR_CONFIG, 0, "the program was not found%s%.200s",
+			       hint ? ": " : "", hint ? hint : "");
+	if (status)
+		return err_set(err, ERR_DENIED, 0, "it ended with status %d", status);
+	return 0;
+}
+
+int kube_login_read(const char *text, size_t len_bytes, struct kube_target *ret, struct err *err)
+{
+	cleanup_json struct json *doc = json_parse(text, len_bytes, KUBE_LOGIN_MAX_BYTES, err);
+	const struct json *status = json_get(doc, "status");
+	const char *token = json_str(status, "token");
+	const char *cert = json_str(status, "clientCertificateData");
+	const char *key = json_str(status, "clientKeyData");
+
+	if (!doc)
+		return err_wrap(err, "its answer");
+	if (!json_str(doc, "kind") || strcmp(json_str(doc, "kind"), "ExecCredential") != 0)
+		return err_set(err, ERR_FORMAT, 0, "its answer is not an ExecCredential");
+	if (!cert != !key)
+		return err_set(err, ERR_FORMAT, 0,
+			       "its answer has a certificate without its key, or a key alone");
+	if (!cert && (!token || !*token))
+		return err_set(err, ERR_FORMAT, 0,
+			       "its answer has neither a token nor a certificate");
+	for (const char *at = token; at && *at; at++)
+		if (*at <= ' ' || *at >= 0x7f)
+			return err_set(err, ERR_FORMAT, 0,
+				       "its answer has something else than a token");
+	xstrset(&ret->token, token);
+	xstrset(&ret->cert_pem, cert);
+	xstrset(&ret->key_pem, key);
+	return 0;
+}
+
+int kube_login(struct kube_target *target, struct err *err)
+{
+	cleanup_json struct json *login =
+		json_parse(target->login, strlen(target->login), KUBE_LOGIN_MAX_BYTES, err);
+	const char *command = json_str(login, "command"), *version = NULL;
+	struct words argv = {0}, env = {0};
+	cleanup_buf struct buf output = BUF_INIT;
+	int result = -1;
+
+	if (!login || !command || !*command)
+		return err_set(err, ERR_CONFIG, 0, "exec: no command");
+	if (take_version(login, &version, err) == 0 &&
+	    take_arguments(login, command, &argv, err) == 0 &&
+	    take_environment(login, version, &env, err) == 0 &&
+	    run_login(login, &argv, &env, &output, err) == 0)
+		result = kube_login_read(buf_str(&output), output.len_bytes, target, err);
+	words_release(&argv);
+	words_release(&env);
+	if (result < 0)
+		return err_wrap(err, "exec plugin '%.100s'", command);
+	xstrset(&target->login, NULL);
+	return 0;
+}
