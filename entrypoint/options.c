@@ -82,6 +82,22 @@ static int parse_grace(const char *text, const char *where, struct options *o)
 	return STATUS_USAGE;
 }
 
+/*
+ * The image is started as `drey-init --agent -- /usr/bin/drey run`, and `docker run IMAGE drey verify X` puts
+ * its words behind that: they are a command of their own, and no agent.
+ */
+static void take_words_of_image(char **argv, struct options *o)
+{
+	const char *slash = strrchr(argv[0], '/');
+
+	if (!o->agent || strcmp(slash ? slash + 1 : argv[0], "drey") || !argv[1] ||
+	    strcmp(argv[1], "run") || !argv[2] || strcmp(argv[2], "drey"))
+		return;
+	o->agent = argv[3] && !strcmp(argv[3], "run");
+	argv[2] = argv[0];
+	o->argv = argv + 2;
+}
+
 int options_parse(int argc, char **argv, struct options *ret)
 {
 	const char *env = getenv(GRACE_ENV);
@@ -128,6 +144,7 @@ int options_parse(int argc, char **argv, struct options *ret)
 	if (optind >= argc)
 		return usage("COMMAND is missing", "put it after the options");
 	o.argv = argv + optind;
+	take_words_of_image(o.argv, &o);
 	*ret = o;
 	return -1;
 }

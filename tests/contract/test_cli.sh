@@ -162,6 +162,49 @@ refused 'a wrong word: the nearest one' 2 "no cause 'StopFaild'; did you mean 'S
 drey explain $'\033[2J'
 refused 'a word that is none is made harmless' 2 "no cause '\\x1b[2J'; \`drey explain\` lists them all"
 
+# ---- a kubeconfig that logs in with a program ----------------------------------------------------------------
+
+cat >"$dir/kubeconfig" <<-YAML
+	current-context: a
+	contexts: [{name: a, context: {cluster: c, user: u, namespace: n}}]
+	clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}]
+	users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: touch, args: [$dir/logged-in]}}}]
+YAML
+cat >"$dir/login.yaml" <<-YAML
+	application: orders
+	stateDirectory: $dir/state
+	flink: {command: [java], version: 2.3.0, checkpointDirectory: 'file://$dir/ck', savepointDirectory: 'file://$dir/sp'}
+	kubernetes: {kubeconfig: $dir/kubeconfig}
+YAML
+"$BUILD/drey-init" --agent -- "$DREY" run --config "$dir/login.yaml" >"$dir/out" 2>"$dir/err" </dev/null
+status=$?
+refused 'the agent runs no program to log in' 2 "exec plugin 'touch' is not accepted"
+[ ! -e "$dir/logged-in" ]
+result $? 'really not'
+drey history -c "$dir/login.yaml"
+refused 'a person does; what is no credential is refused' 5 "exec plugin 'touch': its answer"
+[ -e "$dir/logged-in" ]
+result $? 'it was run'
+
+# ---- docker run IMAGE drey COMMAND: the entry point of the image, with the words behind it ---------------------
+
+image() { # WORD...
+	"$BUILD/drey-init" --agent -- "$DREY" run "$@" >"$dir/out" 2>"$dir/err" </dev/null
+	status=$?
+}
+image drey version
+[ "$status" -eq 0 ] && [ "$(cat "$dir/out")" = "drey $(cat VERSION)" ]
+result $? 'the image runs drey COMMAND'
+image drey verify "$dir/nothing"
+[ "$status" -eq 1 ] && grep -q "^damaged: file:$dir/nothing" "$dir/out"
+result $? 'with its arguments and its status'
+image drey
+refused 'drey alone prints the usage' 2 'Usage: drey COMMAND'
+image drey run --config "$dir/absent.yaml"
+refused 'drey run is what the image does anyway' 2 "open $dir/absent.yaml: No such file"
+image verify x
+refused 'other words are refused as before' 2 "drey run: unexpected argument 'verify'"
+
 # ---- version --------------------------------------------------------------------------------------------
 
 drey version
