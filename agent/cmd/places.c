@@ -176,7 +176,8 @@ static int open_by_config(struct places *places, bool decides)
 
 	if (refuse_by_hand(places, decides) != CLI_OK)
 		return CLI_USAGE;
-	if (setup_load(cli_config_path(places->cli), &places->setup, &err) < 0)
+	if ((decides ? setup_load : setup_load_without_flink)(cli_config_path(places->cli),
+							      &places->setup, &err) < 0)
 		return cli_fail(places->cli, CLI_USAGE, "%s", err.msg);
 	places->configured = true;
 	places->where = places->setup.places;

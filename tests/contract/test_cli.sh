@@ -146,6 +146,18 @@ rm "$dir/state/journal.json"
 drey history -c "$dir/drey.yaml"
 refused 'history: no journal' 5 'there is no journal' "$dir/state/journal.json"
 
+# ---- snapshots, on a machine without Flink -----------------------------------------------------------------
+
+mkdir -p "$dir/ck/3f9a107c2e5d1b8a44f0a1b2c3d4e5f6/chk-5" "$dir/sp"
+cp tests/fixtures/metadata/1.20.5-hashmap-chk "$dir/ck/3f9a107c2e5d1b8a44f0a1b2c3d4e5f6/chk-5/_metadata"
+printf 'application: orders\nstateDirectory: %s\nflink: {command: [java], checkpointDirectory: "file://%s", savepointDirectory: "file://%s"}\n' \
+	"$dir/state" "$dir/ck" "$dir/sp" >"$dir/bare.yaml"
+drey snapshots -c "$dir/bare.yaml" -o json
+[ "$status" -eq 0 ] && [ "$(jq -r '.snapshots[].state' "$dir/out")" = present ]
+result $? 'snapshots needs no Flink'
+drey resolve -c "$dir/bare.yaml"
+refused 'resolve does: the state depends on its version' 2 "could not find Flink's version"
+
 # ---- explain: from the binary, so an empty directory is enough ----------------------------------------------
 
 (cd "$dir" && env -i "$DREY" explain --markdown StopFailed) >"$dir/out" 2>"$dir/err" </dev/null

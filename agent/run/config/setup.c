@@ -270,7 +270,8 @@ static int fill_derived(struct setup *setup, struct err *err)
 	return setup->rest.http ? 0 : -1;
 }
 
-int setup_load(const char *path, struct setup *ret_setup, struct err *err)
+static int setup_load_with(const char *path, bool needs_flink, struct setup *ret_setup,
+			   struct err *err)
 {
 	struct setup *setup = ret_setup;
 
@@ -280,8 +281,9 @@ int setup_load(const char *path, struct setup *ret_setup, struct err *err)
 	setup->config_file = xstrdup(path);
 	build_environment(setup);
 	if (find_rpc_address(&setup->config, err) < 0 ||
-	    setup_kube(&setup->config, &setup->kube, err) < 0 || find_version(setup, err) < 0 ||
-	    load_flink_conf(setup, err) < 0 || find_places(setup, err) < 0 ||
+	    setup_kube(&setup->config, &setup->kube, err) < 0 ||
+	    (find_version(setup, err) < 0 && needs_flink) || load_flink_conf(setup, err) < 0 ||
+	    find_places(setup, err) < 0 ||
 	    setup_ha(&setup->config, &setup->kube, &setup->flink_conf, &setup->settings, &setup->ha,
 		     err) < 0 ||
 	    setup_handover(&setup->config, &setup->kube, &setup->ha, &setup->settings,
@@ -292,6 +294,16 @@ int setup_load(const char *path, struct setup *ret_setup, struct err *err)
 		return err_wrap(err, "%s", path);
 	}
 	return 0;
+}
+
+int setup_load(const char *path, struct setup *ret_setup, struct err *err)
+{
+	return setup_load_with(path, true, ret_setup, err);
+}
+
+int setup_load_without_flink(const char *path, struct setup *ret_setup, struct err *err)
+{
+	return setup_load_with(path, false, ret_setup, err);
 }
 
 void setup_release(struct setup *setup)

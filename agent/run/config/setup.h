@@ -46,6 +46,9 @@ struct setup {
 
 /* ERR_CONFIG and others: the message names file, key and remedy. */
 int setup_load(const char *path, struct setup *ret_setup, struct err *err);
+/* The same on a machine without Flink, for what only reads storage: its version stays 0.0.0 if it is not
+ * found. */
+int setup_load_without_flink(const char *path, struct setup *ret_setup, struct err *err);
 void setup_release(struct setup *setup);
 
 /* Before the first launch: are the directories readable, is Flink found, is its REST port free? The
