@@ -78,7 +78,7 @@ SCRIPTS    := $(shell git ls-files -co --exclude-standard '*.sh' .ci/run 2>/dev/
 
 .PHONY: all static release help demo demo-kube test test-all test-api test-cluster build-tests chaos t unit check lint format install clean bench bench-quick fuzz sim valgrind docs-lifecycle
 all: $(B)/drey-init $(B)/drey $(if $(STATIC),$(B)/licenses.txt)
-include agent/rules.mk tests/fuzz/rules.mk tests/rules.mk java/rules.mk
+include agent/rules.mk tests/fuzz/rules.mk tests/rules.mk java/rules.mk tools/release/rules.mk
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -115,10 +115,6 @@ static:
 	$(Q)tools/deps.sh static $(if $(filter arm64,$(ARCH)),static-arm64)
 	$(Q)$(MAKE) --no-print-directory STATIC=$(ARCH) all
 
-release:
-	$(Q)tools/deps.sh build jars release
-	$(Q)env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS ARCHS="$(ARCHS)" ROOTFS="$(ROOTFS)" KEY="$(KEY)" tools/release/release.sh $(TOP)/release/$(VERSION)
-
 # keep the object files of test programs
 .SECONDARY:
 
@@ -139,12 +135,6 @@ format:
 
 bench bench-quick: all
 	$(Q)bench/run.sh $@
-
-install: all $(if $(HELPS),install-helps)
-	install -D -m 755 $(B)/drey-init $(DESTDIR)$(PREFIX)/bin/drey-init
-	install -D -m 755 $(B)/drey $(DESTDIR)$(PREFIX)/bin/drey
-	install -D -m 755 -t $(DESTDIR)$(PREFIX)/share/drey/hooks hooks/newest-savepoint
-	$(Q)$(foreach jar,$(wildcard $(JARS)),install -D -m 644 $(jar) $(DESTDIR)$(PREFIX)/lib/drey/$(jar:$(TOP)/drey-%=%);)
 
 clean:
 	rm -rf $(TOP)/obj $(TOP)/man $(TOP)/manual $(TOP)/completions $(TOP)/static $(TOP)/san $(TOP)/cov $(TOP)/bench $(TOP)/tests $(TOP)/fuzz $(TOP)/drey $(TOP)/drey-init $(TOP)/libdrey.a $(JARS)

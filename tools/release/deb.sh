@@ -19,21 +19,32 @@ tools/image/pack.sh build "$tree" >/dev/null 2>&1
 rm -rf "${tree:?}/etc" "$tree"/usr/share/drey/{LICENSE,packages,install}
 strip --strip-unneeded --remove-section=.comment --remove-section=.note "$tree/usr/bin/drey" "$tree/usr/bin/drey-init"
 mkdir -p "$doc" "$tree/DEBIAN" "$tree/usr/share/lintian/overrides"
-[ ! -d build/man ] || for page in build/man/*.[1-8]; do
-	section=${page##*.}
-	mkdir -p "$tree/usr/share/man/man$section"
-	gzip -9nc "$page" >"$tree/usr/share/man/man$section/${page##*/}.gz"
+mkdir -p "$tree/usr/share/man/man1"
+for name in drey-init drey-class-archive; do
+	tools/release/man.sh "$name" | gzip -9n >"$tree/usr/share/man/man1/$name.1.gz"
 done
+for page in build/man/*.1; do
+	gzip -9nc "$page" >"$tree/usr/share/man/man1/${page##*/}.gz"
+done
+install -D -m 644 build/completions/bash "$tree/usr/share/bash-completion/completions/drey"
+install -D -m 644 build/completions/zsh "$tree/usr/share/zsh/vendor-completions/_drey"
+install -D -m 644 build/completions/fish "$tree/usr/share/fish/vendor_completions.d/drey.fish"
 {
 	printf 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: drey\n\nFiles: *\n'
-	printf 'Copyright: the authors of drey\nLicense: Apache-2.0\n'
+	printf 'Copyright: 2026 The drey authors\nLicense: Apache-2.0\n'
 	printf ' On Debian systems, the full text is in /usr/share/common-licenses/Apache-2.0.\n'
 } >"$doc/copyright"
-printf 'drey (%s) unstable; urgency=medium\n\n  * See CHANGELOG.md.gz.\n\n -- drey <drey@localhost.localdomain>  %s\n' "$VERSION" \
+printf 'drey (%s) unstable; urgency=medium\n\n  * See CHANGELOG.md.gz.\n\n -- The drey authors <drey@drey.dev>  %s\n' "$VERSION" \
 	"$(date --utc --date="@$SOURCE_DATE_EPOCH" -R)" | gzip -9n >"$doc/changelog.gz"
 gzip -9nc CHANGELOG.md >"$doc/CHANGELOG.md.gz"
-# drey-init is process 1: it must not need anything of the image that it runs in
-printf 'drey: statically-linked-binary [usr/bin/drey-init]\n' >"$tree/usr/share/lintian/overrides/drey"
+# drey-init is process 1: it must not need anything of the image that it runs in. The jars are no libraries: drey gives them to its
+# own JVMs, and looks for them beside its directory.
+{
+	echo 'drey: statically-linked-binary [usr/bin/drey-init]'
+	for jar in "$tree"/usr/lib/drey/*.jar; do
+		echo "drey: jar-not-in-usr-share [usr/lib/drey/${jar##*/}]"
+	done
+} >"$tree/usr/share/lintian/overrides/drey"
 find "$tree" -type d -exec chmod 755 {} +
 
 mkdir -p "$WORK/debian"
@@ -43,7 +54,7 @@ cat >"$tree/DEBIAN/control" <<EOF
 Package: drey
 Version: $VERSION
 Architecture: $arch
-Maintainer: drey <drey@localhost.localdomain>
+Maintainer: The drey authors <drey@drey.dev>
 Depends: $depends
 Recommends: ca-certificates
 Section: admin
