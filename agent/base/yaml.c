@@ -185,19 +185,20 @@ static int read_children(struct reader *r, struct yaml_node *parent, unsigned de
 	}
 }
 
-static struct yaml_node *empty_document(void)
+static struct yaml_node *empty_document(enum yaml_kind kind)
 {
 	struct yaml_node *root = xcalloc(1, sizeof(*root));
 
-	root->kind = YAML_MAPPING;
+	root->kind = kind;
 	root->line = root->column = 1;
 	return root;
 }
 
-/* Everything between the start and the end of the stream; NULL on failure. */
-static struct yaml_node *read_stream(struct reader *r)
+/* Everything between the start and the end of the stream; the documents follow one another. `one`: a
+ * second one is rejected. */
+static int read_stream(struct reader *r, bool one, struct yaml_node **ret_first)
 {
-	struct yaml_node *root = NULL;
+	struct yaml_node *first = NULL, **tail = &first;
 
 	for (;;) {
 		yaml_event_t event;
@@ -207,39 +208,65 @@ static struct yaml_node *read_stream(struct reader *r)
 		if (next_event(r, &event))
 			break;
 		type = event.type;
-		if (type == YAML_DOCUMENT_START_EVENT && root)
+		if (type == YAML_DOCUMENT_START_EVENT && first && one) {
 			failed = refuse(r, &event.start_mark, "a second document");
-		else if (type == YAML_SCALAR_EVENT || type == YAML_MAPPING_START_EVENT ||
-			 type == YAML_SEQUENCE_START_EVENT || type == YAML_ALIAS_EVENT)
-			failed = (root = read_node(r, &event, 1)) ? 0 : -1;
+		} else if (type == YAML_SCALAR_EVENT || type == YAML_MAPPING_START_EVENT ||
+			   type == YAML_SEQUENCE_START_EVENT || type == YAML_ALIAS_EVENT) {
+			*tail = read_node(r, &event, 1);
+			failed = *tail ? 0 : -1;
+			if (*tail)
+				tail = &(*tail)->next;
+		}
 		yaml_event_delete(&event);
 		if (failed)
 			break;
-		if (type == YAML_STREAM_END_EVENT)
-			return root ? root : empty_document();
+		if (type == YAML_STREAM_END_EVENT) {
+			*ret_first = first;
+			return 0;
+		}
 	}
-	yaml_root_free(root);
-	return NULL;
+	yaml_root_free(first);
+	return -1;
 }
 
-struct yaml_node *yaml_parse(const char *text, size_t len_bytes, size_t max_bytes, struct err *err)
+static int parse_stream(const char *text, size_t len_bytes, size_t max_bytes, bool one,
+			struct yaml_node **ret_first, struct err *err)
 {
 	struct reader r = {.err = err};
-	struct yaml_node *root;
+	int result;
 
-	if (len_bytes > max_bytes) {
-		err_set(err, ERR_CONFIG, 0, "%zu bytes, more than the limit of %zu", len_bytes,
-			max_bytes);
-		return NULL;
-	}
+	if (len_bytes > max_bytes)
+		return err_set(err, ERR_CONFIG, 0, "%zu bytes, more than the limit of %zu",
+			       len_bytes, max_bytes);
 	if (!yaml_parser_initialize(&r.parser))
 		abort();
 	/* not UTF-16, which libyaml would detect */
 	yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, len_bytes);
-	root = read_stream(&r);
+	result = read_stream(&r, one, ret_first);
 	yaml_parser_delete(&r.parser);
-	return root;
+	return result;
+}
+
+struct yaml_node *yaml_parse(const char *text, size_t len_bytes, size_t max_bytes, struct err *err)
+{
+	struct yaml_node *first = NULL;
+
+	if (parse_stream(text, len_bytes, max_bytes, true, &first, err))
+		return NULL;
+	return first ? first : empty_document(YAML_MAPPING);
+}
+
+struct yaml_node *yaml_parse_all(const char *text, size_t len_bytes, size_t max_bytes,
+				 struct err *err)
+{
+	struct yaml_node *first = NULL, *list;
+
+	if (parse_stream(text, len_bytes, max_bytes, false, &first, err))
+		return NULL;
+	list = empty_document(YAML_SEQUENCE);
+	list->first = first;
+	return list;
 }
 
 const struct yaml_node *yaml_get(const struct yaml_node *map, const char *key)

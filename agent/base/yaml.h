@@ -1,14 +1,14 @@
 /*
- * yaml - one strict YAML document as a tree with the position of every node. The only module that
- * knows libyaml.
+ * yaml - strict YAML, one document or several, as a tree with the position of every node. The only
+ * module that knows libyaml.
  *
  * Life cycle: yaml_parse() -> yaml_get(), yaml_each -> yaml_root_free(). Everything is borrowed
  * from the root. Scalars stay text (`no`, `0123`, `~` are not interpreted); the typed readers below
  * do that on request.
  *
  * Refused: more than max_bytes, nesting deeper than YAML_MAX_DEPTH, duplicate keys, keys that are
- * not scalars, anchors, aliases, tags, a second document, NUL in a scalar. Messages say "line L,
- * column C: why"; the caller prepends the file's name.
+ * not scalars, anchors, aliases, tags, a second document (but for yaml_parse_all()), NUL in a scalar.
+ * Messages say "line L, column C: why"; the caller prepends the file's name.
  */
 #ifndef DREY_BASE_YAML_H
 #define DREY_BASE_YAML_H
@@ -43,6 +43,10 @@ struct yaml_node {
  * ERR_CONFIG. The caller frees with yaml_root_free().
  */
 struct yaml_node *yaml_parse(const char *text, size_t len_bytes, size_t max_bytes, struct err *err);
+
+/* The same for a stream: its documents as the elements of a list, an empty one as a null. */
+struct yaml_node *yaml_parse_all(const char *text, size_t len_bytes, size_t max_bytes,
+				 struct err *err);
 
 void yaml_root_free(struct yaml_node *root); /* NULL is allowed */
 

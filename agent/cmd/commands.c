@@ -8,5 +8,5 @@ const struct cli_command *const commands_all[] = {
 	&cmd_suspend,    &cmd_resume,         &cmd_restart,   &cmd_rescale,
 	&cmd_cancel,     &cmd_do_not_restart, &cmd_snapshots, &cmd_verify,
 	&cmd_inspect,    &cmd_handover,       &cmd_join,      &cmd_gc,
-	&cmd_completion, &cmd_version,        NULL,
+	&cmd_migrate,    &cmd_completion,     &cmd_version,   NULL,
 };

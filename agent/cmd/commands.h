@@ -25,6 +25,7 @@ extern const struct cli_command cmd_gc;
 extern const struct cli_command cmd_history;
 extern const struct cli_command cmd_explain;
 extern const struct cli_command cmd_completion;
+extern const struct cli_command cmd_migrate;
 extern const struct cli_command cmd_version;
 
 /* All of them, in the order of `drey --help`; NULL-terminated. */

@@ -1,0 +1,160 @@
+/* drey migrate: a FlinkDeployment of the operator as values of the chart. */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/mem.h"
+#include "base/yaml.h"
+#include "base/yaml_json.h"
+#include "cmd/commands.h"
+#include "cmd/text.h"
+#include "core/migrate/migrate.h"
+
+#define MAX_BYTES (256 << 10) /* an object of Kubernetes has a few kilobytes */
+
+/* First what somebody has to do, last what nobody has to. */
+static const struct {
+	enum migrate_outcome outcome;
+	const char *heading;
+} groups[] = {
+	{MIGRATE_DECIDE, "To decide"},
+	{MIGRATE_NO_COUNTERPART, "No counterpart"},
+	{MIGRATE_MAPPED, "Mapped"},
+	{MIGRATE_NOT_NEEDED, "Not needed"},
+};
+
+static int read_documents(const char *name, struct json **ret_documents, struct err *err)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_yaml struct yaml_node *root = NULL;
+	bool is_stdin = !strcmp(name, "-");
+	const char *shown = is_stdin ? "standard input" : name;
+
+	if (is_stdin ? fs_read_fd(STDIN_FILENO, shown, MAX_BYTES, &text, err)
+		     : fs_read(name, MAX_BYTES, &text, err))
+		return -1;
+	root = yaml_parse_all(buf_str(&text), text.len_bytes, MAX_BYTES, err);
+	*ret_documents = root ? yaml_json_read(root, err) : NULL;
+	return *ret_documents ? 0 : err_wrap(err, "%s", shown);
+}
+
+static void print_entry(const struct migrate_entry *entry, FILE *out)
+{
+	fputs("  ", out);
+	text_print(entry->path, out);
+	if (entry->to)
+		fprintf(out, " -> %s", entry->to);
+	if (*entry->text) {
+		fputs(": ", out);
+		text_print(entry->text, out);
+	}
+	fputc('\n', out);
+}
+
+static void print_entries(const struct migration *migration, FILE *out)
+{
+	for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
+		bool any = false;
+
+		for (size_t n = 0; n < migration->entry_count; n++) {
+			if (migration->entries[n].outcome != groups[i].outcome)
+				continue;
+			if (!any)
+				fprintf(out, "%s:\n", groups[i].heading);
+			any = true;
+			print_entry(&migration->entries[n], out);
+		}
+	}
+}
+
+static void print_values(const struct migration *migration, FILE *out)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	fprintf(out, "# Values of the chart flink-application, from the %s ", migration->kind);
+	text_print(migration->name, out);
+	fputc('\n', out);
+	yaml_json_print(migration->values, &text);
+	fputs(buf_str(&text), out);
+}
+
+static void print_document(const struct migration *migration, FILE *out)
+{
+	cleanup_json struct json *doc = json_object();
+	cleanup_buf struct buf text = BUF_INIT;
+	struct json *list;
+
+	json_add_str(doc, "kind", migration->kind);
+	json_add_str(doc, "name", migration->name);
+	json_add_str(doc, "namespace", migration->namespace);
+	json_add(doc, "values", json_copy(migration->values));
+	list = json_add_array(doc, "fields");
+	for (size_t i = 0; i < migration->entry_count; i++) {
+		const struct migrate_entry *entry = &migration->entries[i];
+		struct json *to = json_object();
+
+		json_add_str(to, "path", entry->path);
+		json_add_str(to, "outcome", migrate_outcome_name(entry->outcome));
+		json_add_str(to, "to", entry->to);
+		json_add_str(to, "text", entry->text);
+		json_add(list, NULL, to);
+	}
+	json_print_pretty(doc, &text);
+	fputs(buf_str(&text), out);
+}
+
+static int migrate_run(const struct cli *cli)
+{
+	struct migrate_wish wish = {cli_value(cli, "name"), cli_value(cli, "state-uri")};
+	cleanup_json struct json *documents = NULL;
+	struct migration migration = {0};
+	struct err err = {0};
+
+	if (read_documents(cli->args[0], &documents, &err))
+		return cli_fail(cli,
+				err.kind == ERR_CONFIG || err.kind == ERR_FORMAT ? CLI_USAGE
+										 : CLI_FAILED,
+				"%s", err.msg);
+	if (migrate(documents, &wish, &migration, &err))
+		return cli_fail(cli, CLI_USAGE, "%s: %s", cli->args[0], err.msg);
+	if (cli_has(cli, "json")) {
+		print_document(&migration, cli->out);
+	} else {
+		print_values(&migration, cli->out);
+		print_entries(&migration, cli->err);
+	}
+	migration_release(&migration);
+	return CLI_OK;
+}
+
+static const struct cli_option options[] = {
+	{"name", 'n', "[NAMESPACE/]NAME", "the object to migrate, if there are several with a job",
+	 false},
+	{"state-uri", 's', "URI",
+	 "state.uri of the values: where the new application stores its\n"
+	 "state (default: beside the old checkpoints)",
+	 false},
+	CLI_JSON,
+	CLI_END,
+};
+
+const struct cli_command cmd_migrate = {
+	.name = "migrate",
+	.arguments = "FILE",
+	.min_args = 1,
+	.max_args = 1,
+	.summary = "turn a FlinkDeployment into values of the chart",
+	.description =
+		"Reads objects of the Apache Flink Kubernetes Operator from the YAML or JSON in FILE\n"
+		"(\"-\": standard input), and prints a values.yaml for drey's chart: of the only\n"
+		"FlinkDeployment or FlinkBlueGreenDeployment with a job, or of the one that --name\n"
+		"names. Lists on standard error what has to be decided, what has no counterpart, what\n"
+		"was mapped, and what is not needed: no field is left out silently. Changes nothing,\n"
+		"and talks to no cluster.\n",
+	.options = options,
+	.statuses = "0  the values were printed; read what has to be decided\n"
+		    "1  the file could not be read\n"
+		    "2  wrong usage, or no values can be made of the file; it says why\n",
+	.example = "kubectl get flinkdeployment orders -o yaml | drey migrate - >values.yaml\n",
+	.run = migrate_run,
+};
