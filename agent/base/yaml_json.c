@@ -6,6 +6,8 @@
 
 #include "base/mem.h"
 
+#define MAX_KEY_BYTES 320 /* an annotation of Kubernetes: 253 + 1 + 63 */
+
 /* ---- read ---- */
 
 static bool is_one_of(const char *text, const char *const *words)
@@ -81,6 +83,15 @@ static struct json *read_text(const char *text)
 	return json_copy(json_at(holder, 0));
 }
 
+/* libyaml reads no key of more than 1024 characters, and an escape has up to six. */
+static bool is_key(const char *key)
+{
+	for (const char *at = key; *at; at++)
+		if ((unsigned char)*at < ' ' || *at == 0x7F)
+			return false;
+	return strlen(key) <= MAX_KEY_BYTES;
+}
+
 struct json *yaml_json_read(const struct yaml_node *node, struct err *err)
 {
 	const struct yaml_node *child;
@@ -91,8 +102,12 @@ struct json *yaml_json_read(const struct yaml_node *node, struct err *err)
 	to = node->kind == YAML_MAPPING ? json_object() : json_array();
 	yaml_each(child, node)
 	{
-		struct json *value = yaml_json_read(child, err);
+		struct json *value = NULL;
 
+		if (child->key && !is_key(child->key))
+			yaml_err_key(child, err, "a key is too long, or has control characters");
+		else
+			value = yaml_json_read(child, err);
 		if (!value) {
 			json_free(to);
 			return NULL;

@@ -3,7 +3,8 @@
  *
  * yaml_json_read() types plain scalars as kubectl does: null, true and false, decimal numbers, else
  * text. What YAML 1.1 and 1.2 read differently (`yes`, `0123`, `0x1f`, `1_000`, `.5`, `.inf`) is
- * rejected, because the writer may have meant the other one.
+ * rejected, because the writer may have meant the other one. So is a key of more than 320 bytes or with
+ * a control character.
  *
  * yaml_json_print() writes block style that every reader of YAML reads back as the same JSON: a text
  * that could be anything else is in quotes.

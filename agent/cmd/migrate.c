@@ -23,15 +23,19 @@ static const struct {
 	{MIGRATE_NOT_NEEDED, "Not needed"},
 };
 
+static const char *input_name(const char *name)
+{
+	return strcmp(name, "-") != 0 ? name : "standard input";
+}
+
 static int read_documents(const char *name, struct json **ret_documents, struct err *err)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_yaml struct yaml_node *root = NULL;
-	bool is_stdin = !strcmp(name, "-");
-	const char *shown = is_stdin ? "standard input" : name;
+	const char *shown = input_name(name);
 
-	if (is_stdin ? fs_read_fd(STDIN_FILENO, shown, MAX_BYTES, &text, err)
-		     : fs_read(name, MAX_BYTES, &text, err))
+	if (shown != name ? fs_read_fd(STDIN_FILENO, shown, MAX_BYTES, &text, err)
+			  : fs_read(name, MAX_BYTES, &text, err))
 		return -1;
 	root = yaml_parse_all(buf_str(&text), text.len_bytes, MAX_BYTES, err);
 	*ret_documents = root ? yaml_json_read(root, err) : NULL;
@@ -116,7 +120,7 @@ static int migrate_run(const struct cli *cli)
 										 : CLI_FAILED,
 				"%s", err.msg);
 	if (migrate(documents, &wish, &migration, &err))
-		return cli_fail(cli, CLI_USAGE, "%s: %s", cli->args[0], err.msg);
+		return cli_fail(cli, CLI_USAGE, "%s: %s", input_name(cli->args[0]), err.msg);
 	if (cli_has(cli, "json")) {
 		print_document(&migration, cli->out);
 	} else {

@@ -185,7 +185,7 @@ static int refuse_several(const struct json *objects, const struct migrate_wish 
 			 namespace_of(object) ? namespace_of(object) : "",
 			 namespace_of(object) ? "/" : "", name_of(object));
 	}
-	return err_set(err, ERR_CONFIG, 0, "there are several: %.300s; choose one by --name",
+	return err_set(err, ERR_CONFIG, 0, "several have a job: %.300s; choose one by --name",
 		       buf_str(&names));
 }
 
@@ -202,7 +202,8 @@ static int refuse_none(const struct json *objects, const struct migrate_wish *wi
 		buf_addf(&kinds, "%s%s", kinds.len_bytes ? ", " : "", kind);
 	}
 	if (wish->name)
-		return err_set(err, ERR_CONFIG, 0, "no FlinkDeployment %.120s", wish->name);
+		return err_set(err, ERR_CONFIG, 0, "there is no FlinkDeployment %.120s in it",
+			       wish->name);
 	if (session && !spec_of(session))
 		return err_set(err, ERR_CONFIG, 0, "%.120s: spec is missing", name_of(session));
 	if (session)
@@ -212,8 +213,10 @@ static int refuse_none(const struct json *objects, const struct migrate_wish *wi
 			"put the job into an image of its own: docs/migration.md",
 			name_of(session),
 			is_deployment(session) ? "spec.job is missing, it is" : "a job");
-	return err_set(err, ERR_CONFIG, 0, "no FlinkDeployment, only %.200s",
-		       kinds.len_bytes ? buf_str(&kinds) : "nothing");
+	if (!kinds.len_bytes)
+		return err_set(err, ERR_CONFIG, 0, "there is no object of Kubernetes in it");
+	return err_set(err, ERR_CONFIG, 0, "there is no FlinkDeployment in it, only %.200s",
+		       buf_str(&kinds));
 }
 
 static int choose(const struct json *objects, const struct migrate_wish *wish,

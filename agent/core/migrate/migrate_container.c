@@ -298,33 +298,28 @@ static const char *why_no_container(const struct json *container)
 int migrate_container(struct migrate_pass *pass, const struct json *container, const char *path,
 		      struct json *list)
 {
-	struct json *to = json_object();
-	const char *name, *why;
+	const char *name = json_str(container, "name");
+	bool is_main = xstris(name, MIGRATE_MAIN_CONTAINER);
+	const char *why;
+	struct json *to;
 	int result;
 
-	if (migrate_want(pass->m, container, JSON_OBJECT, path) ||
-	    json_need_str(container, "name", &name, pass->m->err)) {
-		json_free(to);
-		return pass->m->err && strstr(pass->m->err->msg, path)
-			       ? -1
-			       : err_wrap(pass->m->err, "%s", path);
-	}
-	if (!strcmp(name, MIGRATE_MAIN_CONTAINER)) {
-		result = convert_main(pass, container, path, to);
-		if (!result && json_len(to) > 1) {
-			json_add(list, NULL, to);
-			return 0;
-		}
-	} else if ((why = why_no_container(container))) {
+	if (migrate_want(pass->m, container, JSON_OBJECT, path))
+		return -1;
+	if (!name)
+		return err_set(pass->m->err, ERR_CONFIG, 0, "%s: it has no name", path);
+	why = is_main ? NULL : why_no_container(container);
+	if (why) {
 		migrate_note_pass(pass, MIGRATE_NO_COUNTERPART, path, NULL, why);
-		result = 0;
-	} else {
-		result = convert_other(pass, container, path, to);
-		if (!result) {
-			json_add(list, NULL, to);
-			return 0;
-		}
+		return 0;
 	}
-	json_free(to);
+	to = json_object();
+	result = is_main ? convert_main(pass, container, path, to)
+			 : convert_other(pass, container, path, to);
+	/* of a main container without more than its name nothing is to be merged */
+	if (!result && json_len(to) > 1)
+		json_add(list, NULL, to);
+	else
+		json_free(to);
 	return result;
 }

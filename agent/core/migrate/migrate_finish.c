@@ -54,24 +54,24 @@ static void finish_image(struct migrator *m)
 
 /* ---- sizes ---- */
 
+/* With a number of TaskManagers the operator takes no notice of the job's parallelism. */
 static void finish_parallelism(struct migrator *m)
 {
+	static const char field[] = "job.parallelism";
 	int64_t slots = m->slots ? m->slots : 1;
-	int64_t parallelism = m->parallelism;
+	int64_t parallelism = m->replicas ? m->replicas * slots : m->parallelism;
 
-	if (m->replicas) {
-		parallelism = m->replicas * slots;
-		if (m->parallelism && m->parallelism != parallelism)
-			note_spec(
-				m, MIGRATE_MAPPED, "job.parallelism", "job.parallelism",
-				"the operator ignores it: taskManager.replicas and the slots decide");
-	}
 	if (parallelism < 1 || parallelism > 32768) {
-		note_spec(m, MIGRATE_DECIDE, "job.parallelism", "job.parallelism",
-			  parallelism < 1 ? "not set: it is 1" : "more than 32768; set it");
+		note_spec(m, MIGRATE_DECIDE, field, field,
+			  parallelism < 1 ? "not set: it is 1" : "more than 32768: set it");
 		parallelism = 1;
+	} else if (m->replicas) {
+		note_spec(m, MIGRATE_MAPPED, field, field,
+			  "as the operator computes it: taskManager.replicas times the slots");
+	} else {
+		note_spec(m, MIGRATE_MAPPED, field, "job.parallelism, taskManager.replicas", "");
 	}
-	migrate_put_i64(m, "job.parallelism", parallelism);
+	migrate_put_i64(m, field, parallelism);
 	migrate_put_i64(m, "taskManager.replicas",
 			m->replicas ? m->replicas : (parallelism + slots - 1) / slots);
 	migrate_put_i64(m, "taskManager.slots", slots);

@@ -325,11 +325,22 @@ static struct json *part_template(struct migrator *m, enum migrate_part part)
 	return own ? merge(m, base, own, path) : NULL;
 }
 
+/* The Job that checks an upgrade has a Pod of its own. */
+static void note_init_containers(struct migrator *m, const struct json *template, const char *path)
+{
+	if (json_len(json_get(json_get(template, "spec"), "initContainers")))
+		migrate_note(
+			m, MIGRATE_DECIDE, path, "jobs.podTemplate",
+			"if an init container fetches the job, the check before an upgrade needs it, "
+			"too, as in the chart's examples/fetched.yaml; or set drey.check.graph: false");
+}
+
 int migrate_pods(struct migrator *m)
 {
 	char path[MIGRATE_PATH_BYTES];
 
 	migrate_join(path, m->spec_path, "podTemplate");
+	note_init_containers(m, m->pod_template, path);
 	if (m->pod_template)
 		migrate_note(m, MIGRATE_MAPPED, path,
 			     "jobManager.podTemplate, taskManager.podTemplate", "%s", "");
@@ -339,6 +350,8 @@ int migrate_pods(struct migrator *m)
 		if (!template)
 			return -1;
 		migrate_join(path, m->spec_path, part_keys[i]);
+		if (i == PART_JOBMANAGER)
+			note_init_containers(m, m->parts[i].pod_template, path);
 		if (m->parts[i].pod_template)
 			migrate_note(m, MIGRATE_MAPPED, path, part_keys[i], "%s", "");
 		if (json_len(template))

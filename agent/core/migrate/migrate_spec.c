@@ -243,12 +243,12 @@ static int map_jar(struct migrator *m, const struct json *value, const struct mi
 	return migrate_note_field(m, field, path);
 }
 
+/* migrate_finish() has the entry. */
 static int map_parallelism(struct migrator *m, const struct json *value,
 			   const struct migrate_field *field, const char *path)
 {
-	if (migrate_whole(m, value, path, 0, 32768, &m->parallelism))
-		return -1;
-	return migrate_note_field(m, field, path);
+	(void)field;
+	return migrate_whole(m, value, path, 0, 32768, &m->parallelism);
 }
 
 static int map_initial_savepoint(struct migrator *m, const struct json *value,

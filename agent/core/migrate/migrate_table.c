@@ -191,6 +191,8 @@ static bool is_label_key(const char *key)
 	if (slash &&
 	    !is_label_word(key, (size_t)(slash - key), "abcdefghijklmnopqrstuvwxyz0123456789-."))
 		return false;
+	if (strlen(key) > 253 + 1 + 63)
+		return false;
 	key = slash ? slash + 1 : key;
 	return is_label_word(key, strlen(key), ALNUM "-_.");
 }
