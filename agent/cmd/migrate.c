@@ -132,8 +132,7 @@ static int migrate_run(const struct cli *cli)
 }
 
 static const struct cli_option options[] = {
-	{"name", 'n', "[NAMESPACE/]NAME", "the object to migrate, if there are several with a job",
-	 false},
+	{"name", 'n', "NAME", "NAME or NAMESPACE/NAME of the object, if several have a job", false},
 	{"state-uri", 's', "URI",
 	 "state.uri of the values: where the new application stores its\n"
 	 "state (default: beside the old checkpoints)",

@@ -30,26 +30,6 @@ pods_are_restricted() { # NAME
 	return 1
 }
 
-configuration() { # NAME flink|drey KEY
-	jq --raw-output --arg suffix "-$2" --arg key "$3" '.items[] | select(.kind == "ConfigMap" and (.metadata.name | endswith($suffix))) | .data[$key] // empty' "$RUN/$1.json"
-}
-
-# drey itself reads its configuration and Flink's, and finds nothing wrong but that there is no Flink here.
-drey_takes() { # NAME
-	local dir=$RUN/$1.conf
-	mkdir -p "$dir"
-	configuration "$1" flink config.yaml >"$dir/config.yaml"
-	configuration "$1" drey drey.yaml | sed "s|configDirectory: .*|configDirectory: $dir|" >"$dir/drey.yaml"
-	grep --quiet '^  version:' "$dir/drey.yaml" || sed -i 's/^flink:/&\n  version: 2.3.0/' "$dir/drey.yaml"
-	mkdir -p "$RUN/secrets"
-	printf 'secret' >"$RUN/secrets/secret"
-	sed -i "s|/secrets/swift|$RUN/secrets|" "$dir/drey.yaml"
-	env KUBECONFIG="$POD_KUBECONFIG" POD_NAMESPACE="$TEAM" POD_NAME=orders-jobmanager-0 POD_UID=1a2b POD_IP=127.0.0.1 "$BUILD/drey" check --config "$dir/drey.yaml" >"$RUN/$1.check" 2>&1
-	grep --quiet 'flink.command: install Flink' "$RUN/$1.check" && return
-	sed 's/^/# /' "$RUN/$1.check"
-	return 1
-}
-
 # ---- every example and variant ---------------------------------------------------------------------
 
 for name in $(all_values); do

@@ -199,18 +199,23 @@ static int convert_resources(struct migrate_pass *pass, const struct json *value
 	const struct json *kind, *child;
 
 	json_each (kind, value) {
-		struct json *map = json_object();
+		char outer[MIGRATE_PATH_BYTES];
+		struct json *map;
 
+		migrate_join(outer, path, json_name(kind));
+		if (json_kind(kind) != JSON_OBJECT) {
+			json_add(copy, json_name(kind), json_copy(kind));
+			continue;
+		}
+		map = json_object();
 		json_each (child, kind) {
-			char outer[MIGRATE_PATH_BYTES], at[MIGRATE_PATH_BYTES];
+			char at[MIGRATE_PATH_BYTES];
 
-			if (!json_name(child) || (strcmp(json_name(child), "cpu") != 0 &&
-						  strcmp(json_name(child), "memory") != 0)) {
-				json_add(map, json_name(child) ? json_name(child) : "",
-					 json_copy(child));
+			if (strcmp(json_name(child), "cpu") != 0 &&
+			    strcmp(json_name(child), "memory") != 0) {
+				json_add(map, json_name(child), json_copy(child));
 				continue;
 			}
-			migrate_join(outer, path, json_name(kind));
 			migrate_join(at, outer, json_name(child));
 			migrate_note_pass(
 				pass, MIGRATE_NOT_NEEDED, at, NULL,
@@ -296,10 +301,10 @@ static const char *why_no_container(const struct json *container)
 }
 
 int migrate_container(struct migrate_pass *pass, const struct json *container, const char *path,
-		      struct json *list)
+		      bool is_init, struct json *list)
 {
 	const char *name = json_str(container, "name");
-	bool is_main = xstris(name, MIGRATE_MAIN_CONTAINER);
+	bool is_main = !is_init && xstris(name, MIGRATE_MAIN_CONTAINER);
 	const char *why;
 	struct json *to;
 	int result;

@@ -133,20 +133,6 @@ const char *migrate_file_path(const char *uri)
 	return *path == '/' ? path : NULL;
 }
 
-/* As the chart's schema has it, and without an account in front of the host. */
-static bool is_uri(const char *text)
-{
-	size_t scheme = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789+.-");
-	const char *host = text + scheme + 3;
-
-	if (text[strcspn(text, " \t\r\n\"'\\")])
-		return false;
-	if (migrate_file_path(text))
-		return true;
-	return scheme && !strncmp(text + scheme, "://", 3) && *host && *host != '/' &&
-	       !memchr(host, '@', strcspn(host, "/"));
-}
-
 /* The directory that `directory` is in; a bucket is its own. The caller frees. */
 static char *parent_of(const char *directory)
 {
@@ -184,7 +170,7 @@ static char *volume_base(struct migrator *m, const char *path)
 			  "no volume of the Pod template has the state: name the claim");
 		return parent_of(uri);
 	}
-	if (mount.claim)
+	if (mount.claim && migrate_is_name(mount.claim) && migrate_is_path(mount.path))
 		put_claim(m, &mount);
 	else
 		note_spec(
@@ -201,7 +187,7 @@ static char *derive_state(struct migrator *m)
 						: m->ha_storage;
 	cleanup_free char *base = NULL;
 
-	if (!directory || !is_uri(directory)) {
+	if (!directory || !migrate_is_uri(directory)) {
 		note_spec(
 			m, MIGRATE_DECIDE, "flinkConfiguration", "state.uri",
 			directory
@@ -225,7 +211,7 @@ static int finish_state(struct migrator *m)
 	const char *wish = m->wish->state_uri;
 	cleanup_free char *uri = NULL;
 
-	if (wish && !is_uri(wish))
+	if (wish && !migrate_is_uri(wish))
 		return err_set(m->err, ERR_CONFIG, 0, "'%.120s' is not a URI for the state", wish);
 	if (wish && migrate_file_path(wish))
 		free(volume_base(m, migrate_file_path(wish)));

@@ -28,6 +28,14 @@ static int join_list(struct migrator *m, const struct json *list, const char *pa
 	return 0;
 }
 
+static bool is_key(const char *key)
+{
+	for (const char *at = key; *at; at++)
+		if (*at <= ' ' || *at > '~')
+			return false;
+	return *key != '\0';
+}
+
 /* `key` is that of `node`; "" for all. */
 static int flatten(struct migrator *m, const struct json *node, const char *key, const char *path)
 {
@@ -57,6 +65,9 @@ static int flatten(struct migrator *m, const struct json *node, const char *key,
 	} else if (migrate_text(m, node, path, &text)) {
 		return -1;
 	}
+	if (!is_key(key))
+		return err_set(m->err, ERR_CONFIG, 0, "%s: '%.80s' is not a key of Flink", path,
+			       key);
 	if (json_get(m->flat, key))
 		return err_set(m->err, ERR_CONFIG, 0, "%s.%s: the key is there twice", path, key);
 	json_add_str(m->flat, key, text);
@@ -168,6 +179,16 @@ static int map_s3_endpoint(struct migrator *m, const struct json *value,
 	return migrate_note_field(m, field, path);
 }
 
+static int map_region(struct migrator *m, const struct json *value,
+		      const struct migrate_field *field, const char *path)
+{
+	for (const char *at = json_text(value); *at; at++)
+		if (*at <= ' ' || *at > '~')
+			return err_set(m->err, ERR_CONFIG, 0, "%s: not the name of a region", path);
+	migrate_put_str(m, field->to, json_text(value));
+	return migrate_note_field(m, field, path);
+}
+
 static int map_boolean(struct migrator *m, const struct json *value,
 		       const struct migrate_field *field, const char *path)
 {
@@ -192,14 +213,6 @@ static int map_service_type(struct migrator *m, const struct json *value,
 
 /* ---- lists of Kubernetes' settings ---- */
 
-static bool is_object_name(const char *text)
-{
-	size_t len = strlen(text);
-
-	return len && len <= 253 && strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-.") == len &&
-	       !strchr("-.", text[0]) && !strchr("-.", text[len - 1]);
-}
-
 static int map_pull_secrets(struct migrator *m, const struct json *value,
 			    const struct migrate_field *field, const char *path)
 {
@@ -208,7 +221,7 @@ static int map_pull_secrets(struct migrator *m, const struct json *value,
 	char *rest = NULL;
 
 	for (char *word = strtok_r(text, ";, ", &rest); word; word = strtok_r(NULL, ";, ", &rest)) {
-		if (!is_object_name(word)) {
+		if (!migrate_is_name(word)) {
 			json_free(list);
 			return err_set(m->err, ERR_CONFIG, 0, "%s: not names of Secrets", path);
 		}
@@ -232,11 +245,11 @@ static int map_secrets(struct migrator *m, const struct json *value,
 
 		if (colon)
 			*colon = '\0';
-		if (!colon || !is_object_name(word) || colon[1] != '/' || !colon[2] ||
-		    strpbrk(colon + 1, "\t\"'\\:"))
+		if (!colon || !migrate_is_name(word) || !migrate_is_path(colon + 1) ||
+		    strchr(colon + 1, ':'))
 			return err_set(m->err, ERR_CONFIG, 0,
 				       "%s: must be SECRET:PATH, separated by commas", path);
-		snprintf(name, sizeof(name), "secret-%zu", json_len(volumes));
+		snprintf(name, sizeof(name), "flink-secret-%zu", json_len(volumes));
 		volume = json_object();
 		json_add_str(volume, "name", name);
 		json_add_str(json_add_object(volume, "secret"), "secretName", word);
@@ -332,7 +345,7 @@ static const struct migrate_field flink_fields[] = {
 	{"blob.server.port", LESS, NULL, CHART, NULL},
 	{"metrics.internal.query-service.port", LESS, NULL, CHART, NULL},
 	{"s3.endpoint", OK, "s3.endpoint", NULL, map_s3_endpoint},
-	{"s3.endpoint.region", OK, "s3.region", NULL, migrate_copy_text},
+	{"s3.endpoint.region", OK, "s3.region", NULL, map_region},
 	{"s3.path.style.access", OK, "s3.pathStyle", NULL, map_boolean},
 	{"s3.path-style-access", OK, "s3.pathStyle", NULL, map_boolean},
 	{"s3.access-key", CHECK, "s3.secret.name", "put the keys into a Secret, and name it", NULL},

@@ -74,9 +74,7 @@ static int map_tls(struct migrator *m, const struct json *value, const struct mi
 
 	if (migrate_want(m, value, JSON_ARRAY, path))
 		return -1;
-	if (json_len(value) != 1 || !name || !*name || strlen(name) > 200 ||
-	    strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") != strlen(name) ||
-	    strchr("-.", name[0]) || strchr("-.", name[strlen(name) - 1])) {
+	if (json_len(value) != 1 || !name || !migrate_is_name(name)) {
 		migrate_note(m, MIGRATE_DECIDE, path, field->to,
 			     "the chart has one host with one Secret: name it");
 		return 0;
@@ -92,9 +90,7 @@ static int map_class_name(struct migrator *m, const struct json *value,
 
 	if (migrate_text(m, value, path, &name))
 		return -1;
-	if (*name && (strlen(name) > 200 ||
-		      strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") != strlen(name) ||
-		      strchr("-.", name[0]) || strchr("-.", name[strlen(name) - 1])))
+	if (*name && !migrate_is_name(name))
 		return err_set(m->err, ERR_CONFIG, 0,
 			       "%s: '%.80s' is not the name of an IngressClass", path, name);
 	migrate_put_str(m, field->to, name);

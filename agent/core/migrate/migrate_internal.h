@@ -99,6 +99,12 @@ int migrate_text(struct migrator *m, const struct json *value, const char *path,
 int migrate_whole(struct migrator *m, const struct json *value, const char *path, int64_t least,
 		  int64_t most, int64_t *ret_number);
 
+/* As the schema of the chart has them: the name of an object, a URI or an absolute path without an
+ * account, an absolute path. */
+bool migrate_is_name(const char *text);
+bool migrate_is_uri(const char *text);
+bool migrate_is_path(const char *text);
+
 /* For rows: copy a text to the key `to`; a duration; a whole number from 0 to 100. */
 migrate_map_fn migrate_copy_text, migrate_copy_duration, migrate_copy_count;
 /* A map of texts, without what the schema of the chart does not take. */
@@ -159,9 +165,9 @@ const struct migrate_rule *migrate_find_rule(const struct migrate_rule *rules, c
 void migrate_note_pass(struct migrate_pass *pass, enum migrate_outcome outcome, const char *path,
 		       const char *to, const char *why);
 
-/* Append the container, as the chart takes it, to the list. */
+/* Append the container, as the chart takes it, to the list, which may be that of init containers. */
 int migrate_container(struct migrate_pass *pass, const struct json *container, const char *path,
-		      struct json *list);
+		      bool is_init, struct json *list);
 
 /* The name of a volume in the values; the caller frees. */
 char *migrate_volume_name(const struct migrator *m, const char *name);

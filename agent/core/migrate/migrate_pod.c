@@ -51,6 +51,7 @@ static int convert_list(struct migrate_pass *pass, const struct json *value, con
 			struct json *to)
 {
 	bool are_volumes = !strcmp(json_name(value), "volumes");
+	bool is_init = !strcmp(json_name(value), "initContainers");
 	struct json *list = json_array();
 	const struct json *item;
 	int number = 0, result = migrate_want(pass->m, value, JSON_ARRAY, path);
@@ -61,7 +62,7 @@ static int convert_list(struct migrate_pass *pass, const struct json *value, con
 		snprintf(at, sizeof(at), "%.400s[%d]", path, number++);
 		if (!result)
 			result = are_volumes ? convert_volume(pass, item, at, list)
-					     : migrate_container(pass, item, at, list);
+					     : migrate_container(pass, item, at, is_init, list);
 	}
 	if (!result && json_len(list))
 		json_add(to, json_name(value), list);

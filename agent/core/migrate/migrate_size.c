@@ -7,8 +7,9 @@
 
 #include "base/mem.h"
 
-#define DIGITS     "0123456789"
-#define MAX_DIGITS 15
+#define DIGITS          "0123456789"
+#define MAX_DIGITS      15
+#define MAX_DURATION_MS (INT64_C(3650) * 86400 * 1000)
 
 struct unit {
 	const char *name;
@@ -118,7 +119,7 @@ bool migrate_duration(const char *text, char ret_text[MIGRATE_TEXT_BYTES], int64
 			continue;
 		snprintf(ret_text, MIGRATE_TEXT_BYTES, "%lld%s", (long long)number, units[i].unit);
 		*ret_ms = (int64_t)number * units[i].ms;
-		return true;
+		return *ret_ms <= MAX_DURATION_MS;
 	}
 	return false;
 }

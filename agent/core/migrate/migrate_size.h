@@ -14,7 +14,7 @@ bool migrate_mib(const char *text, int64_t *ret_mib);
 /* A number of CPUs the way the chart takes it: digits, a point, "m". "1.0" becomes "1". */
 bool migrate_cpu(const char *text, char ret_text[MIGRATE_TEXT_BYTES]);
 
-/* A duration of Flink ("1 h", "90s", "300000": milliseconds) as drey writes it. */
+/* A duration of Flink ("1 h", "90s", "300000": milliseconds), at most 3650 days, as drey writes it. */
 bool migrate_duration(const char *text, char ret_text[MIGRATE_TEXT_BYTES], int64_t *ret_ms);
 
 /* Digits only, at most 9 of them. */

@@ -223,7 +223,7 @@ static int map_jar(struct migrator *m, const struct json *value, const struct mi
 	       : !strncmp(uri, "file:///", 8) ? uri + 7
 	       : *uri == '/'                  ? uri
 					      : NULL;
-	if (!file || strpbrk(file, " \t\r\n")) {
+	if (!file || !migrate_is_path(file)) {
 		migrate_note(
 			m, MIGRATE_DECIDE, path, field->to,
 			"not a file of the image: put the jar into /opt/flink/usrlib of the image, or let "
@@ -258,7 +258,7 @@ static int map_initial_savepoint(struct migrator *m, const struct json *value,
 
 	if (migrate_text(m, value, path, &text))
 		return -1;
-	if (!*text || strpbrk(text, " \t\r\n") || (*text != '/' && !strstr(text, ":/")))
+	if (!migrate_is_uri(text))
 		return err_set(m->err, ERR_CONFIG, 0, "%s: '%.120s' is not a path or a URI", path,
 			       text);
 	migrate_put_str(m, field->to, text);
@@ -389,7 +389,8 @@ static int map_resource(struct migrator *m, const struct json *value,
 
 	if (migrate_text(m, value, path, &text))
 		return -1;
-	if (!consists_of(name, strlen(name), "abcdefghijklmnopqrstuvwxyz0123456789-./"))
+	if (!consists_of(name, strlen(name), "abcdefghijklmnopqrstuvwxyz0123456789-./") ||
+	    strchr("0123456789-./", name[0]) || strchr("-./", name[strlen(name) - 1]))
 		return err_set(m->err, ERR_CONFIG, 0, "%s: not the name of a resource", path);
 	if (!is_quantity(text))
 		return err_set(m->err, ERR_CONFIG, 0, "%s: '%.40s' is not a quantity", path, text);

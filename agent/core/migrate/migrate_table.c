@@ -123,6 +123,41 @@ int migrate_whole(struct migrator *m, const struct json *value, const char *path
 	return 0;
 }
 
+bool migrate_is_name(const char *text)
+{
+	size_t len = strlen(text);
+
+	return len && len <= 200 && !strchr("-.", text[0]) && !strchr("-.", text[len - 1]) &&
+	       strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-.") == len;
+}
+
+/* Blanks of Unicode are not in names of files, either. */
+bool migrate_is_path(const char *text)
+{
+	if (text[0] != '/' || !text[1])
+		return false;
+	for (const char *at = text; *at; at++)
+		if (*at <= ' ' || *at > '~' || strchr("\"'\\", *at))
+			return false;
+	return true;
+}
+
+bool migrate_is_uri(const char *text)
+{
+	size_t scheme = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789+.-");
+	const char *host = text + scheme + 3;
+
+	if (text[0] == '/')
+		return migrate_is_path(text);
+	if (text[0] < 'a' || text[0] > 'z' || text[scheme] != ':' || text[scheme + 1] != '/' ||
+	    !migrate_is_path(text + scheme + 1))
+		return false;
+	if (!strncmp(text, "file:", 5))
+		return migrate_file_path(text) != NULL;
+	return text[scheme + 2] == '/' && *host && *host != '/' &&
+	       !memchr(host, '@', strcspn(host, "/"));
+}
+
 int migrate_copy_text(struct migrator *m, const struct json *value,
 		      const struct migrate_field *field, const char *path)
 {
