@@ -125,6 +125,7 @@ ok "no amount of memory" refuses "spec.jobManager.resource.memory: 'much' is not
 ok "a key of Flink twice" refuses 'spec.flinkConfiguration.a.b: the key is there twice' < <(deployment 'job: {}' 'flinkConfiguration: {a.b: 1, a: {b: 2}}')
 ok "no number of slots" refuses 'taskmanager.numberOfTaskSlots: must be a whole number' < <(deployment 'job: {}' 'flinkConfiguration: {taskmanager.numberOfTaskSlots: many}')
 ok "a container without a name" refuses 'spec.podTemplate.spec.containers[0]: it has no name' < <(deployment 'job: {}' 'podTemplate: {spec: {containers: [{image: x}]}}')
+ok "a line separator, which Helm cannot render" refuses 'spec.job.args.[]: has a character' < <(deployment 'job: {args: ["\u2028"]}')
 ok "no URI" refuses "'bucket' is not a URI" --state-uri bucket < <(deployment 'job: {}')
 
 # ---- what follows from several fields ----------------------------------------------------------

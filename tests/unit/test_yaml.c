@@ -186,3 +186,32 @@ TEST(a_message_is_one_line_whatever_it_quotes)
 	CHECK_INT(yaml_want(yaml_get(root, "a"), YAML_MAPPING, NULL), ==, -1);
 	refused("\"x\\ny\": 1\n\"x\\ny\": 2\n", "x?y");
 }
+
+TEST(a_stream_is_a_list_of_its_documents)
+{
+	static const char text[] = "a: 1\n---\n---\n- b\n...\n---\nc: 2\n";
+	cleanup_yaml struct yaml_node *list = yaml_parse_all(text, strlen(text), CAP, NULL);
+	const struct yaml_node *document = list ? list->first : NULL;
+
+	CHECK(list && list->kind == YAML_SEQUENCE && document);
+	CHECK(yaml_get(document, "a") && !document->key);
+	document = document->next;
+	CHECK(document && yaml_is_null(document));
+	document = document->next;
+	CHECK(document && document->kind == YAML_SEQUENCE);
+	document = document->next;
+	CHECK(document && !document->next);
+	CHECK_INT(yaml_get(document, "c")->line, ==, 6 + 1);
+}
+
+TEST(one_bad_document_voids_the_stream)
+{
+	static const char text[] = "a: 1\n---\nb: &c 2\n";
+	struct err err = {0};
+	cleanup_yaml struct yaml_node *empty = yaml_parse_all("", 0, CAP, NULL);
+
+	CHECK(!yaml_parse_all(text, strlen(text), CAP, &err));
+	CHECK_HAS(err.msg, "line 3, column 4: anchors are not supported");
+	CHECK(!yaml_parse_all(text, strlen(text), 5, &err));
+	CHECK(empty && empty->kind == YAML_SEQUENCE && !empty->first);
+}

@@ -134,9 +134,41 @@ static int walk_object(struct migrator *m, const struct json *object)
 	return 0;
 }
 
+/* What some reader of YAML takes for the end of a line, or does not take: C1, U+2028, U+2029, U+FEFF. */
+static bool has_odd_character(const char *text)
+{
+	for (const unsigned char *at = (const unsigned char *)text; at && *at; at++)
+		if ((at[0] == 0xC2 && at[1] < 0xA0) ||
+		    (at[0] == 0xE2 && at[1] == 0x80 && (at[2] == 0xA8 || at[2] == 0xA9)) ||
+		    (at[0] == 0xEF &&
+		     ((at[1] == 0xBB && at[2] == 0xBF) || (at[1] == 0xBF && at[2] >= 0xBE))))
+			return true;
+	return false;
+}
+
+/* Helm could not render such a value. */
+static int check_texts(struct migrator *m, const struct json *node, const char *path)
+{
+	const struct json *child;
+
+	if (has_odd_character(json_text(node)) || has_odd_character(json_name(node)))
+		return err_set(
+			m->err, ERR_CONFIG, 0,
+			"%s: has a character that ends a line in YAML, or is not printable; remove it",
+			path);
+	json_each (child, node) {
+		char at[MIGRATE_PATH_BYTES];
+
+		migrate_join(at, path, json_name(child) ? json_name(child) : "[]");
+		if (check_texts(m, child, at))
+			return -1;
+	}
+	return 0;
+}
+
 /* ---- which object ---- */
 
-static const char *name_of(const struct json *object)
+static const char *object_name(const struct json *object)
 {
 	const char *name = json_str(json_get(object, "metadata"), "name");
 
@@ -165,7 +197,8 @@ static bool is_chosen(const struct json *object, const struct migrate_wish *wish
 
 	if (!wish->name)
 		return is_application(object);
-	if (!is_deployment(object) || strcmp(slash ? slash + 1 : wish->name, name_of(object)) != 0)
+	if (!is_deployment(object) ||
+	    strcmp(slash ? slash + 1 : wish->name, object_name(object)) != 0)
 		return false;
 	return !slash || (namespace && strlen(namespace) == (size_t)(slash - wish->name) &&
 			  !strncmp(namespace, wish->name, strlen(namespace)));
@@ -183,7 +216,7 @@ static int refuse_several(const struct json *objects, const struct migrate_wish 
 			continue;
 		buf_addf(&names, "%s%s%s%s", names.len_bytes ? ", " : "",
 			 namespace_of(object) ? namespace_of(object) : "",
-			 namespace_of(object) ? "/" : "", name_of(object));
+			 namespace_of(object) ? "/" : "", object_name(object));
 	}
 	return err_set(err, ERR_CONFIG, 0, "several have a job: %.300s; choose one by --name",
 		       buf_str(&names));
@@ -205,13 +238,13 @@ static int refuse_none(const struct json *objects, const struct migrate_wish *wi
 		return err_set(err, ERR_CONFIG, 0, "there is no FlinkDeployment %.120s in it",
 			       wish->name);
 	if (session && !spec_of(session))
-		return err_set(err, ERR_CONFIG, 0, "%.120s: spec is missing", name_of(session));
+		return err_set(err, ERR_CONFIG, 0, "%.120s: spec is missing", object_name(session));
 	if (session)
 		return err_set(
 			err, ERR_CONFIG, 0,
 			"%.120s: %s of a session cluster; drey runs one application for each job, so "
 			"put the job into an image of its own: docs/migration.md",
-			name_of(session),
+			object_name(session),
 			is_deployment(session) ? "spec.job is missing, it is" : "a job");
 	if (!kinds.len_bytes)
 		return err_set(err, ERR_CONFIG, 0, "there is no object of Kubernetes in it");
@@ -236,8 +269,8 @@ static int choose(const struct json *objects, const struct migrate_wish *wish,
 				   &(struct migrate_wish){.name = chosen ? NULL : wish->name}, err);
 	if (!xstris(json_str(chosen, "apiVersion"), API_VERSION))
 		return err_set(err, ERR_CONFIG, 0, "%.120s: apiVersion must be " API_VERSION,
-			       name_of(chosen));
-	if (!*name_of(chosen))
+			       object_name(chosen));
+	if (!*object_name(chosen))
 		return err_set(err, ERR_CONFIG, 0, "metadata.name is missing");
 	*ret_object = chosen;
 	return 0;
@@ -248,7 +281,7 @@ static int choose(const struct json *objects, const struct migrate_wish *wish,
 static void note_other(struct migrator *m, const struct json *object)
 {
 	const char *kind = json_str(object, "kind");
-	cleanup_free char *path = xasprintf("%s/%s", kind, name_of(object));
+	cleanup_free char *path = xasprintf("%s/%s", kind, object_name(object));
 	enum migrate_outcome outcome = MIGRATE_NOT_NEEDED;
 	const char *text = "not of the operator: it stays as it is";
 
@@ -270,7 +303,7 @@ static void note_other(struct migrator *m, const struct json *object)
 }
 
 /* All objects of all documents, without empty ones; NULL on failure. The caller frees. */
-static struct json *collect(const struct json *documents, struct err *err)
+static struct json *collect_objects(const struct json *documents, struct err *err)
 {
 	struct json *objects = json_array();
 	const struct json *document, *item;
@@ -304,19 +337,21 @@ int migrate(const struct json *documents, const struct migrate_wish *wish,
 {
 	struct migration out = {0};
 	struct migrator m = {.out = &out, .wish = wish, .err = err};
-	cleanup_json struct json *objects = collect(documents, err);
+	cleanup_json struct json *objects = collect_objects(documents, err);
 	const struct json *chosen = NULL, *object;
 	int result = objects ? choose(objects, wish, &chosen, err) : -1;
 
 	if (result)
 		return -1;
 	out.kind = xstrdup(json_str(chosen, "kind"));
-	out.name = xstrdup(name_of(chosen));
+	out.name = xstrdup(object_name(chosen));
 	out.namespace = xstrdup(namespace_of(chosen));
 	m.spec_path = is_bluegreen(chosen) ? "spec.template.spec" : "spec";
 	m.flat = json_object();
 	migrate_name(&m);
-	result = walk_object(&m, chosen);
+	result = check_texts(&m, chosen, "");
+	if (!result)
+		result = walk_object(&m, chosen);
 	if (!result)
 		result = migrate_finish(&m);
 	json_each (object, objects)

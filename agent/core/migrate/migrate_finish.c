@@ -119,20 +119,6 @@ static void finish_java(struct migrator *m)
 
 /* ---- state ---- */
 
-const char *migrate_file_path(const char *uri)
-{
-	const char *path;
-
-	if (uri[0] == '/')
-		return uri;
-	if (strncmp(uri, "file:/", 6) != 0)
-		return NULL;
-	path = uri + 5;
-	if (!strncmp(path, "//", 2))
-		path += 2;
-	return *path == '/' ? path : NULL;
-}
-
 /* The directory that `directory` is in; a bucket is its own. The caller frees. */
 static char *parent_of(const char *directory)
 {

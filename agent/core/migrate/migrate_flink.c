@@ -1,6 +1,5 @@
 /* flinkConfiguration: each key of it, nested or flat. */
 #include <string.h>
-#include <strings.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -135,11 +134,11 @@ static int map_high_availability(struct migrator *m, const struct json *value,
 {
 	const char *text = json_text(value);
 
-	if (!strcasecmp(text, "none")) {
+	if (migrate_same(text, "none")) {
 		migrate_put_bool(m, field->to, false);
 		return migrate_note_field(m, field, path);
 	}
-	if (strcasecmp(text, "kubernetes") != 0 && !strstr(text, ".KubernetesHaServicesFactory")) {
+	if (!migrate_same(text, "kubernetes") && !strstr(text, ".KubernetesHaServicesFactory")) {
 		migrate_note(
 			m, MIGRATE_DECIDE, path, field->to,
 			"the chart has Flink's high availability on Kubernetes only, which is on unless "
@@ -192,7 +191,7 @@ static int map_region(struct migrator *m, const struct json *value,
 static int map_boolean(struct migrator *m, const struct json *value,
 		       const struct migrate_field *field, const char *path)
 {
-	migrate_put_bool(m, field->to, !strcasecmp(json_text(value), "true"));
+	migrate_put_bool(m, field->to, migrate_same(json_text(value), "true"));
 	return migrate_note_field(m, field, path);
 }
 
@@ -411,8 +410,8 @@ static bool is_secret_key(const char *key)
 		"http-headers"};
 
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		if (strcasestr(key, words[i]) &&
-		    (strcmp(words[i], "token") != 0 || !strcasestr(key, "delegation")))
+		if (migrate_contains(key, words[i]) &&
+		    (strcmp(words[i], "token") != 0 || !migrate_contains(key, "delegation")))
 			return true;
 	return false;
 }

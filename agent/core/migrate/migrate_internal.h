@@ -105,6 +105,9 @@ bool migrate_is_name(const char *text);
 bool migrate_is_uri(const char *text);
 bool migrate_is_path(const char *text);
 
+/* "file:" of `uri` as a path; NULL if it is another scheme. Borrowed. */
+const char *migrate_file_path(const char *uri);
+
 /* For rows: copy a text to the key `to`; a duration; a whole number from 0 to 100. */
 migrate_map_fn migrate_copy_text, migrate_copy_duration, migrate_copy_count;
 /* A map of texts, without what the schema of the chart does not take. */
@@ -130,9 +133,6 @@ void migrate_name(struct migrator *m);
 
 /* What follows from several fields. */
 int migrate_finish(struct migrator *m);
-
-/* "file:" of `uri` as a path; NULL if it is another scheme. Borrowed. */
-const char *migrate_file_path(const char *uri);
 
 /* Where the main container of the JobManager has a volume with the directory in it. `claim` is of a
  * persistentVolumeClaim, else NULL. Borrowed. */

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/mem.h"
 
@@ -15,6 +14,37 @@ struct unit {
 	const char *name;
 	double factor;
 };
+
+/* How many bytes of the text are the word; -1: it begins with something else. */
+static int match_word(const char *text, const char *word)
+{
+	int len = 0;
+
+	for (; word[len]; len++) {
+		char letter = text[len];
+
+		if (letter >= 'A' && letter <= 'Z')
+			letter = (char)(letter - 'A' + 'a');
+		if (letter != word[len])
+			return -1;
+	}
+	return len;
+}
+
+bool migrate_same(const char *text, const char *word)
+{
+	int len = match_word(text, word);
+
+	return len >= 0 && !text[len];
+}
+
+bool migrate_contains(const char *text, const char *word)
+{
+	for (; *text; text++)
+		if (match_word(text, word) >= 0)
+			return true;
+	return false;
+}
 
 /* "NUMBER UNIT": the unit; NULL if it does not begin with a number of at most 15 digits. */
 static const char *split_number(const char *text, bool fraction, double *ret_number)
@@ -37,7 +67,7 @@ static const char *split_number(const char *text, bool fraction, double *ret_num
 static bool find_unit(const struct unit *units, const char *name, double *ret_factor)
 {
 	for (; units->name; units++) {
-		if (strcasecmp(units->name, name) != 0)
+		if (!migrate_same(name, units->name))
 			continue;
 		*ret_factor = units->factor;
 		return true;
@@ -59,9 +89,9 @@ bool migrate_mib(const char *text, int64_t *ret_mib)
 					    {"t", TIB}, {"tb", TIB}, {"tebibytes", TIB},
 					    {NULL, 0}};
 	static const struct unit kubernetes[] = {
-		{"Ki", KIB},  {"Mi", MIB},  {"Gi", GIB}, {"Ti", TIB},  {"KiB", KIB}, {"MiB", MIB},
-		{"GiB", GIB}, {"TiB", TIB}, {"K", 1000}, {"KB", 1000}, {"M", 1e6},   {"MB", 1e6},
-		{"G", 1e9},   {"GB", 1e9},  {"T", 1e12}, {"TB", 1e12}, {"", 1},      {NULL, 0}};
+		{"ki", KIB},  {"mi", MIB},  {"gi", GIB}, {"ti", TIB},  {"kib", KIB}, {"mib", MIB},
+		{"gib", GIB}, {"tib", TIB}, {"k", 1000}, {"kb", 1000}, {"m", 1e6},   {"mb", 1e6},
+		{"g", 1e9},   {"gb", 1e9},  {"t", 1e12}, {"tb", 1e12}, {"", 1},      {NULL, 0}};
 	double number, factor, mib;
 	const char *unit = split_number(text, true, &number);
 

@@ -142,6 +142,20 @@ bool migrate_is_path(const char *text)
 	return true;
 }
 
+const char *migrate_file_path(const char *uri)
+{
+	const char *path;
+
+	if (uri[0] == '/')
+		return uri;
+	if (strncmp(uri, "file:/", 6) != 0)
+		return NULL;
+	path = uri + 5;
+	if (!strncmp(path, "//", 2))
+		path += 2;
+	return *path == '/' ? path : NULL;
+}
+
 bool migrate_is_uri(const char *text)
 {
 	size_t scheme = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789+.-");
