@@ -183,10 +183,6 @@ static char *derive_state(struct migrator *m)
 	}
 	base = migrate_file_path(directory) ? volume_base(m, migrate_file_path(directory))
 					    : parent_of(directory);
-	if (strncmp(directory, "s3", 2) != 0 && strncmp(directory, "swift", 5) != 0 &&
-	    !migrate_file_path(directory))
-		note_spec(m, MIGRATE_DECIDE, "flinkConfiguration", "state.uri",
-			  "drey reads S3, Swift and files, and not this storage: docs/storage.md");
 	while (*base && base[strlen(base) - 1] == '/')
 		base[strlen(base) - 1] = '\0';
 	return xasprintf("%s/%s" SUFFIX, base, m->out->name);

@@ -39,12 +39,13 @@ static bool is_key(const char *key)
 static int flatten(struct migrator *m, const struct json *node, const char *key, const char *path)
 {
 	cleanup_buf struct buf joined = BUF_INIT;
-	const struct json *child;
 	const char *text = NULL;
 
 	if (json_kind(node) == JSON_NULL)
 		return 0;
 	if (json_kind(node) == JSON_OBJECT) {
+		const struct json *child;
+
 		json_each (child, node) {
 			char inner[MIGRATE_PATH_BYTES];
 

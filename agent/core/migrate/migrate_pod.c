@@ -210,10 +210,11 @@ static struct json *merge_lists(struct migrator *m, const struct json *base,
 				const struct json *over, const char *key, const char *path)
 {
 	struct json *list = json_array();
-	const struct json *item, *other;
+	const struct json *item;
 
 	json_each (item, base) {
-		other = find_item(over, key, item);
+		const struct json *other = find_item(over, key, item);
+
 		json_add(list, NULL, other ? merge(m, item, other, path) : json_copy(item));
 	}
 	json_each (item, over)
