@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "core/report/status.h"
+#include "core/report/status_history.h"
 #include "kube/kube_watch.h"
 #include "run/driver_internal.h"
 #include "run/part.h"
@@ -63,6 +64,15 @@ struct json *driver_status(const struct driver *driver)
 	for (const struct part_row *row = parts; row->part; row++)
 		if (row->part->status)
 			row->part->status(driver, document);
+	return document;
+}
+
+struct json *driver_status_full(const struct driver *driver)
+{
+	struct json *document = driver_status(driver);
+
+	status_add_history(document, &driver->life, driver->decision, clock_unix_ms());
+	gates_status(driver, document);
 	return document;
 }
 

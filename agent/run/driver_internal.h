@@ -114,6 +114,7 @@ struct driver {
 	struct lifecycle_config life_config; /* setup->life, for the side */
 	struct lifecycle life;
 	struct life_trace trace;      /* of its last steps */
+	struct json *decision;        /* the last one, as decision_document(); NULL = none yet */
 	struct conditions conditions; /* as judged after the last step */
 	bool alive;  /* life is initialised: HELLO has come and the journal is read */
 	bool held;   /* the journal cannot be read: life only reports that */
@@ -201,8 +202,10 @@ void driver_start_own(struct driver *driver, const struct link_msg *hello, struc
 void driver_start_show(struct driver *driver, enum phase phase, enum cause cause,
 		       const char *reason);
 
-/* The status document as users get it; the caller frees it. The machine is alive or held. */
+/* The status document as users get it; the caller frees it. The machine is alive or held. The second one is for people: it has
+ * the history and what waits, too. */
 struct json *driver_status(const struct driver *driver);
+struct json *driver_status_full(const struct driver *driver);
 
 /* What the spec of the custom resource asks for, as read; empty if there is no resource. NULL: it
  * could not be read (see `why`). */

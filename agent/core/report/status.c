@@ -198,7 +198,7 @@ struct json *status_document(const struct lifecycle *life, const struct conditio
 		   journal_last_checkpointed(journal), NULL);
 	record_add(doc, "lastSavepoint", &snapshot_table, journal_last_savepoint(journal),
 		   "path checkpointId completedUnixMs origin format verified");
-	status_add_snapshots(doc, life);
+	status_add_snapshots(doc, life, STATUS_SNAPSHOTS);
 	add_operation(doc, journal);
 	record_add(doc, "lastOperation", &operation_result_table, &journal->last_operation,
 		   "kind reason nonce ok format location error endedUnixMs");

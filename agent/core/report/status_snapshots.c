@@ -1,5 +1,6 @@
 #include "core/report/status_snapshots.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,10 +31,8 @@ static bool newest_checkpoint(const struct lifecycle *life, struct snapshot *ret
 	return true;
 }
 
-static int by_date(const void *a, const void *b)
+int snapshot_newest_first(const struct snapshot *left, const struct snapshot *right)
 {
-	const struct snapshot *left = a, *right = b;
-
 	if (left->completed_unix_ms != right->completed_unix_ms)
 		return left->completed_unix_ms > right->completed_unix_ms ? -1 : 1;
 	if (left->checkpoint_id != right->checkpoint_id)
@@ -41,7 +40,41 @@ static int by_date(const void *a, const void *b)
 	return strcmp(left->path, right->path);
 }
 
-static void add_snapshot(struct json *array, const struct snapshot *snapshot)
+static int by_date(const void *a, const void *b)
+{
+	return snapshot_newest_first(a, b);
+}
+
+/* Flink names a checkpoint <dir>/<job id>/chk-<n>, and a savepoint savepoint-<6 digits>-<random>. */
+static bool made_by(const struct launch *launch, const struct snapshot *known, const char *path)
+{
+	char savepoint[32];
+
+	if (!*launch->job_id)
+		return false;
+	if (known && *known->job_id)
+		return !strncmp(launch->job_id, known->job_id, strlen(known->job_id));
+	snprintf(savepoint, sizeof(savepoint), "savepoint-%.6s-", launch->job_id);
+	return strstr(path, launch->job_id) || strstr(path, savepoint);
+}
+
+/* Numbered job ids have their first digits in common: then the date decides. */
+int64_t status_launch_of(const struct journal *journal, const char *path, int64_t completed_unix_ms)
+{
+	const struct snapshot *known = journal_snapshot(journal, path);
+
+	for (size_t i = journal->launch_count; i-- > 0;) {
+		const struct launch *launch = &journal->launches[i];
+		bool later = completed_unix_ms > 0 && launch->started_unix_ms > completed_unix_ms;
+
+		if (!later && made_by(launch, known, path))
+			return launch->number;
+	}
+	return 0;
+}
+
+static void add_snapshot(struct json *array, const struct journal *journal,
+			 const struct snapshot *snapshot)
 {
 	struct json *to = json_add_object(array, NULL);
 	char date[CLOCK_TEXT_BYTES];
@@ -54,9 +87,14 @@ static void add_snapshot(struct json *array, const struct snapshot *snapshot)
 			     ? clock_rfc3339(snapshot->completed_unix_ms, date)
 			     : NULL);
 	json_add_known(to, "sizeBytes", snapshot->size_bytes, 1);
+	json_add_str(to, "origin",
+		     snapshot->kind == SNAPSHOT_SAVEPOINT ? snapshot_origin_name(snapshot->origin)
+							  : NULL);
+	json_add_known(to, "launch",
+		       status_launch_of(journal, snapshot->path, snapshot->completed_unix_ms), 1);
 }
 
-void status_add_snapshots(struct json *doc, const struct lifecycle *life)
+void status_add_snapshots(struct json *doc, const struct lifecycle *life, size_t max)
 {
 	const struct journal *journal = &life->journal;
 	struct json *array = json_add_array(doc, SNAPSHOTS);
@@ -68,8 +106,8 @@ void status_add_snapshots(struct json *doc, const struct lifecycle *life)
 		all[count] = journal->snapshots[count];
 	count += newest_checkpoint(life, &all[count]);
 	qsort(all, count, sizeof(*all), by_date);
-	for (size_t i = 0; i < count && i < STATUS_SNAPSHOTS; i++)
-		add_snapshot(array, &all[i]);
+	for (size_t i = 0; i < count && i < max; i++)
+		add_snapshot(array, journal, &all[i]);
 }
 
 void status_snapshots_without_checkpoints(struct json *doc)

@@ -2,7 +2,10 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
+#include "base/json.h"
 #include "base/mem.h"
+#include "core/report/status_history.h"
 #include "run/driver_internal.h"
 #include "run/ha/ha_observe.h"
 #include "run/observe/observe.h"
@@ -66,6 +69,10 @@ static void decided(struct driver *driver, const struct gate *gate, enum gate_ve
 					    .facts = &job->facts,
 					    .decision = &job->decision}};
 
+	if (verdict == GATE_OPEN || verdict == GATE_REFUSED) {
+		json_free(driver->decision);
+		driver->decision = decision_document(&job->facts, &job->decision, clock_unix_ms());
+	}
 	if (verdict == GATE_STALE)
 		gate_ask_effect(driver, &(struct effect){.type = EFFECT_OBSERVE});
 	else if (verdict != GATE_NOT_YET)
@@ -185,6 +192,8 @@ static void observe_close(struct driver *driver)
 {
 	lane_free(driver->store_lane, LANE_PATIENCE_MS);
 	driver->store_lane = NULL;
+	json_free(driver->decision);
+	driver->decision = NULL;
 }
 
 const struct part part_observe = {

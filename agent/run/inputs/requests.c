@@ -22,10 +22,7 @@ static void answer(struct control_call *call, struct json *document)
 
 static void answer_status(struct driver *driver, struct control_call *call)
 {
-	struct json *document = driver_status(driver);
-
-	gates_status(driver, document);
-	answer(call, document);
+	answer(call, driver_status_full(driver));
 }
 
 static void answer_trace(struct driver *driver, struct control_call *call)
