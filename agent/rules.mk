@@ -1,4 +1,4 @@
-# What the build makes for the command line; part of the Makefile.
+# What the build makes for the command line and for the page at /; part of the Makefile.
 
 # `drey explain`: the pages of docs/runbook, in the binary
 RUNBOOK_C := $(B)/obj/runbook_pages.c
@@ -40,3 +40,20 @@ install-helps: $(HELPS)
 	install -D -m 644 $(B)/completions/bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/drey
 	install -D -m 644 $(B)/completions/zsh $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_drey
 	install -D -m 644 $(B)/completions/fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/drey.fish
+
+# the page: its style and its script
+WEB_C := $(B)/obj/embedded_web.c
+$(WEB_C): agent/core/web/page.css agent/core/web/page.js tools/embed.sh
+	@mkdir -p $(@D)
+	$(Q)tools/embed.sh embedded_web $(filter-out %.sh,$^) >$@.new && mv $@.new $@
+
+$(B)/obj/embedded_web.o: $(WEB_C)
+	$(Q)$(CC) $(CPPFLAGS_) $(CFLAGS_) -c -o $@ $<
+	@echo "  CC    $<"
+
+$(TOP)/fuzz/obj/embedded_web.o: $(WEB_C)
+	@mkdir -p $(@D)
+	$(Q)clang $(CPPFLAGS_) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -c -o $@ $<
+
+$(B)/libdrey.a: $(B)/obj/embedded_web.o
+$(TOP)/fuzz/libdrey.a: $(TOP)/fuzz/obj/embedded_web.o

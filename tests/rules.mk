@@ -21,7 +21,7 @@ $(B)/tests/sim/replay: $(B)/obj/tests/trace/replay.o $(B)/libdrey.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
 
-build-tests: all $(UNIT_BIN) $(REPLAY_BIN) $(B)/tests/sim/sim $(B)/tests/sim/replay $(B)/tests/store/check_store $(B)/tests/store/check_object $(DRIVERS)
+build-tests: all $(UNIT_BIN) $(REPLAY_BIN) $(B)/tests/sim/sim $(B)/tests/sim/replay $(B)/tests/store/check_store $(B)/tests/store/check_object $(B)/tests/page/page_render $(DRIVERS)
 
 # for a quick edit-test loop: builds only the parts that this test needs
 ifneq ($(filter t,$(MAKECMDGOALS)),)
@@ -68,3 +68,8 @@ chaos: all
 
 valgrind: build-tests
 	$(Q)tests/run.sh --build $(B) valgrind
+
+# the page without drey, for the tests with a browser
+$(B)/tests/page/page_render: $(B)/obj/tests/page/page_render.o $(B)/libdrey.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)

@@ -5,6 +5,7 @@
 #   tools/deps.sh [GROUP...]      build (compile), test (run the tests and the demo), lint; without a group all of these;
 #                                 jars (make jars; test has it as well), cluster (additional packages for make test-cluster),
 #                                 release (make release),
+#                                 browser (a headless Chromium, for tests/contract/test_page.sh; Debian only),
 #                                 static (make static), static-arm64 (for ARCH=arm64 on amd64, with an emulator for its tests)
 #   tools/deps.sh --list [GROUP...]   the packages, one a line
 #
@@ -55,6 +56,9 @@ cluster iproute2                command:ip
 cluster buildah                 command:buildah
 cluster mmdebstrap              command:mmdebstrap
 cluster python3-pip             python:pip
+browser chromium-headless-shell command:chromium-headless-shell
+browser nodejs                  command:node
+browser npm                     command:npm
 static gcc                      command:cc
 static make                     command:make
 static git                      command:git
@@ -121,8 +125,8 @@ fi
 [ $# -gt 0 ] || set -- build test lint
 for group; do
 	case $group in
-	build | jars | test | cluster | release | static | static-arm64 | lint) ;;
-	*) die 2 "usage: tools/deps.sh [--list] [build] [jars] [test] [cluster] [release] [static] [static-arm64] [lint]" ;;
+	build | jars | test | cluster | release | browser | static | static-arm64 | lint) ;;
+	*) die 2 "usage: tools/deps.sh [--list] [build] [jars] [test] [cluster] [release] [browser] [static] [static-arm64] [lint]" ;;
 	esac
 done
 if [ -n "$list" ]; then

@@ -78,16 +78,16 @@ says() { # PATH TEXT
 }
 
 # A hundred probes, one after another: all are answered, nearly all at once. What a loaded machine adds is not drey's.
-prompt() { # WHAT
-	local median slowest all=$dir/times
+prompt() { # WHAT [PATH MEDIAN_S]: leaves the $median
+	local slowest all=$dir/times path=${2:-/livez}
 	for _ in {1..100}; do
 		curl --silent --fail --max-time 10 --output /dev/null --write-out '%{time_total}\n' \
-			"http://127.0.0.1:$port/livez" || echo 99
+			"http://127.0.0.1:$port$path" || echo 99
 	done | sort -n >"$all"
 	median=$(sed -n 50p "$all")
 	slowest=$(tail -n 1 "$all")
-	echo "# /livez: median $median s, slowest $slowest s"
-	awk -v median="$median" -v slowest="$slowest" 'BEGIN { exit !(median < 0.5 && slowest < 8) }'
+	echo "# $path: median $median s, slowest $slowest s"
+	awk -v median="$median" -v slowest="$slowest" -v most="${3:-0.5}" 'BEGIN { exit !(median < most && slowest < 8) }'
 	result $? "$1"
 }
 
@@ -104,6 +104,10 @@ answers /status 503
 result $? '/status: 503 until the journal was read'
 answers /metrics 200 && grep -q '^drey_build_info{' "$dir/body"
 result $? '/metrics says what it is'
+answers / 200 && grep -q '<title>Starting - orders - drey</title>' "$dir/body"
+result $? 'the page says that it starts'
+answers /startupz 503 && answers /healthz 200
+result $? '/startupz: 503 until the journal was read; /healthz is /livez'
 answers '/join?generation=1.2%2Ba%20b' 503 && jq -e '.generation == "1.2+a b" and (.why | test("journal")) and .clusterId == null' "$dir/body" >/dev/null
 result $? '/join: 503 until the journal was read'
 answers '/join?generation=other' 404 && jq -e '. == {generation: "1.2+a b"}' "$dir/body" >/dev/null
@@ -125,14 +129,26 @@ answers /status 200 && jq -e '.phase == "Launching" and .launch.number == 1' "$d
 result $? '/status is the status document'
 cp "$dir/body" "$dir/over-http"
 "$DREY" status --json --config "$dir/drey.yaml" >"$dir/over-socket"
-diff <(jq -S 'del(.journal, .transitions)' "$dir/over-http") <(jq -S 'del(.journal, .transitions)' "$dir/over-socket")
+diff <(jq -S 'del(.journal, .transitions, .retryInMs)' "$dir/over-http") <(jq -S 'del(.journal, .transitions, .retryInMs)' "$dir/over-socket")
 result $? 'the same as over the socket'
 [ "$(get /livez --head)" = 200 ] && [ "$(get /livez --request POST)" = 405 ] &&
 	[ "$(get /livez --request DELETE)" = 405 ] && [ "$(get /livez --data x --request GET)" = 413 ]
 result $? 'GET and HEAD without a body only'
-[ "$(get /)" = 404 ] && [ "$(get /livez/)" = 404 ] && [ "$(get /../../etc/passwd --path-as-is)" = 404 ] &&
+[ "$(get /index.html)" = 404 ] && [ "$(get /livez/)" = 404 ] && [ "$(get /runbook/)" = 404 ] && [ "$(get /runbook/README)" = 404 ] && [ "$(get /../../etc/passwd --path-as-is)" = 404 ] &&
 	[ "$(get "/livez?verbose=1")" = 200 ]
 result $? 'nothing else is there'
+answers / 200 && grep -q '<title>Launching - orders - drey</title>' "$dir/body" && grep -q '<h2 id="lineage-h">' "$dir/body"
+result $? 'the page at / has the phase and the lineage'
+curl --silent --head "http://127.0.0.1:$port/" | tr -d '\r' >"$dir/head"
+grep -q "^Content-Security-Policy: default-src 'none'; .*script-src 'sha256-" "$dir/head" && grep -qi '^content-type: text/html; charset=utf-8$' "$dir/head" &&
+	grep -q '^Referrer-Policy: no-referrer$' "$dir/head" && grep -q '^X-Content-Type-Options: nosniff$' "$dir/head" &&
+	grep -q '^Cache-Control: no-store$' "$dir/head" && ! grep -q unsafe "$dir/head"
+result $? 'with headers that let the browser run and load nothing else'
+answers /runbook/NoUsableState 200 && diff "$dir/body" docs/runbook/NoUsableState.md >"$dir/out"
+result $? 'the pages of the runbook are there'
+answers /startupz 200
+result $? '/startupz: 200 when the journal was read'
+prompt 'the page takes at most 5 ms more while Flink never answers' / "$(awk -v median="$median" 'BEGIN { print median + 0.005 }')"
 [ "$(get /livez --header "a: $(head -c 20000 /dev/zero | tr '\0' a)")" = 431 ]
 result $? 'headers are limited'
 
@@ -150,7 +166,7 @@ for query in '' '?' '?generation=%' '?generation=%zz' '?generation=a%00b' '?gene
 done
 result "$bad" 'a generation that is missing, given twice, too long or no text: 400'
 
-for path in /livez /readyz /status /metrics '/join?generation=x'; do
+for path in / /livez /readyz /status /metrics '/join?generation=x'; do
 	get "$path" >/dev/null
 	cat "$dir/body"
 done >"$dir/all"
@@ -188,6 +204,20 @@ pids+=($!)
 crowd=$!
 wait_for test -e "$dir/crowd"
 prompt 'a crowd of silent clients does not keep probes out'
+kill "$crowd"
+kill_drey
+
+# a browser that keeps 1,000 connections, and asks for the page on each
+start "file://$dir/ck"
+wait_for says /readyz Launching
+perl -e 'use IO::Socket::INET; my @all;
+for (1 .. 1000) { my $s = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => $ARGV[0]) or next;
+	print $s "GET / HTTP/1.1\r\nHost: x\r\n\r\n"; push @all, $s; }
+open my $f, ">", $ARGV[1]; close $f; sleep 1000' "$port" "$dir/browser" &
+pids+=($!)
+crowd=$!
+wait_for test -e "$dir/browser"
+prompt 'a browser that keeps 1,000 connections does not keep probes out'
 kill "$crowd"
 kill_drey
 

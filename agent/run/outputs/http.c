@@ -7,9 +7,12 @@
 #include "run/driver_internal.h"
 #include "run/handover/standing.h"
 #include "run/outputs/http_join.h"
+#include "run/outputs/http_page.h"
 #include "run/part.h"
 
 /* Everything is answered from memory: none of this waits for a lane. */
+
+#define STARTING "Starting: the journal is being read\n"
 
 static void answer_live(const struct driver *driver, const char *query, struct http_reply *reply)
 {
@@ -17,6 +20,19 @@ static void answer_live(const struct driver *driver, const char *query, struct h
 	(void)query;
 	reply->status = 200;
 	buf_addstr(&reply->body, "ok\n");
+}
+
+/* Is there a status, and not only a process that starts? */
+static bool has_status(const struct driver *driver)
+{
+	return driver->alive || driver->held;
+}
+
+static void answer_started(const struct driver *driver, const char *query, struct http_reply *reply)
+{
+	(void)query;
+	reply->status = has_status(driver) ? 200 : 503;
+	buf_addstr(&reply->body, reply->status == 200 ? "ok\n" : STARTING);
 }
 
 /* While the job passes from one pod to another, Kubernetes must keep the right one. */
@@ -39,8 +55,8 @@ static void answer_ready(const struct driver *driver, const char *query, struct 
 	if (http_join_ready(driver, query, reply))
 		return;
 	reply->status = 503;
-	if (!driver->alive && !driver->held) {
-		buf_addstr(&reply->body, "Starting: the journal is being read\n");
+	if (!has_status(driver)) {
+		buf_addstr(&reply->body, STARTING);
 		return;
 	}
 	if (is_ready(driver))
@@ -56,12 +72,11 @@ static void answer_status(const struct driver *driver, const char *query, struct
 	(void)query;
 	reply->type = "application/json";
 	reply->status = 503;
-	if (!driver->alive && !driver->held) {
+	if (!has_status(driver)) {
 		buf_addstr(&reply->body, "{\"error\": \"drey is still starting\"}\n");
 		return;
 	}
-	document = driver_status(driver);
-	gates_status(driver, document);
+	document = driver_status_full(driver);
 	reply->status = 200;
 	json_print_pretty(document, &reply->body);
 	json_free(document);
@@ -83,8 +98,9 @@ static const struct {
 	const char *path;
 	void (*answer)(const struct driver *driver, const char *query, struct http_reply *reply);
 } routes[] = {
-	{"/livez", answer_live},    {"/readyz", answer_ready},    {"/join", http_join_answer},
-	{"/status", answer_status}, {"/metrics", answer_metrics},
+	{"/", http_page_answer},       {"/livez", answer_live},      {"/healthz", answer_live},
+	{"/startupz", answer_started}, {"/readyz", answer_ready},    {"/join", http_join_answer},
+	{"/status", answer_status},    {"/metrics", answer_metrics},
 };
 
 static void handle(void *arg, const char *path, const char *query, struct http_reply *reply)
@@ -92,6 +108,8 @@ static void handle(void *arg, const char *path, const char *query, struct http_r
 	for (size_t i = 0; i < ARRAY_LEN(routes); i++)
 		if (!strcmp(routes[i].path, path))
 			routes[i].answer(arg, query, reply);
+	if (!strncmp(path, HTTP_RUNBOOK, strlen(HTTP_RUNBOOK)))
+		http_page_runbook(path + strlen(HTTP_RUNBOOK), reply);
 }
 
 /* A port that is taken is no reason not to supervise. */

@@ -14,6 +14,7 @@
 
 #define BACKLOG     128
 #define DRAIN_BYTES ((size_t)64 * 1024) /* of what comes behind a request */
+#define LARGE_BYTES ((size_t)16 * 1024) /* an answer whose memory is worth giving back */
 
 struct client {
 	struct http_server *server;
@@ -93,6 +94,7 @@ int http_request_parse(char *head, const char **ret_path, const char **ret_query
 static void client_free(struct client *client)
 {
 	struct http_server *server = client->server;
+	bool large;
 
 	*(client->prev ? &client->prev->next : &server->oldest) = client->next;
 	*(client->next ? &client->next->prev : &server->newest) = client->prev;
@@ -100,8 +102,11 @@ static void client_free(struct client *client)
 	loop_fd_free(client->watch);
 	loop_timer_free(client->deadline);
 	close(client->fd);
+	large = client->out.cap_bytes >= LARGE_BYTES;
 	buf_release(&client->out);
 	free(client);
+	if (large)
+		mem_give_back();
 }
 
 static void client_expired(void *arg)
@@ -171,12 +176,13 @@ static void client_answer(struct client *client, struct http_reply *reply, bool 
 	buf_addf(&client->out,
 		 "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
 		 "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
-		 "Connection: close\r\n%s\r\n",
+		 "Connection: close\r\n%s%s\r\n",
 		 reply->status, status_text(reply->status),
 		 reply->type ? reply->type : "text/plain; charset=utf-8", reply->body.len_bytes,
-		 reply->status == 405 ? "Allow: GET, HEAD\r\n" : "");
+		 reply->status == 405 ? "Allow: GET, HEAD\r\n" : "", buf_str(&reply->headers));
 	if (!is_head)
 		buf_add(&client->out, buf_str(&reply->body), reply->body.len_bytes);
+	buf_release(&reply->headers);
 	buf_release(&reply->body);
 	loop_timer_set(client->deadline, HTTP_SERVER_MS);
 	client_send(client);

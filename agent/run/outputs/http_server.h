@@ -32,9 +32,10 @@
 struct http_server; /* opaque */
 
 struct http_reply {
-	int status;       /* 404 unless the handler sets it */
-	const char *type; /* of the body; a constant; NULL = text/plain */
-	struct buf body;  /* the handler adds; the server releases */
+	int status;         /* 404 unless the handler sets it */
+	const char *type;   /* of the body; a constant; NULL = text/plain */
+	struct buf headers; /* more of them, each a line that ends with CRLF; like the body */
+	struct buf body;    /* the handler adds; the server releases */
 };
 
 /* `path` is the part before any '?', `query` what comes behind it ("" without one), both as sent and
