@@ -23,6 +23,21 @@ TEST(launches_of_seconds_and_of_months_are_both_seen)
 	CHECK_INT(web_axis_x(&axis, begin + 60 * DAY_MS), >, 500);
 }
 
+TEST(what_is_within_a_second_is_apart)
+{
+	static struct web_axis axis;
+	int from, to;
+
+	axis = (struct web_axis){0};
+	web_axis_add(&axis, 1000);
+	web_axis_add(&axis, 1500);
+	web_axis_add(&axis, 1000 + 90 * DAY_MS);
+	web_axis_scale(&axis, 0, 1000);
+	from = web_axis_x(&axis, 1000);
+	to = web_axis_x(&axis, 1500);
+	CHECK_INT(to - from, >=, 10);
+}
+
 TEST(later_is_never_left_of_earlier)
 {
 	static struct web_axis axis;
