@@ -22,6 +22,12 @@ export AXE
 take_port port
 take_port rest_port
 flink_is "exec perl -e 'sleep 1000'"
+# two savepoints without a journal: drey holds, and proposes the newest
+for name in 0a0b01-000000000001 0a0b02-000000000002; do
+	mkdir -p "$dir/sp/savepoint-$name"
+	cp tests/fixtures/metadata/2.3.0-hashmap-chk "$dir/sp/savepoint-$name/_metadata"
+	touch -d "$((9 - ${name: -1})) min ago" "$dir/sp/savepoint-$name" "$dir/sp/savepoint-$name/_metadata"
+done
 drey_yaml <<-YAML
 	http:
 	  address: 127.0.0.1
@@ -29,12 +35,25 @@ drey_yaml <<-YAML
 YAML
 start_drey
 
-launches() {
-	curl --silent --max-time 5 "http://127.0.0.1:$port/readyz" | grep -q '^Launching'
+says() { # PHASE
+	curl --silent --max-time 5 "http://127.0.0.1:$port/readyz" | grep -q "^$1"
 }
 
-wait_for launches
+# ---- what it says to paste
+
+wait_for says Holding
 agent=$(pgrep -P "$drey_pid" -f 'drey run')
+curl --silent "http://127.0.0.1:$port/" >"$dir/page"
+grep -q '<bdi>JournalLost</bdi></h2>' "$dir/page"
+result $? 'a drey that holds: the page names the cause'
+command=$(sed -n 's/^<div class="cmd"><code dir="ltr">\([^<]*\)<.*/\1/p' "$dir/page" | head -n 1 | perl -pe 's/&#39;/\x27/g; s/&quot;/"/g; s/&lt;/</g; s/&gt;/>/g; s/&amp;/&/g')
+echo "# $command"
+[[ $command == "drey resume --from file:$dir/sp/savepoint-0a0b02-000000000002 --config $dir/drey.yaml" ]]
+result $? 'and a command with the snapshot that drey proposes'
+PATH=$BUILD:$PATH bash -c "$command" >"$dir/out" 2>&1 </dev/null &
+pids+=($!)
+wait_for says Launching
+result $? 'pasted into a shell, it starts the job'
 
 # ---- what it costs
 
