@@ -153,6 +153,17 @@ TEST(a_command_for_another_place_or_without_a_name_is_not_offered)
 	}
 }
 
+TEST(only_what_loses_nothing_at_all_is_green)
+{
+	cleanup_free char *finished = page_of("{'phase': 'Finished', 'cause': 'Finished'}", &plain);
+	cleanup_free char *failed =
+		page_of("{'phase': 'Failed', 'cause': 'AttemptsUsedUp'}", &plain);
+
+	CHECK_HAS(finished,
+		  "<p class=\"loses\">loses nothing, but its results may be written twice");
+	CHECK_HAS(failed, "<p class=\"loses none\">loses nothing: the old version resumes");
+}
+
 TEST(every_cause_has_a_page_with_its_ways_out)
 {
 	for (int i = CAUSE_NONE + 1; i < CAUSE_COUNT; i++) {

@@ -32,9 +32,19 @@ static void add_lost_time(const struct web *page, const struct runbook_way *way)
 	buf_addstr(page->out, "</strong>: ");
 }
 
+/* "nothing", "nothing: why"; but not "nothing, but ..." and "nothing; if ...". */
+static bool loses_nothing(const struct runbook_way *way)
+{
+	static const char word[] = "nothing";
+	size_t length = sizeof(word) - 1;
+
+	return way->loses_bytes >= length && !strncmp(way->loses, word, length) &&
+	       (way->loses_bytes == length || way->loses[length] == ':');
+}
+
 static void add_loss(const struct web *page, const struct runbook_way *way)
 {
-	bool nothing = way->loses_bytes >= 7 && !strncmp(way->loses, "nothing", 7);
+	bool nothing = loses_nothing(way);
 
 	if (!way->loses_bytes)
 		return;
