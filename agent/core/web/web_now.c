@@ -163,7 +163,7 @@ static void add_attempts(const struct web *page)
 	end_row(page);
 }
 
-static void add_checkpoints(const struct web *page)
+static void show_checkpoints(const struct web *page)
 {
 	const struct json *checkpoints = json_get(page->status, "checkpoints");
 
@@ -225,7 +225,7 @@ void web_now(const struct web *page)
 	now_launch(page);
 	now_snapshot(page, "Checkpoint", "lastCheckpoint", "id");
 	now_snapshot(page, "Savepoint", "lastSavepoint", "checkpointId");
-	add_checkpoints(page);
+	show_checkpoints(page);
 	add_operation(page);
 	add_attempts(page);
 	add_handover(page);
