@@ -33,7 +33,7 @@ openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -su
 python3 "$(dirname "${BASH_SOURCE[0]}")/webhook.py" "$dir" "$dir/ca.pem" "$dir/key.pem" &
 pids+=($!)
 wait_for test -s "$dir/port"
-url=https://127.0.0.1:$(cat "$dir/port")/services/hush-path?token=hush-query
+url="https://127.0.0.1:$(cat "$dir/port")/services/hush-path?token=hush-query"
 echo "$url" >"$dir/url"
 echo hush-token >"$dir/token"
 
