@@ -21,7 +21,7 @@
 #   contract  tests/contract/test_*.sh                two at a time
 #   sim       tests/sim/test_*.sh                     two at a time
 #   servers   tests/servers/test_*.sh                with real object stores (tools/get-servers.sh)
-#   e2e       tests/e2e/test_*.sh                    two at a time, once for each of FLINK_VERSIONS ("1.20.0 2.3.0");
+#   e2e       tests/e2e/test_*.sh                    two at a time, once for each of FLINK_VERSIONS (tests/versions.txt);
 #                                                    files that start no Flink only once
 #   api       tests/api/test_*.sh                    the same, against a real Kubernetes control plane that is started for
 #                                                    them (tests/cluster), and then chart
@@ -186,7 +186,7 @@ prove_with_flink() { # DIR LIMIT_WITHOUT_S [JOBS]
 	prove_twice "$jobs" "$2" "" "${files[@]}"
 	# the long ones first, so that the two that run at a time end together
 	mapfile -t files < <(files_of "$1" .sh | xargs -r grep -lE '^(e2e|handover)_begin( |$)' | xargs -r ls -S)
-	read -ra versions <<<"${FLINK_VERSIONS:-1.20.0 2.3.0}"
+	read -ra versions <<<"${FLINK_VERSIONS:-$(sed -n 's/^flink-tested //p' tests/versions.txt)}"
 	for version in "${versions[@]}"; do
 		with=()
 		for file in "${files[@]}"; do

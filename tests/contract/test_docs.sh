@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# The documentation is complete: every relative link has its file (and heading), every file in the README's tour exists,
+# The documentation is complete: every relative link has its file (and heading), every file in the tour of CONTRIBUTING.md exists,
 # every page in docs/ is linked from the README, every story has the tests that the table in docs/testing.md names, and
 # every test runs where the tables say.
 
@@ -42,8 +42,8 @@ while read -r file; do
 	*/*) dir=${file%/*}/ ;;
 	*) file=$dir$file ;; # as in: `agent/core/resolve/facts.h`, `resolve.h`
 	esac
-	[ -e "$file" ] || missing+="# README.md: $file is not there"$'\n'
-done < <(sed -n '/^## The files/,/^## Doc/p' README.md | grep '^| `' | cut -d'|' -f2 | grep -oE '`[^`]+`' | tr -d '`')
+	[ -e "$file" ] || missing+="# CONTRIBUTING.md: $file is not there"$'\n'
+done < <(sed -n '/^## The files/,/^The headers/p' CONTRIBUTING.md | grep '^| `' | cut -d'|' -f2 | grep -oE '`[^`]+`' | tr -d '`')
 printf '%s' "$missing"
 echo "$([ -z "$missing" ] || echo 'not ')ok 2 - every file of the tour is there"
 
@@ -92,5 +92,27 @@ done
 printf '%s' "$other"
 echo "$([ -z "$other" ] || echo 'not ')ok 5 - the tables say where each test runs"
 
-echo 1..5
-[ -z "$dead$missing$lost$untold$other" ]
+# What is supported is in tests/versions.txt, and the table in the README says the same.
+unsaid=''
+supported=$(sed -n '/^## What is supported/,/^## /p' README.md)
+row_has() { # ROW COLUMN NAME
+	local said version
+	said=$(grep "^| $1" <<<"$supported" | cut -d'|' -f"$2")
+	for version in $(sed -n "s/^$3 //p" tests/versions.txt); do
+		version=${version//-/ }
+		grep -qE "(^|[ ,])${version//./\\.}([ ,;]|\$)" <<<"$said" || unsaid+="# README.md, What is supported, $1: not $version"$'\n'
+	done
+	[ -n "$said" ] || unsaid+="# README.md, What is supported: no row $1"$'\n'
+}
+row_has Flink 3 flink
+row_has Flink 4 flink-tested
+row_has Kubernetes 3 kubernetes
+row_has Kubernetes 4 kubernetes-tested
+row_has Helm 3 helm
+row_has "To build" 3 build
+row_has CPU 3 cpu
+printf '%s' "$unsaid"
+echo "$([ -z "$unsaid" ] || echo 'not ')ok 6 - the README says what is supported"
+
+echo 1..6
+[ -z "$dead$missing$lost$untold$other$unsaid" ]
