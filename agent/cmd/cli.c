@@ -373,7 +373,7 @@ static int unknown_command(const struct cli_command *const *commands, const char
 static int run_command(const struct cli_command *command, int argc, char **argv, FILE *out,
 		       FILE *err)
 {
-	struct cli cli;
+	struct cli cli = {0};
 
 	if (wants_help(argc, argv)) {
 		cli_help(command, out);

@@ -56,7 +56,7 @@ static int history_run(const struct cli *cli)
 	struct config config;
 	struct journal journal;
 	struct err err = {0};
-	size_t limit;
+	size_t limit = 0;
 	int status = take_limit(cli, &limit);
 
 	if (status != CLI_OK)

@@ -121,7 +121,7 @@ bool migrate_cpu(const char *text, char ret_text[MIGRATE_TEXT_BYTES])
 		if (ret_text[len - 1] == '.')
 			ret_text[--len] = '\0';
 	}
-	strcat(ret_text, unit);
+	memcpy(ret_text + len, unit, strlen(unit) + 1);
 	return true;
 }
 

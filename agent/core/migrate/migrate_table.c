@@ -175,7 +175,7 @@ bool migrate_is_uri(const char *text)
 int migrate_copy_text(struct migrator *m, const struct json *value,
 		      const struct migrate_field *field, const char *path)
 {
-	const char *text;
+	const char *text = NULL;
 
 	if (migrate_text(m, value, path, &text))
 		return -1;
@@ -187,7 +187,7 @@ int migrate_copy_duration(struct migrator *m, const struct json *value,
 			  const struct migrate_field *field, const char *path)
 {
 	char duration[MIGRATE_TEXT_BYTES];
-	const char *text;
+	const char *text = NULL;
 	int64_t ms;
 
 	if (migrate_text(m, value, path, &text))
@@ -204,7 +204,7 @@ int migrate_copy_duration(struct migrator *m, const struct json *value,
 int migrate_copy_count(struct migrator *m, const struct json *value,
 		       const struct migrate_field *field, const char *path)
 {
-	const char *text;
+	const char *text = NULL;
 	int64_t number;
 
 	if (migrate_text(m, value, path, &text))
@@ -287,7 +287,7 @@ struct json *migrate_labels(struct migrator *m, const struct json *value, const 
 
 	json_each (child, value) {
 		char at[MIGRATE_PATH_BYTES];
-		const char *text, *why;
+		const char *text = NULL, *why;
 
 		migrate_join(at, path, json_name(child));
 		if (json_kind(child) == JSON_NULL)
