@@ -31,6 +31,7 @@ static struct json *describe_journal(struct journal *journal, const char *place)
 		 life.journal.writer ? life.journal.writer : "an unknown drey");
 	document = status_document(&life, NULL, clock_unix_ms());
 	json_add_null(document, "control");
+	json_add_bool(document, "offline", true);
 	lifecycle_release(&life);
 	return document;
 }
