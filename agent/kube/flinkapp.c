@@ -5,11 +5,16 @@
 
 #include "base/mem.h"
 #include "kube/kube_call.h"
+#include "kube/kube_list.h"
 
 #define API        "/apis/" FLINKAPP_API_VERSION
 #define KINDS      "flinkapplications"
 #define TIMEOUT_MS 20000
 #define MAX_BYTES  (2u << 20)
+
+#define LIST_LIMIT     100
+#define LIST_MAX       20000
+#define LIST_MAX_BYTES (256u << 20)
 
 void flinkapp_release(struct flinkapp *app)
 {
@@ -95,6 +100,42 @@ int flinkapp_get(struct kube *kube, const char *name, struct flinkapp *ret,
 		rc = err_wrap(err, "GET %s: the answer", path);
 	kube_call_tell(&got, answer);
 	return rc;
+}
+
+int flinkapp_get_status(struct kube *kube, const char *name, struct json **ret_status,
+			struct kube_answer *answer, struct err *err)
+{
+	cleanup_free char *path = path_of(kube, name, "", err);
+	struct kube_request request = {
+		.path = path, .timeout_ms = TIMEOUT_MS, .max_bytes = MAX_BYTES};
+	struct kube_answer got = {0};
+	int rc;
+
+	if (!path)
+		return -1;
+	rc = kube_do(kube, &request, &got, err);
+	if (rc == 0) {
+		const struct json *status = json_get(got.object, "status");
+
+		*ret_status = status ? json_copy(status) : NULL;
+	}
+	kube_call_tell(&got, answer);
+	return rc;
+}
+
+int flinkapp_list(struct kube *kube, const char *namespace,
+		  int (*each)(void *ctx, const struct json *item, struct err *err), void *ctx,
+		  struct err *err)
+{
+	cleanup_free char *collection =
+		namespace ? flinkapp_collection(namespace) : xstrdup(API "/" KINDS);
+	struct kube_list list = {.collection = collection,
+				 .kind = FLINKAPP_KIND "List",
+				 .limit = LIST_LIMIT,
+				 .max_items = LIST_MAX,
+				 .max_bytes = LIST_MAX_BYTES};
+
+	return kube_list(kube, &list, each, ctx, err);
 }
 
 int flinkapp_patch(struct kube *kube, const char *name, const struct json *merge_patch,

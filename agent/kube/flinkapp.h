@@ -41,6 +41,15 @@ int flinkapp_decode(const struct json *object, const char *name, struct flinkapp
 int flinkapp_get(struct kube *kube, const char *name, struct flinkapp *ret,
 		 struct kube_answer *answer, struct err *err);
 
+/* Its status as drey wrote it: the document of `drey status --json`; NULL: none yet. The caller frees. */
+int flinkapp_get_status(struct kube *kube, const char *name, struct json **ret_status,
+			struct kube_answer *answer, struct err *err);
+
+/* All of a namespace, or of all of them (NULL), as kube_list(). */
+int flinkapp_list(struct kube *kube, const char *namespace,
+		  int (*each)(void *ctx, const struct json *item, struct err *err), void *ctx,
+		  struct err *err);
+
 /* A merge patch (RFC 7386) of anything but the status; repeated when the outcome is unknown. */
 int flinkapp_patch(struct kube *kube, const char *name, const struct json *merge_patch,
 		   struct err *err);
