@@ -263,12 +263,11 @@ static int take_user(const struct kube_file *file, const struct json *user,
 
 /* ---- all ---- */
 
-static int select_into(const struct kube_file *files, size_t count, struct kube_target *config,
-		       struct err *err)
+static int select_into(const struct kube_file *files, size_t count, const char *current,
+		       struct kube_target *config, struct err *err)
 {
 	const struct kube_file *file;
 	const struct json *context, *item = NULL;
-	const char *current = NULL;
 	cleanup_free char *name = NULL;
 
 	for (size_t i = 0; i < count && (!current || !*current); i++)
@@ -299,12 +298,12 @@ static int select_into(const struct kube_file *files, size_t count, struct kube_
 	return 0;
 }
 
-int kube_file_select(const struct kube_file *files, size_t count, struct kube_target *ret,
-		     struct err *err)
+int kube_file_select(const struct kube_file *files, size_t count, const char *context,
+		     struct kube_target *ret, struct err *err)
 {
 	struct kube_target config = {0};
 
-	if (select_into(files, count, &config, err)) {
+	if (select_into(files, count, context, &config, err)) {
 		if (err && err->kind == ERR_FORMAT)
 			err->kind = ERR_CONFIG;
 		kube_target_release(&config);
@@ -352,14 +351,14 @@ static int load_files(const char *list, struct kube_file *files, size_t *count, 
 	return *count ? 0 : err_set(err, ERR_CONFIG, 0, "none of the files exists: %.300s", list);
 }
 
-int kube_file_load(const char *list, struct kube_target *ret, struct err *err)
+int kube_file_load(const char *list, const char *context, struct kube_target *ret, struct err *err)
 {
 	struct kube_file files[KUBE_FILE_MAX] = {0};
 	size_t count = 0;
 	int rc = load_files(list, files, &count, err);
 
 	if (!rc)
-		rc = kube_file_select(files, count, ret, err);
+		rc = kube_file_select(files, count, context, ret, err);
 	for (size_t i = 0; i < count; i++) {
 		free(files[i].path);
 		json_free(files[i].doc);

@@ -26,13 +26,13 @@ struct kube_file {
  * the caller frees with json_free(). */
 struct json *kube_file_parse(const char *text, size_t len_bytes, struct err *err);
 
-/* Evaluate the current context. Reads a file only for a client certificate that is partly in the
+/* Evaluate a context, NULL: the current one. Reads a file only for a client certificate that is partly in the
  * kubeconfig and partly in a file. ERR_CONFIG. */
-int kube_file_select(const struct kube_file *files, size_t count, struct kube_target *ret,
-		     struct err *err);
+int kube_file_select(const struct kube_file *files, size_t count, const char *context,
+		     struct kube_target *ret, struct err *err);
 
 /* Read and select. `list` are paths separated by ':'; of several, those that do not exist are
  * ignored; it is ERR_CONFIG if none exists. */
-int kube_file_load(const char *list, struct kube_target *ret, struct err *err);
+int kube_file_load(const char *list, const char *context, struct kube_target *ret, struct err *err);
 
 #endif

@@ -97,7 +97,7 @@ int kube_find(const struct kube_world *world, const char *kubeconfig, struct kub
 	int rc;
 
 	if (list && *list)
-		rc = kube_file_load(list, &config, err);
+		rc = kube_file_load(list, world->context, &config, err);
 	else
 		rc = load_pod(world, &config, err);
 	if (!rc && config.login)

@@ -27,7 +27,8 @@
 struct kube_world {
 	char *(*get)(const char *name); /* getenv() */
 	const char *service_account_dir;
-	bool person; /* who runs this process: a kubeconfig may log in with a program */
+	bool person;         /* who runs this process: a kubeconfig may log in with a program */
+	const char *context; /* of the kubeconfig; NULL = the current one */
 };
 
 /*

@@ -45,7 +45,7 @@ struct run {
 
 static int load(const char *from, struct kube_target *config, struct err *err)
 {
-	struct kube_world world = {getenv, KUBE_SERVICE_ACCOUNT_DIR, false};
+	struct kube_world world = {.get = getenv, .service_account_dir = KUBE_SERVICE_ACCOUNT_DIR};
 
 	if (strncmp(from, "pod:", 4) != 0)
 		return kube_find(&world, from, config, err);

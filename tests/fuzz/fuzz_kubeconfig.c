@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t len_bytes)
 	}
 	if (count) {
 		err = (struct err){0};
-		if (kube_file_select(files, count, &config, &err) == 0)
+		if (kube_file_select(files, count, NULL, &config, &err) == 0)
 			check(&config);
 		else if (err.kind == ERR_NONE || err.kind == ERR_ABSENT || !err.msg[0])
 			abort();

@@ -46,7 +46,7 @@ static void rig_start(struct rig *rig)
 {
 	memset(rig, 0, sizeof(*rig));
 	rig->top = dir_new();
-	rig->world = (struct kube_world){get_env, rig->top, false};
+	rig->world = (struct kube_world){.get = get_env, .service_account_dir = rig->top};
 	set_environment(NULL, NULL, NULL);
 }
 
@@ -168,6 +168,25 @@ RIG_TEST(a_kubeconfig_of_yaml_is_read)
 	CHECK_STR(rig->config.token_file, "/run/token");
 	CHECK_STR(rig->config.namespace, "team-b");
 	CHECK_HAS(rig->config.source, "context 'work' of ");
+}
+
+RIG_TEST(another_context_can_be_named)
+{
+	put(rig, "config",
+	    "current-context: a\n"
+	    "contexts: [{name: a, context: {cluster: c, user: u, namespace: of-a}},\n"
+	    "           {name: b, context: {cluster: c, user: u, namespace: of-b}}]\n"
+	    "clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}]\n"
+	    "users: [{name: u, user: {token: abc}}]\n");
+	CHECK_INT(load(rig, "config"), ==, 0);
+	CHECK_STR(rig->config.namespace, "of-a");
+	rig->world.context = "b";
+	CHECK_INT(load(rig, "config"), ==, 0);
+	CHECK_STR(rig->config.namespace, "of-b");
+	CHECK_HAS(rig->config.source, "context 'b' of ");
+	rig->world.context = "c";
+	CHECK_INT(load(rig, "config"), ==, -1);
+	CHECK_HAS(rig->err.msg, "there is no context 'c'");
 }
 
 /* "-----BEGIN X-----\nAA\n" */

@@ -39,7 +39,7 @@ static int read_keys(const char *const *env, const char *section, struct setup_k
 {
 	cleanup_free char *text = xasprintf("%s{%s}\n", HEAD, section);
 	cleanup_free char *dir = xasprintf("%s/account", top);
-	struct kube_world world = {get, dir, false};
+	struct kube_world world = {.get = get, .service_account_dir = dir};
 
 	environment = env;
 	err = (struct err){0};
