@@ -70,11 +70,16 @@ bool cli_has(const struct cli *cli, const char *name)
 	return cli_value(cli, name) != NULL;
 }
 
+const char *cli_program(const struct cli_command *command)
+{
+	return command->program ? command->program : "drey";
+}
+
 int cli_fail(const struct cli *cli, int status, const char *fmt, ...)
 {
 	va_list args;
 
-	fprintf(cli->err, "drey %s: ", cli->command->name);
+	fprintf(cli->err, "%s %s: ", cli_program(cli->command), cli->command->name);
 	va_start(args, fmt);
 	vfprintf(cli->err, fmt, args);
 	va_end(args);
@@ -95,6 +100,14 @@ int cli_timeout(const struct cli *cli, int64_t fallback_ms, int64_t *ret_ms, str
 	return 0;
 }
 
+/* What a command takes from elsewhere may be missing or denied; a file is the caller's mistake. */
+int cli_config_fail(const struct cli *cli, const struct err *err)
+{
+	return cli_fail(cli,
+			cli->command->config && err->kind != ERR_CONFIG ? CLI_ABSENT : CLI_USAGE,
+			"%s", err->msg);
+}
+
 const char *cli_config_path(const struct cli *cli)
 {
 	const char *path = cli_value(cli, "config");
@@ -107,9 +120,12 @@ const char *cli_config_path(const struct cli *cli)
 
 int cli_config(const struct cli *cli, struct config *ret_config, struct err *err)
 {
-	const char *path = cli_config_path(cli);
+	const char *path;
 	struct err why = {0};
 
+	if (cli->command->config)
+		return cli->command->config(cli, ret_config, err);
+	path = cli_config_path(cli);
 	if (config_load(path, ret_config, &why) == 0)
 		return 0;
 	if (why.kind == ERR_ABSENT)
@@ -144,8 +160,10 @@ static void print_option(FILE *out, const struct cli_option *option)
 
 void cli_help(const struct cli_command *command, FILE *out)
 {
-	fprintf(out, "drey %s - %s\n\nUsage: drey %s", command->name, command->summary,
-		command->name);
+	const char *program = cli_program(command);
+
+	fprintf(out, "%s %s - %s\n\nUsage: %s %s", program, command->name, command->summary,
+		program, command->name);
 	for (int i = 0; i < option_count(command); i++)
 		fprintf(out, " [--%s%s%s]%s", command->options[i].name,
 			command->options[i].argument ? " " : "",
@@ -178,8 +196,8 @@ static int usage(const struct cli_command *command, FILE *err, const char *fmt, 
 	text = xvasprintf(fmt, args);
 	va_end(args);
 	wrap_visible(text, &visible);
-	fprintf(err, "drey %s: %s; see `drey %s --help`\n", command->name, buf_str(&visible),
-		command->name);
+	fprintf(err, "%s %s: %s; see `%s %s --help`\n", cli_program(command), command->name,
+		buf_str(&visible), cli_program(command), command->name);
 	return CLI_USAGE;
 }
 
@@ -328,12 +346,16 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, FILE *ou
 
 static void print_overview(const struct cli_command *const *commands, FILE *out)
 {
-	fputs("drey - supervises an Apache Flink application: starts it from the right state, once\n\n"
-	      "Usage: drey COMMAND [OPTIONS]\n\nCommands:\n",
-	      out);
+	const char *program = cli_program(*commands);
+
+	fprintf(out, "%s - %s\n\nUsage: %s COMMAND [OPTIONS]\n\nCommands:\n", program,
+		(*commands)->program
+			? "the Apache Flink applications of a cluster that drey supervises"
+			: "supervises an Apache Flink application: starts it from the right state, once",
+		program);
 	for (; *commands; commands++)
 		fprintf(out, "  %-16s %s\n", (*commands)->name, (*commands)->summary);
-	fputs("\nRun `drey COMMAND --help` for details.\n", out);
+	fprintf(out, "\nRun `%s COMMAND --help` for details.\n", program);
 }
 
 static const struct cli_command *command_find(const struct cli_command *const *commands,
@@ -363,10 +385,11 @@ static int unknown_command(const struct cli_command *const *commands, const char
 	nearest = distance_nearest(name, names);
 	wrap_visible(name, &text);
 	if (nearest)
-		fprintf(err, "drey: unknown command '%s'; did you mean '%s'?\n", buf_str(&text),
-			nearest);
+		fprintf(err, "%s: unknown command '%s'; did you mean '%s'?\n",
+			cli_program(*commands), buf_str(&text), nearest);
 	else
-		fprintf(err, "drey: unknown command '%s'; see `drey --help`\n", buf_str(&text));
+		fprintf(err, "%s: unknown command '%s'; see `%s --help`\n", cli_program(*commands),
+			buf_str(&text), cli_program(*commands));
 	return CLI_USAGE;
 }
 
@@ -388,18 +411,34 @@ static int run_command(const struct cli_command *command, int argc, char **argv,
 	return command->run(&cli);
 }
 
-/* `drey -c FILE status`: how many words of this option stand in front of the command. */
-static int words_before(int argc, char **argv)
+/* "-c FILE", "-cFILE", "--config FILE" or "--config=FILE": how many words; 0: it is not this option. */
+static int words_of(const char *word, const char *shorter, const char *longer)
 {
+	size_t len = strlen(longer);
+
+	if ((shorter && !strcmp(word, shorter)) || !strcmp(word, longer))
+		return 2;
+	return (shorter && !strncmp(word, shorter, strlen(shorter))) ||
+	       (!strncmp(word, longer, len) && word[len] == '=');
+}
+
+/* `drey -c FILE status`: how many words of options for every command stand in front of it. */
+static int words_before(const struct cli_command *const *commands, int argc, char **argv)
+{
+	static const char *const own[][2] = {{"-c", "--config"}, {NULL, NULL}};
+	static const char *const others[][2] = {
+		{"-n", "--namespace"}, {NULL, "--context"}, {NULL, "--kubeconfig"}, {NULL, NULL}};
+	const char *const(*options)[2] = (*commands)->program ? others : own;
 	int at = 1;
 
 	while (at < argc) {
-		if (!strcmp(argv[at], "-c") || !strcmp(argv[at], "--config"))
-			at += 2;
-		else if (!strncmp(argv[at], "-c", 2) || !strncmp(argv[at], "--config=", 9))
-			at++;
-		else
+		int words = 0;
+
+		for (int i = 0; options[i][1] && !words; i++)
+			words = words_of(argv[at], options[i][0], options[i][1]);
+		if (!words)
 			break;
+		at += words;
 	}
 	return at - 1;
 }
@@ -407,7 +446,7 @@ static int words_before(int argc, char **argv)
 static int dispatch(const struct cli_command *const *commands, int argc, char **argv, FILE *out,
 		    FILE *err)
 {
-	int before = words_before(argc, argv);
+	int before = words_before(commands, argc, argv);
 	const char *name = 1 + before < argc ? argv[1 + before] : NULL;
 	const struct cli_command *command;
 	bool help = false;
@@ -443,7 +482,7 @@ int cli_main(const struct cli_command *const *commands, int argc, char **argv, F
 	int status = dispatch(commands, argc, argv, out, err);
 
 	if (fflush(out) != 0 || ferror(out)) {
-		fputs("drey: cannot write the output\n", err);
+		fprintf(err, "%s: cannot write the output\n", cli_program(*commands));
 		return status == CLI_OK ? CLI_FAILED : status;
 	}
 	return status;

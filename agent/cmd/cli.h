@@ -42,6 +42,7 @@ struct cli_option {
 struct cli;
 
 struct cli_command {
+	const char *program; /* how the program was called: "kubectl drey"; NULL = drey */
 	const char *name;
 	const char *arguments; /* as in the synopsis: "PATH", "on|off"; NULL = none */
 	int min_args, max_args;
@@ -51,6 +52,8 @@ struct cli_command {
 	const char *statuses;             /* lines "0  meaning\n" */
 	const char *example;              /* lines */
 	int (*run)(const struct cli *cli);
+	/* where cli_config() gets the configuration; NULL = the file named by --config */
+	int (*config)(const struct cli *cli, struct config *ret_config, struct err *err);
 };
 
 struct cli {
@@ -133,14 +136,20 @@ size_t cli_values(const struct cli *cli, const char *name, const char *ret_value
 /* --timeout in ms, or fallback_ms. ERR_CONFIG. */
 int cli_timeout(const struct cli *cli, int64_t fallback_ms, int64_t *ret_ms, struct err *err);
 
+/* "drey", or what the program was called. */
+const char *cli_program(const struct cli_command *command);
+
 /* "drey COMMAND: MESSAGE" on cli->err. Returns status, so that `return cli_fail(...)` works. */
 int cli_fail(const struct cli *cli, int status, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* cli_config() has failed: its message, and the exit status. */
+int cli_config_fail(const struct cli *cli, const struct err *err);
+
 /* The file named by --config, $DREY_CONFIG (ignored if empty) or the default. Borrowed. */
 const char *cli_config_path(const struct cli *cli);
 
-/* Load the configuration named by --config, $DREY_CONFIG or the default. */
+/* Load the configuration named by --config, $DREY_CONFIG or the default; or as the command says. */
 int cli_config(const struct cli *cli, struct config *ret_config, struct err *err);
 
 #endif

@@ -62,7 +62,7 @@ static int history_run(const struct cli *cli)
 	if (status != CLI_OK)
 		return status;
 	if (cli_config(cli, &config, &err) < 0)
-		return cli_fail(cli, CLI_USAGE, "%s", err.msg);
+		return cli_config_fail(cli, &err);
 	if (saved_journal_read(&config, &journal, &place, &err) == 0) {
 		print_history(cli, &journal, limit);
 		journal_release(&journal);

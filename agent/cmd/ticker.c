@@ -26,7 +26,7 @@ static void print_line(const struct ticker *ticker)
 {
 	FILE *err = ticker->cli->err;
 
-	fprintf(err, "drey %s: ", ticker->cli->command->name);
+	fprintf(err, "%s %s: ", cli_program(ticker->cli->command), ticker->cli->command->name);
 	text_print(ticker->line, err);
 	fprintf(err, " (%lld s)\n", (long long)((clock_mono_ms() - ticker->began_ms) / 1000));
 	fflush(err);

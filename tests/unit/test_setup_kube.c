@@ -68,6 +68,29 @@ static void kubeconfig(const char *name)
 		       "users: [{name: u, user: {token: t}}]\n");
 }
 
+TEST(a_target_that_was_found_is_not_looked_for)
+{
+	struct setup_kube kube;
+	struct kube_target *target = xcalloc(1, sizeof(*target));
+
+	environment = pod;
+	config = (struct config){.application = xstrdup("orders")};
+	target->server = xstrdup("https://10.2.2.2:6443");
+	target->token = xstrdup("t");
+	target->namespace = xstrdup("mine");
+	config.kubernetes.target = target;
+	CHECK_INT(setup_kube_in(&config,
+				&(struct kube_world){.get = get, .service_account_dir = "/"}, &kube,
+				&err),
+		  ==, 0);
+	CHECK(kube.on);
+	CHECK_STR(kube.config.server, "https://10.2.2.2:6443");
+	CHECK_STR(kube.config.namespace, "mine"); /* and not that of this pod */
+	CHECK_STR(kube.journal, "orders-drey-journal");
+	done(&kube);
+	CHECK(!config.kubernetes.target);
+}
+
 TEST(outside_of_a_pod_there_is_none)
 {
 	cleanup_free char *path = xasprintf("%s/kubeconfig", top);

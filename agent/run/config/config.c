@@ -15,6 +15,7 @@
 #include "core/scale.h"
 #include "flink/class_archive.h"
 #include "flink/jvm_options.h"
+#include "kube/kube_target.h"
 #include "run/config/config_check.h"
 #include "run/config/config_value.h"
 #include "run/outputs/termination.h"
@@ -489,6 +490,10 @@ void config_release(struct config *config)
 {
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
 		config_value_clear(config, &keys[i]);
+	if (config->kubernetes.target)
+		kube_target_release(config->kubernetes.target);
+	free(config->kubernetes.target);
+	config->kubernetes.target = NULL;
 }
 
 void config_lifecycle(const struct config *config, struct lifecycle_config *ret_life)

@@ -22,6 +22,8 @@
 #include "core/lifecycle/lifecycle.h"
 #include "flink/launch.h"
 
+struct kube_target;
+
 #define CONFIG_MAX_BYTES    ((size_t)256 * 1024)
 #define CONFIG_DEFAULT_FILE "/etc/drey/drey.yaml"
 #define CONFIG_ENV          "DREY_CONFIG" /* names the file if --config does not */
@@ -176,6 +178,8 @@ struct config {
 		char *scale; /* Deployment of the TaskManagers; NULL, "none" = drey scales nothing */
 		int scale_when; /* enum scale_when */
 		int64_t scale_parked_after_ms, scale_finished_after_ms;
+		/* no key: whoever made this has found the API server, and has logged in; NULL = find it */
+		struct kube_target *target;
 	} kubernetes;
 
 	/* of `drey check` */

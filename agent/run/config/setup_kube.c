@@ -37,6 +37,10 @@ static int find_server(const struct config *config, const struct kube_world *wor
 {
 	struct err why = {0};
 
+	if (config->kubernetes.target) {
+		kube_target_copy(ret_server, config->kubernetes.target);
+		return 1;
+	}
 	if (!is_enabled(config, world))
 		return 0;
 	if (kube_find(world, config->kubernetes.kubeconfig, ret_server, &why) == 0)
@@ -60,7 +64,7 @@ static int find_namespace(const struct config *config, const struct kube_world *
 {
 	const char *given = config->kubernetes.namespace;
 
-	if (!given && !config->kubernetes.kubeconfig)
+	if (!given && !config->kubernetes.kubeconfig && !config->kubernetes.target)
 		given = variable(world, "POD_NAMESPACE");
 	if (given)
 		xstrset(&server->namespace, given);
