@@ -5,11 +5,14 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "cmd/client.h"
 #include "cmd/text.h"
 #include "kube/configmap.h"
+#include "kube/flinkapp.h"
 #include "kube/workload.h"
+#include "run/inputs/resource_desired.h"
 #include "run/journal/journal_store.h"
 
 #define PATIENCE_MS  60000 /* maximum wait at first for an API server that does not respond */
@@ -27,6 +30,16 @@ const char *remote_parked(const struct journal *journal)
 	if (journal->intent.do_not_restart && journal->phase && !strcmp(journal->phase, "Holding"))
 		return "do-not-restart is on";
 	return NULL;
+}
+
+bool remote_phase_is(const struct journal *journal, const char *phase)
+{
+	return xstris(journal->phase, phase);
+}
+
+const char *remote_last_words(const struct journal *journal)
+{
+	return journal->log_count ? journal->log[journal->log_count - 1].text : journal->phase;
 }
 
 int64_t remote_left_ms(const struct remote *remote)
@@ -49,7 +62,8 @@ void remote_report(struct remote *remote, const char *what)
 	if (xstris(remote->reported, what))
 		return;
 	xstrset(&remote->reported, what);
-	fprintf(remote->cli->err, "drey %s: ", remote->cli->command->name);
+	fprintf(remote->cli->err, "%s %s: ", cli_program(remote->cli->command),
+		remote->cli->command->name);
 	text_print(what, remote->cli->err);
 	fputc('\n', remote->cli->err);
 	fflush(remote->cli->err);
@@ -59,8 +73,10 @@ static bool may_be_temporary(const struct remote *remote, const struct err *err)
 {
 	int64_t spent = clock_mono_ms() - remote->began_ms;
 
-	return (err->kind == ERR_RETRY || err->kind == ERR_DENIED) && spent < PATIENCE_MS &&
-	       remote_left_ms(remote) > 0;
+	/* a person who is denied something does not wait for it */
+	return (err->kind == ERR_RETRY ||
+		(err->kind == ERR_DENIED && !remote->cli->command->config)) &&
+	       spent < PATIENCE_MS && remote_left_ms(remote) > 0;
 }
 
 int remote_try_again(struct remote *remote, struct err *err)
@@ -112,13 +128,13 @@ bool remote_scaled_away(const struct remote *remote)
 	return away;
 }
 
-int remote_ask(struct remote *remote, enum desired_key key, const char *value)
+static int ask_map(struct remote *remote, const struct json *keys)
 {
 	cleanup_json struct json *patch = json_object();
 	struct err err = {0};
 	int status;
 
-	json_add_str(json_add_object(patch, "data"), desired_keys[key], value);
+	json_add(patch, "data", json_copy(keys));
 	while (configmap_patch(remote->kube, remote->setup.control, patch, NULL, NULL, &err) < 0) {
 		if (err.kind == ERR_ABSENT)
 			return cli_fail(remote->cli, CLI_ABSENT,
@@ -128,6 +144,75 @@ int remote_ask(struct remote *remote, enum desired_key key, const char *value)
 			return status;
 	}
 	return CLI_OK;
+}
+
+int remote_ask(struct remote *remote, enum desired_key key, const char *value)
+{
+	cleanup_json struct json *keys = json_object();
+
+	json_add_str(keys, desired_keys[key], value);
+	return ask_map(remote, keys);
+}
+
+/* A text that is a document there, too: `restore`. */
+static void add_member(struct json *spec, const char *member, const char *text)
+{
+	struct json *doc =
+		*text == '{' ? json_parse(text, strlen(text), strlen(text) + 1, NULL) : NULL;
+
+	if (doc)
+		json_add(spec, member, doc);
+	else
+		json_add_str(spec, member, text);
+}
+
+/* Of the keys those that the resource has. */
+static int ask_resource(struct remote *remote, const struct json *keys, bool *ret_resource)
+{
+	cleanup_json struct json *patch = json_object();
+	struct json *spec = json_add_object(patch, "spec");
+	struct flinkapp app = {0};
+	const struct json *key;
+	struct err err = {0};
+
+	if (!remote->setup.resource ||
+	    flinkapp_get(remote->kube, remote->setup.resource, &app, NULL, NULL) < 0)
+		return CLI_OK;
+	json_each (key, keys) {
+		int at = desired_key_find(json_name(key));
+		const char *member = resource_desired_member((enum desired_key)at);
+
+		if (json_kind(json_get(app.spec, member)) != JSON_NULL)
+			add_member(spec, member, json_text(key));
+	}
+	flinkapp_release(&app);
+	if (!json_len(spec))
+		return CLI_OK;
+	if (flinkapp_patch(remote->kube, remote->setup.resource, patch, &err) < 0)
+		return cli_fail(remote->cli, CLI_FAILED, "%s", err.msg);
+	*ret_resource = true;
+	return CLI_OK;
+}
+
+int remote_ask_all(struct remote *remote, const struct json *keys, bool *ret_resource)
+{
+	int status = ask_map(remote, keys);
+
+	return status == CLI_OK ? ask_resource(remote, keys, ret_resource) : status;
+}
+
+int remote_ask_state(struct remote *remote, enum desired_state state, bool *ret_resource)
+{
+	cleanup_json struct json *keys = json_object();
+
+	json_add_str(keys, desired_keys[DESIRED_KEY_STATE], desired_state_name(state));
+	return remote_ask_all(remote, keys, ret_resource);
+}
+
+char *remote_asked_in(const struct remote *remote, bool resource)
+{
+	return xasprintf("%s %s", resource ? "FlinkApplication" : "ConfigMap",
+			 resource ? remote->setup.resource : remote->setup.control);
 }
 
 int remote_end_parked(const struct remote *remote, const char *why)
@@ -165,7 +250,7 @@ int remote_run(const struct cli *cli, remote_fn *work, void *arg)
 	int status;
 
 	if (remote_open(&remote, &err) < 0)
-		status = cli_fail(cli, CLI_USAGE, "%s", err.msg);
+		status = cli_config_fail(cli, &err);
 	else
 		status = work(&remote, arg);
 	journal_store_free(remote.store);

@@ -20,6 +20,7 @@
 
 struct journal;
 struct journal_store;
+struct json;
 struct kube;
 
 #define REMOTE_POLL_MS 2000
@@ -48,6 +49,10 @@ int64_t remote_left_ms(const struct remote *remote);
 /* Wait until the next poll, at most until the timeout. */
 void remote_pause(const struct remote *remote);
 
+/* "PHASE: REASON" of the phase that it is in; borrowed. NULL: not known. */
+const char *remote_last_words(const struct journal *journal);
+bool remote_phase_is(const struct journal *journal, const char *phase);
+
 /* Progress on cli->err, once for each text. */
 void remote_report(struct remote *remote, const char *what);
 
@@ -68,6 +73,14 @@ bool remote_scaled_away(const struct remote *remote);
 
 /* Set one key of the control ConfigMap: CLI_OK or the exit status. */
 int remote_ask(struct remote *remote, enum desired_key key, const char *value);
+
+/* The same with several: desired_keys[] -> text in `keys`. What the custom resource has as well is set there, too,
+ * because that takes precedence. *ret_resource: that was so; it is unchanged otherwise. */
+int remote_ask_all(struct remote *remote, const struct json *keys, bool *ret_resource);
+int remote_ask_state(struct remote *remote, enum desired_state state, bool *ret_resource);
+
+/* "ConfigMap orders-drey-control", or the custom resource; the caller frees. */
+char *remote_asked_in(const struct remote *remote, bool resource);
 
 /* No job is running, because of `why`: CLI_OK with --skip-parked, else CLI_PARKED. */
 int remote_end_parked(const struct remote *remote, const char *why);

@@ -8,7 +8,6 @@
 #include "cmd/consent.h"
 #include "cmd/remote.h"
 #include "cmd/text.h"
-#include "kube/flinkapp.h"
 #include "run/journal/journal_store.h"
 
 #define APPEAR_MS                                                                                  \
@@ -18,30 +17,19 @@
 
 /* ---- what the journal says ---- */
 
-static bool phase_is(const struct journal *journal, const char *phase)
-{
-	return journal->phase && !strcmp(journal->phase, phase);
-}
-
-/* "PHASE: REASON" of the phase that it is in. */
-static const char *last_words(const struct journal *journal)
-{
-	return journal->log_count ? journal->log[journal->log_count - 1].text : journal->phase;
-}
-
 /* No job is running, and nothing that drey does will change that. */
 static bool is_parked(const struct journal *journal)
 {
-	return phase_is(journal, "Suspended") || phase_is(journal, "Cancelled") ||
-	       phase_is(journal, "Finished") || phase_is(journal, "Failed") ||
-	       (phase_is(journal, "Holding") && remote_parked(journal));
+	return remote_phase_is(journal, "Suspended") || remote_phase_is(journal, "Cancelled") ||
+	       remote_phase_is(journal, "Finished") || remote_phase_is(journal, "Failed") ||
+	       (remote_phase_is(journal, "Holding") && remote_parked(journal));
 }
 
 static const char *why_parked(const struct journal *journal)
 {
 	const char *why = remote_parked(journal);
 
-	return why ? why : last_words(journal);
+	return why ? why : remote_last_words(journal);
 }
 
 static enum stop_step judge_before(const struct journal *journal,
@@ -51,15 +39,15 @@ static enum stop_step judge_before(const struct journal *journal,
 	if (is_parked(journal) ||
 	    (journal->intent.state == DESIRED_RUNNING && remote_parked(journal)))
 		return STOP_PARKED;
-	*ret_text = last_words(journal);
-	if (phase_is(journal, "Holding"))
+	*ret_text = remote_last_words(journal);
+	if (remote_phase_is(journal, "Holding"))
 		return STOP_HELD;
 	if (journal->intent.state != DESIRED_RUNNING) {
 		*ret_text = "the end of the stop that is already requested";
 		return STOP_WAIT;
 	}
-	if (request->goal == DESIRED_CANCELLED || phase_is(journal, "Running") ||
-	    phase_is(journal, "Stopping"))
+	if (request->goal == DESIRED_CANCELLED || remote_phase_is(journal, "Running") ||
+	    remote_phase_is(journal, "Stopping"))
 		return STOP_ASK;
 	*ret_text = "the job to run, because a savepoint needs that";
 	return STOP_WAIT;
@@ -72,7 +60,7 @@ static enum stop_step judge_parked(const struct journal *journal,
 	const struct operation_result *last = &journal->last_operation;
 
 	*ret_text = why_parked(journal);
-	if (phase_is(journal, "Finished") || phase_is(journal, "Failed") ||
+	if (remote_phase_is(journal, "Finished") || remote_phase_is(journal, "Failed") ||
 	    journal->intent.state != request->goal)
 		return STOP_PARKED;
 	if (request->goal == DESIRED_CANCELLED) {
@@ -128,36 +116,6 @@ struct stop {
 	bool asked_resource; /* in the custom resource as well */
 };
 
-/* If it has a desired state, that counts, and not the ConfigMap. */
-static int ask_resource(struct stop *stop, const char *state)
-{
-	cleanup_json struct json *patch = json_object();
-	struct remote *remote = stop->remote;
-	struct flinkapp app = {0};
-	struct err err = {0};
-	bool has;
-
-	if (!remote->setup.resource ||
-	    flinkapp_get(remote->kube, remote->setup.resource, &app, NULL, NULL) < 0)
-		return CLI_OK;
-	has = json_str(app.spec, desired_keys[DESIRED_KEY_STATE]) != NULL;
-	flinkapp_release(&app);
-	if (!has)
-		return CLI_OK;
-	json_add_str(json_add_object(patch, "spec"), desired_keys[DESIRED_KEY_STATE], state);
-	if (flinkapp_patch(remote->kube, remote->setup.resource, patch, &err) < 0)
-		return cli_fail(remote->cli, CLI_FAILED, "%s", err.msg);
-	stop->asked_resource = true;
-	return CLI_OK;
-}
-
-static int ask_state(struct stop *stop, enum desired_state state)
-{
-	int status = remote_ask(stop->remote, DESIRED_KEY_STATE, desired_state_name(state));
-
-	return status == CLI_OK ? ask_resource(stop, desired_state_name(state)) : status;
-}
-
 /* True: the job runs on, as if nothing had been requested. */
 static bool withdrawn(struct stop *stop)
 {
@@ -168,7 +126,7 @@ static bool withdrawn(struct stop *stop)
 	/* for this there is always time */
 	remote->began_ms = clock_mono_ms();
 	remote->timeout_ms = WITHDRAW_MS;
-	if (ask_state(stop, DESIRED_RUNNING) != CLI_OK)
+	if (remote_ask_state(remote, DESIRED_RUNNING, &stop->asked_resource) != CLI_OK)
 		return false;
 	while (!back && remote_left_ms(remote) > 0) {
 		if (journal_store_read(remote->store, &journal, NULL) == 0) {
@@ -185,21 +143,20 @@ static bool withdrawn(struct stop *stop)
 static int stop_gives_up(struct stop *stop, int status)
 {
 	const struct remote *remote = stop->remote;
+	cleanup_free char *place = remote_asked_in(remote, stop->asked_resource);
 
 	if (!stop->request.asked)
 		return status;
 	if (!cli_has(remote->cli, "withdraw"))
 		return cli_fail(
 			remote->cli, status,
-			"the request remains in %s %s; set state to running there to withdraw it",
-			stop->asked_resource ? "FlinkApplication" : "ConfigMap",
-			stop->asked_resource ? remote->setup.resource : remote->setup.control);
+			"the request remains in %s; set state to running there to withdraw it",
+			place);
 	if (!withdrawn(stop))
 		return cli_fail(
 			remote->cli, status,
-			"the request could not be withdrawn, or drey has not read that yet: set state to running in %s %s",
-			stop->asked_resource ? "FlinkApplication" : "ConfigMap",
-			stop->asked_resource ? remote->setup.resource : remote->setup.control);
+			"the request could not be withdrawn, or drey has not read that yet: set state to running in %s",
+			place);
 	return cli_fail(remote->cli, status,
 			"the request was withdrawn: the application is to run");
 }
@@ -213,7 +170,8 @@ static void print_end(const struct stop *stop, const char *location)
 		fputc('\n', cli->out);
 		fflush(cli->out);
 	}
-	fprintf(cli->err, "drey %s: %s; %s has the details, and remains\n", cli->command->name,
+	fprintf(cli->err, "%s %s: %s; %s has the details, and remains\n", cli_program(cli->command),
+		cli->command->name,
 		location ? "the job was stopped with this savepoint"
 			 : "the job was stopped without a savepoint",
 		journal_store_place(stop->remote->store));
@@ -226,7 +184,8 @@ static void print_newest(const struct stop *stop, const struct journal *journal)
 
 	if (!newest)
 		return;
-	fprintf(cli->err, "drey %s: its newest savepoint is ", cli->command->name);
+	fprintf(cli->err, "%s %s: its newest savepoint is ", cli_program(cli->command),
+		cli->command->name);
 	text_print(newest->path, cli->err);
 	fputc('\n', cli->err);
 }
@@ -236,7 +195,8 @@ static int ask_stop(struct stop *stop, const struct journal *journal)
 	int status;
 
 	stop->request.ended_before_unix_ms = journal->last_operation.ended_unix_ms;
-	if ((status = ask_state(stop, stop->request.goal)) != CLI_OK)
+	status = remote_ask_state(stop->remote, stop->request.goal, &stop->asked_resource);
+	if (status != CLI_OK)
 		return status;
 	stop->request.asked = true;
 	stop->asked_ms = clock_mono_ms();
@@ -250,8 +210,8 @@ static enum stop_step judge_scaled(const struct stop *stop, const struct journal
 	if (stop->request.asked || step == STOP_PARKED || !remote_scaled_away(stop->remote))
 		return step;
 	*text = "its Deployment is scaled to 0, or its Job is suspended";
-	if (journal->operation.kind == OPERATION_NONE && !phase_is(journal, "Running") &&
-	    !phase_is(journal, "Stopping") && !phase_is(journal, "Launching"))
+	if (journal->operation.kind == OPERATION_NONE && !remote_phase_is(journal, "Running") &&
+	    !remote_phase_is(journal, "Stopping") && !remote_phase_is(journal, "Launching"))
 		return STOP_PARKED;
 	*text = "the end of the last Pod: it is scaled to 0";
 	return STOP_WAIT;

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -7,21 +8,10 @@
 #include "cmd/client.h"
 #include "cmd/commands.h"
 #include "cmd/consent.h"
+#include "cmd/restore_options.h"
 
-static const struct cli_option options[] = {
-	CLI_CONFIG,
-	CLI_JSON,
-	CLI_WAIT,
-	{"from", 'f', "PATH",
-	 "start from exactly this snapshot: a directory with _metadata,\nor its URI; used once",
-	 false},
-	{"empty", 0, NULL, "deliberately start without any state; used once", false},
-	{"allow-non-restored-state", 'n', NULL,
-	 "leave out state of operators that the job no longer has, of the\nnewest state or of --from; used once",
-	 false},
-	CLI_YES,
-	{"foreign", 0, NULL, "with --from: deliberately accept a snapshot of another job", false},
-	CLI_END};
+static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_WAIT, RESTORE_OPTIONS('n'),
+					    CLI_END};
 
 static int resume_judge(struct client *client, void *arg)
 {
@@ -38,43 +28,28 @@ static int resume_judge(struct client *client, void *arg)
 }
 
 /* drey has another working directory, so a relative path would mean another file. */
-static int absolute(const struct cli *cli, const char *text, char **ret_path)
+static int make_absolute(const struct cli *cli, char **path)
 {
 	char directory[PATH_MAX];
+	char *whole;
 
-	if (text[0] == '/' || strstr(text, ":/")) {
-		*ret_path = xstrdup(text);
+	if (!*path || **path == '/' || strstr(*path, ":/"))
 		return CLI_OK;
-	}
 	if (!getcwd(directory, sizeof(directory)))
-		return cli_fail(cli, CLI_USAGE, "--from %s: %s; give an absolute path", text,
+		return cli_fail(cli, CLI_USAGE, "--from %s: %s; give an absolute path", *path,
 				strerror(errno));
-	*ret_path = xasprintf("%s/%s", directory, text);
+	whole = xasprintf("%s/%s", directory, *path);
+	free(*path);
+	*path = whole;
 	return CLI_OK;
 }
 
 static int make_request(const struct cli *cli, struct control_request *request)
 {
-	const char *from = cli_value(cli, "from");
-	bool empty = cli_has(cli, "empty"), allow = cli_has(cli, "allow-non-restored-state");
-	bool foreign = cli_has(cli, "foreign");
+	int status = restore_options(cli, &request->restore);
 
 	request->command = COMMAND_RESUME;
-	if (from && empty)
-		return cli_fail(cli, CLI_USAGE, "--from and --empty exclude each other");
-	if (allow && empty)
-		return cli_fail(cli, CLI_USAGE,
-				"--allow-non-restored-state and --empty exclude each other");
-	if (foreign && !from)
-		return cli_fail(cli, CLI_USAGE, "--foreign needs --from");
-	if (!from && !empty && !allow)
-		return CLI_OK;
-	request->restore.kind = from ? RESTORE_PATH : empty ? RESTORE_EMPTY : RESTORE_NEWEST;
-	request->restore.allow_non_restored = allow;
-	request->restore.foreign = foreign;
-	if (from && absolute(cli, from, &request->restore.path) != CLI_OK)
-		return CLI_USAGE;
-	return client_nonce(cli, &request->restore.token);
+	return status == CLI_OK ? make_absolute(cli, &request->restore.path) : status;
 }
 
 static int ask_empty(struct client *client)

@@ -22,6 +22,15 @@ static const struct {
 
 #define MEMBERS (sizeof(members) / sizeof(members[0]))
 
+const char *resource_desired_member(enum desired_key key)
+{
+	size_t i = 0;
+
+	while (members[i].key != key)
+		i++;
+	return members[i].name;
+}
+
 static void resource_desired_take(struct desired *desired, enum desired_key key,
 				  const struct json *value)
 {

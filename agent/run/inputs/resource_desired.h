@@ -13,4 +13,7 @@ struct json;
  * all of it bad, except for a do-not-restart that is set. Release *ret_desired. */
 void resource_desired(const struct json *spec, struct desired *ret_desired);
 
+/* The member of the spec that has this key of the control inputs. */
+const char *resource_desired_member(enum desired_key key);
+
 #endif
