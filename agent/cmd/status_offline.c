@@ -16,8 +16,20 @@ static enum phase phase_of(const char *name)
 	return PHASE_RESOLVING;
 }
 
-/* Takes over what the journal owns. */
-static struct json *describe_journal(struct journal *journal, const char *place)
+/* "PHASE: REASON" of its last transition, without the phase. */
+static const char *recorded_reason(const struct journal *journal)
+{
+	size_t len = journal->phase ? strlen(journal->phase) : 0;
+	const char *text = NULL;
+
+	for (size_t i = journal->log_count; len && !text && i-- > 0;)
+		if (!strncmp(journal->log[i].text, journal->phase, len) &&
+		    !strncmp(journal->log[i].text + len, ": ", 2))
+			text = journal->log[i].text + len + 2;
+	return text ? text : "";
+}
+
+struct json *status_of_journal(struct journal *journal, const char *reason)
 {
 	struct lifecycle_config config = {0};
 	struct rng rng = {0};
@@ -26,9 +38,8 @@ static struct json *describe_journal(struct journal *journal, const char *place)
 
 	lifecycle_init(&life, &config, journal, &rng);
 	life.phase = phase_of(life.journal.phase);
-	snprintf(life.reason, sizeof(life.reason),
-		 "no drey responds here; this is the content of %s, written by %s", place,
-		 life.journal.writer ? life.journal.writer : "an unknown drey");
+	snprintf(life.reason, sizeof(life.reason), "%s",
+		 reason ? reason : recorded_reason(&life.journal));
 	document = status_document(&life, NULL, clock_unix_ms());
 	json_add_null(document, "control");
 	json_add_bool(document, "offline", true);
@@ -38,11 +49,13 @@ static struct json *describe_journal(struct journal *journal, const char *place)
 
 int status_offline(const struct config *config, struct json **ret_document, struct err *err)
 {
-	cleanup_free char *place = NULL;
+	cleanup_free char *place = NULL, *reason = NULL;
 	struct journal journal;
 
 	if (saved_journal_read(config, &journal, &place, err) < 0)
 		return -1;
-	*ret_document = describe_journal(&journal, place);
+	reason = xasprintf("no drey responds here; this is the content of %s, written by %s", place,
+			   journal.writer ? journal.writer : "an unknown drey");
+	*ret_document = status_of_journal(&journal, reason);
 	return 0;
 }

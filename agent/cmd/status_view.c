@@ -243,6 +243,13 @@ bool status_view_parked(const struct status_view *view)
 	       status_view_is(view, "Finished") || status_view_is(view, "Failed");
 }
 
+int64_t status_view_changed(const struct status_view *view)
+{
+	size_t count = json_len(view->transitions);
+
+	return count ? json_i64_or(json_at(view->transitions, count - 1), "unixMs", 0) : 0;
+}
+
 int status_view_exit(const struct status_view *view)
 {
 	if (status_view_is(view, "Running"))

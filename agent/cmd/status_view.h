@@ -111,6 +111,9 @@ bool status_view_handed_over(const struct status_view *view);
 bool status_view_parked(const struct status_view *view);
 bool status_view_is(const struct status_view *view, const char *phase);
 
+/* When its last transition was; 0 = not known. */
+int64_t status_view_changed(const struct status_view *view);
+
 /* Exit status of `drey status`: CLI_OK Running and ready, CLI_PARKED, CLI_HELD, else CLI_FAILED. */
 int status_view_exit(const struct status_view *view);
 
