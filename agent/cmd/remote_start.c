@@ -235,7 +235,7 @@ static int ask_empty(const struct start *start, const struct journal *journal)
 }
 
 /* CLIENT_CONTINUE, or the exit status. */
-static int ask(struct start *start, const struct journal *journal)
+static int ask_start(struct start *start, const struct journal *journal)
 {
 	cleanup_free char *state = NULL;
 	int status;
@@ -282,7 +282,8 @@ static int end_before(const struct start *start, const struct journal *journal, 
 	const struct cli *cli = start->remote->cli;
 
 	if (start->step == START_WAIT)
-		return CLIENT_CONTINUE;
+		return consent_dry_run(cli) ? consent_would(cli, "wait for %s", text)
+					    : CLIENT_CONTINUE;
 	if (start->step == START_PARKED)
 		return cli_fail(cli, CLI_PARKED, "not restarted: %s", text);
 	if (start->step == START_FAILED)
@@ -340,7 +341,7 @@ static int start_step(struct start *start, const struct journal *journal)
 			      ? START_ASK
 			      : remote_start_judge(journal, &start->request, &text);
 	if (start->step == START_ASK)
-		return ask(start, journal);
+		return ask_start(start, journal);
 	status = start->request.asked ? end_after(start, journal, text)
 				      : end_before(start, journal, text);
 	if (status != CLIENT_CONTINUE)
@@ -375,7 +376,7 @@ static int start_poll(struct start *start)
 	return status == CLI_OK ? CLIENT_CONTINUE : status;
 }
 
-static int give_up(const struct start *start, int status)
+static int start_gives_up(const struct start *start, int status)
 {
 	const struct remote *remote = start->remote;
 	cleanup_free char *place = remote_asked_in(remote, start->asked_resource);
@@ -411,9 +412,9 @@ static int start_work(struct remote *remote, void *arg)
 		if (status != CLIENT_CONTINUE)
 			return status;
 		if (asked && !start->request.taken && clock_mono_ms() - start->asked_ms > TAKE_MS)
-			return give_up(start, CLI_ABSENT);
+			return start_gives_up(start, CLI_ABSENT);
 		if (!remote_left_ms(remote))
-			return give_up(start, CLI_TIMEOUT);
+			return start_gives_up(start, CLI_TIMEOUT);
 		remote_pause(remote);
 	}
 }

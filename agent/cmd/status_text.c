@@ -255,7 +255,8 @@ void status_text(const struct status_view *view, const struct status_layout *lay
 	add_head(view, layout, ret_text);
 	if (*view->cause) {
 		rows_begin(&rows, "see");
-		rows_add(&rows, "drey explain %s", view->cause);
+		rows_add(&rows, "%s explain %s", layout->program ? layout->program : "drey",
+			 view->cause);
 	}
 	if (!status_view_stands(view)) {
 		rows_begin(&rows, "desired");

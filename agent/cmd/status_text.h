@@ -18,6 +18,7 @@ struct status_layout {
 	struct term term;
 	bool wide; /* also the generation, the slots, the conditions, and all transitions, in full */
 	int64_t now_unix_ms;
+	const char *program; /* that explains causes; NULL = drey */
 };
 
 /* Append the rows. */

@@ -14,7 +14,7 @@
 TEST(the_name_of_the_program_decides)
 {
 	CHECK(plugin_is_called("kubectl-drey"));
-	CHECK(plugin_is_called("/home/me/.krew/bin/kubectl-drey"));
+	CHECK(plugin_is_called("/opt/krew/bin/kubectl-drey"));
 	CHECK(!plugin_is_called("drey"));
 	CHECK(!plugin_is_called("/opt/kubectl-drey/drey"));
 	CHECK(!plugin_is_called("kubectl-drey2"));

@@ -34,7 +34,7 @@ void fleet_release(struct fleet *fleet)
 /* ---- what is known of each ---- */
 
 /* Takes over the row; of two of one application the later one stays, and of the same age the first. */
-static void add_row(struct fleet *fleet, struct fleet_row *row)
+static void fleet_add(struct fleet *fleet, struct fleet_row *row)
 {
 	for (size_t i = 0; i < fleet->count; i++) {
 		struct fleet_row *old = &fleet->rows[i];
@@ -85,7 +85,7 @@ void fleet_add_resource(struct fleet *fleet, const struct json *object)
 
 	status_view_read(json_get(object, "status"), &view);
 	row = row_of(json_str(metadata, "namespace"), json_str(metadata, "name"), &view);
-	add_row(fleet, &row);
+	fleet_add(fleet, &row);
 }
 
 void fleet_add_journal(struct fleet *fleet, const char *namespace, const struct json *doc)
@@ -96,7 +96,7 @@ void fleet_add_journal(struct fleet *fleet, const char *namespace, const struct 
 	status_view_read(doc, &view);
 	row = row_of(namespace, NULL, &view);
 	row.ready_known = false;
-	add_row(fleet, &row);
+	fleet_add(fleet, &row);
 }
 
 void fleet_add_broken(struct fleet *fleet, const char *namespace, const char *application,
@@ -110,7 +110,7 @@ void fleet_add_broken(struct fleet *fleet, const char *namespace, const char *ap
 	xstrset(&row.phase, UNREADABLE);
 	row.ready_known = false;
 	row.error = xstrdup(why);
-	add_row(fleet, &row);
+	fleet_add(fleet, &row);
 }
 
 static int by_name(const void *left, const void *right)
@@ -145,8 +145,8 @@ static void add_heads(struct table *table, const struct fleet_layout *layout)
 	table->columns = table->count;
 }
 
-static void add_line(struct table *table, const struct fleet_row *row,
-		     const struct fleet_layout *layout)
+static void fleet_line(struct table *table, const struct fleet_row *row,
+		       const struct fleet_layout *layout)
 {
 	if (layout->namespaces)
 		table_add(table, row->namespace);
@@ -180,7 +180,7 @@ void fleet_text(const struct fleet *fleet, const struct fleet_layout *layout, st
 	colours = xcalloc(fleet->count, sizeof(*colours));
 	add_heads(&table, layout);
 	for (size_t i = 0; i < fleet->count; i++) {
-		add_line(&table, &fleet->rows[i], layout);
+		fleet_line(&table, &fleet->rows[i], layout);
 		colours[i] = colour_of(&fleet->rows[i]);
 	}
 	table_text(&table, &layout->term, layout->namespaces ? 2 : 1, colours, ret_text);
@@ -190,7 +190,7 @@ void fleet_text(const struct fleet *fleet, const struct fleet_layout *layout, st
 
 /* ---- as a document ---- */
 
-static void add_text(struct json *to, const char *key, const char *text)
+static void add_known_text(struct json *to, const char *key, const char *text)
 {
 	json_add_str(to, key, text && *text ? text : NULL);
 }
@@ -205,13 +205,13 @@ struct json *fleet_document(const struct fleet *fleet, const struct json *unread
 
 		json_add_str(to, "namespace", row->namespace);
 		json_add_str(to, "application", row->application);
-		add_text(to, "phase", row->error ? NULL : row->phase);
+		add_known_text(to, "phase", row->error ? NULL : row->phase);
 		json_add_known(to, "phaseUnixMs", row->phase_unix_ms, 1);
 		if (row->ready_known)
 			json_add_bool(to, "ready", row->ready);
 		else
 			json_add_null(to, "ready");
-		add_text(to, "desired", row->desired);
+		add_known_text(to, "desired", row->desired);
 		json_add_bool(to, "doNotRestart", row->do_not_restart);
 		if (*row->savepoint) {
 			savepoint = json_add_object(to, "lastSavepoint");
@@ -220,9 +220,9 @@ struct json *fleet_document(const struct fleet *fleet, const struct json *unread
 		} else {
 			json_add_null(to, "lastSavepoint");
 		}
-		add_text(to, "cause", row->cause);
-		add_text(to, "reason", row->reason);
-		add_text(to, "error", row->error);
+		add_known_text(to, "cause", row->cause);
+		add_known_text(to, "reason", row->reason);
+		add_known_text(to, "error", row->error);
 	}
 	json_add(doc, "unreadable", unreadable ? json_copy(unreadable) : json_array());
 	return doc;

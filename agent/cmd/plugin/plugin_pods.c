@@ -13,8 +13,8 @@
 #include "kube/kube_target.h"
 
 /* CLI_OK: the words as far as `verb`, and the workload is *ret_workload. Else the exit status. */
-static int begin(const struct cli *cli, const char *verb, struct kubectl *kubectl,
-		 struct config *ret_config, char **ret_workload)
+static int begin_kubectl(const struct cli *cli, const char *verb, struct kubectl *kubectl,
+			 struct config *ret_config, char **ret_workload)
 {
 	struct err err = {0};
 
@@ -34,7 +34,7 @@ static int begin(const struct cli *cli, const char *verb, struct kubectl *kubect
 
 /* ---- logs ---- */
 
-static void add_value(struct kubectl *kubectl, const struct cli *cli, const char *option)
+static void add_given(struct kubectl *kubectl, const struct cli *cli, const char *option)
 {
 	const char *value = cli_value(cli, option);
 	cleanup_free char *word = value ? xasprintf("--%s=%s", option, value) : NULL;
@@ -48,16 +48,16 @@ static int logs_run(const struct cli *cli)
 	struct kubectl kubectl;
 	struct config config;
 	struct err err = {0};
-	int status = begin(cli, "logs", &kubectl, &config, &workload);
+	int status = begin_kubectl(cli, "logs", &kubectl, &config, &workload);
 
 	if (status != CLI_OK)
 		return status;
 	kubectl_add(&kubectl, workload);
 	kubectl_add(&kubectl, cli_has(cli, "follow") ? "--follow" : NULL);
 	kubectl_add(&kubectl, cli_has(cli, "previous") ? "--previous" : NULL);
-	add_value(&kubectl, cli, "container");
-	add_value(&kubectl, cli, "tail");
-	add_value(&kubectl, cli, "since");
+	add_given(&kubectl, cli, "container");
+	add_given(&kubectl, cli, "tail");
+	add_given(&kubectl, cli, "since");
 	if (kubectl_exec(&kubectl, &err) < 0)
 		status = cli_fail(cli, CLI_FAILED, "%s", err.msg);
 	kubectl_release(&kubectl);
@@ -170,7 +170,7 @@ static int page_run(const struct cli *cli)
 
 	if (local && strspn(local, "0123456789") != strlen(local))
 		return cli_fail(cli, CLI_USAGE, "--port %s: expected a number", local);
-	status = begin(cli, "port-forward", &kubectl, &config, &workload);
+	status = begin_kubectl(cli, "port-forward", &kubectl, &config, &workload);
 	if (status != CLI_OK)
 		return status;
 	ports = xasprintf("%s:%lld", local ? local : "", (long long)config.http.port);

@@ -18,7 +18,7 @@ static void add_number(struct table *table, int64_t number)
 	table_add(table, number > 0 ? text : NULL);
 }
 
-static void add_snapshot(struct table *table, const struct json *each)
+static void table_add_snapshot(struct table *table, const struct json *each)
 {
 	const char *completed = json_str(each, "completedAt");
 	int64_t size = json_i64_or(each, "sizeBytes", -1), unix_ms = 0;
@@ -51,7 +51,7 @@ static void print_table(const struct cli *cli, const struct json *list)
 	for (size_t i = 0; i < table.columns; i++)
 		table_add(&table, heads[i]);
 	json_each (each, list)
-		add_snapshot(&table, each);
+		table_add_snapshot(&table, each);
 	table_text(&table, &term, 0, NULL, &text);
 	table_release(&table);
 	fputs(buf_str(&text), cli->out);

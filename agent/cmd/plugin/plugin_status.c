@@ -32,8 +32,8 @@ static void source_release(struct source *source)
 	free(source->writer);
 }
 
-static void read_journal(const struct config *config, const struct setup_kube *setup,
-			 struct source *ret)
+static void read_from_journal(const struct config *config, const struct setup_kube *setup,
+			      struct source *ret)
 {
 	struct journal_store *store = journal_store_open(config, setup);
 	struct journal journal;
@@ -47,7 +47,7 @@ static void read_journal(const struct config *config, const struct setup_kube *s
 	journal_store_free(store);
 }
 
-static void read_resource(const struct setup_kube *setup, struct source *ret)
+static void read_from_resource(const struct setup_kube *setup, struct source *ret)
 {
 	struct kube_answer answer = {0};
 	struct kube *kube;
@@ -111,8 +111,8 @@ int plugin_status_read(const struct cli *cli, struct plugin_status *ret)
 	if (setup_kube(&config, &setup, &err) < 0) {
 		status = cli_config_fail(cli, &err);
 	} else {
-		read_journal(&config, &setup, &journal);
-		read_resource(&setup, &resource);
+		read_from_journal(&config, &setup, &journal);
+		read_from_resource(&setup, &resource);
 		status = choose(cli, &config, &journal, &resource, ret);
 	}
 	source_release(&journal);
@@ -136,7 +136,8 @@ static void print_status(const struct cli *cli, const struct plugin_status *stat
 {
 	struct status_layout layout = {.term = term_of(cli->out),
 				       .wide = output_wide(cli),
-				       .now_unix_ms = clock_unix_ms()};
+				       .now_unix_ms = clock_unix_ms(),
+				       .program = PLUGIN_PROGRAM};
 	cleanup_buf struct buf text = BUF_INIT;
 	struct rows rows = {.term = &layout.term, .now_unix_ms = layout.now_unix_ms, .to = &text};
 
