@@ -28,7 +28,7 @@ one=$dir/first/build/release/$version
 two=$dir/somewhere/else/second/build/release/$version
 ok "with the same bytes" diff -r "$one" "$two"
 [ "$(cd "$one" && echo *)" = "SHA256SUMS SHA256SUMS.sig drey-$version-linux-$arch.tar.gz drey-$version.spdx.json \
-drey-crds-$version.tgz drey-image-2.3.0-$arch.oci.tar drey_${version}_$arch.deb flink-application-$version.tgz" ]
+drey-crds-$version.tgz drey-image-2.3.0-$arch.oci.tar drey.krew.yaml drey_${version}_$arch.deb flink-application-$version.tgz" ]
 result $? "it has all its files"
 
 verified() {
@@ -42,6 +42,7 @@ tar -xf "$one/drey-$version-linux-$arch.tar.gz" -C "$dir/static"
 ok "the static drey runs" "$dir/static/drey-$version-linux-$arch/drey" version
 dpkg-deb --extract "$one/drey_${version}_$arch.deb" "$dir/deb"
 ok "so does that of the package" "$dir/deb/usr/bin/drey" version
+ok "and as a plugin of kubectl" grep -q 'kubectl drey list' <("$dir/deb/usr/bin/kubectl-drey" list --help)
 ok "the package needs libcurl" grep -q 'libcurl' <(dpkg-deb --field "$one/drey_${version}_$arch.deb" Depends)
 ok "no file names the directory that it was built in" \
 	bash -c "! grep -rqF '$dir' '$dir/static' '$dir/deb'"

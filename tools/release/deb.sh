@@ -18,11 +18,13 @@ doc=$tree/usr/share/doc/drey
 tools/image/pack.sh build "$tree" >/dev/null 2>&1
 rm -rf "${tree:?}/etc" "$tree"/usr/share/drey/{LICENSE,packages,install}
 strip --strip-unneeded --remove-section=.comment --remove-section=.note "$tree/usr/bin/drey" "$tree/usr/bin/drey-init"
+ln -s drey "$tree/usr/bin/kubectl-drey"
 mkdir -p "$doc" "$tree/DEBIAN" "$tree/usr/share/lintian/overrides"
 mkdir -p "$tree/usr/share/man/man1"
 for name in drey-init drey-class-archive; do
 	tools/release/man.sh "$name" | gzip -9n >"$tree/usr/share/man/man1/$name.1.gz"
 done
+ln -s drey.1.gz "$tree/usr/share/man/man1/kubectl-drey.1.gz"
 for page in build/man/*.1; do
 	gzip -9nc "$page" >"$tree/usr/share/man/man1/${page##*/}.gz"
 done

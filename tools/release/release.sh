@@ -9,6 +9,7 @@
 #   drey-crds-VERSION.tgz, flink-application-VERSION.tgz
 #                                       charts
 #   drey-image-FLINK-ARCH.oci.tar       OCI layout of an image, for each ROOTFS that is given
+#   drey.krew.yaml                      manifest for krew, of the static archives (URL: where they are published)
 #   drey-VERSION.spdx.json              what all of that is made of (SPDX 2.3)
 #   SHA256SUMS, SHA256SUMS.sig          the latter with KEY
 #
@@ -16,6 +17,7 @@
 #   ARCHS      architectures of the static programs (default: amd64 arm64)
 #   ROOTFS     root directories with Flink in /opt/flink, one a word; drey is added, the directories are not changed
 #   KEY        private key (PEM) that signs SHA256SUMS (docs/release.md)
+#   URL        where the archives are published, for drey.krew.yaml (tools/release/krew.sh)
 #   SOURCE_DATE_EPOCH
 #              date of all files (default: that of the commit)
 #
@@ -70,6 +72,9 @@ for root in "${roots[@]}"; do
 	say "image of $root"
 	tools/release/oci.sh "$root" "$DEST"
 done
+say "krew manifest"
+tools/release/krew.sh "$DEST" >"$WORK/krew"
+mv "$WORK/krew" "$DEST/drey.krew.yaml"
 say "SBOM"
 tools/release/sbom.sh "$DEST" >"$WORK/sbom"
 mv "$WORK/sbom" "$DEST/drey-$VERSION.spdx.json"
