@@ -40,11 +40,11 @@ plugin_role() { # USER ROLE
 	if [ "$kind" = clusterrole ]; then
 		# one control plane has many tests
 		sed -i "s/{name: $2}/{name: $2-$NAMESPACE}/" "$RUN/$2.yaml"
-		api_apply "$RUN/$2.yaml" &&
+		kubectl apply --server-side --force-conflicts --filename "$RUN/$2.yaml" >/dev/null &&
 			kubectl_cluster create clusterrolebinding "$2-$NAMESPACE" --clusterrole "$2-$NAMESPACE" \
 				--serviceaccount "$NAMESPACE:$1" >/dev/null
 	else
-		api_apply "$RUN/$2.yaml" &&
+		kubectl apply --server-side --force-conflicts --filename "$RUN/$2.yaml" >/dev/null &&
 			kubectl create rolebinding "$1-$2" --role "$2" --serviceaccount "$NAMESPACE:$1" >/dev/null
 	fi || die 1 "docs/kubectl.md has no Role $2 that can be applied"
 }

@@ -59,5 +59,36 @@ check "so is its condition of the Deployment" kubectl wait --for=condition=drey.
 check "helm test" helm test "$APPLICATION"
 is "$(denied)" "" "nothing was asked for that the Role does not allow"
 
+# ---- kubectl drey, through the kubelet as well, as a user with the rights of docs/kubectl.md -------
+
+# shellcheck source=tests/api/plugin_lib.sh
+. "$TOP/tests/api/plugin_lib.sh"
+CLUSTER=$DREY_NODE/control
+API_URL=$(jq --raw-output '.clusters[0].cluster.server' "$ADMIN")
+plugin_begin
+plugin_user me
+for role in drey-viewer drey-operator drey-pods; do
+	plugin_role me "$role"
+done
+
+page_is_shown() {
+	curl --silent --max-time 10 "$(head -n 1 "$RUN/page")" | grep --quiet '<html'
+}
+
+plugin me status "$APPLICATION"
+ended "kubectl drey status: running, and ready" 0 "$APPLICATION: Running since "
+plugin me list
+ended "kubectl drey list" 0 "$APPLICATION   Running"
+plugin me logs "$APPLICATION" --tail 3
+ended "kubectl drey logs" 0
+is "$(wc -l <"$RUN/out")" 3 "which are those of the Pod"
+as_plugin me drey page "$APPLICATION" >"$RUN/page" 2>"$RUN/page.err" &
+page_pid=$!
+await "kubectl drey page: the page is at the address that it prints" page_is_shown
+kill -TERM "$page_pid"
+plugin me savepoint "$APPLICATION"
+ended "kubectl drey savepoint" 0 's3://flink/'
+check "it is in the bucket" test -e "$BUCKETS/flink/$(sed 's|s3://flink/||' "$RUN/out")/_metadata"
+
 check "the job has lost nothing" continuity
 e2e_end
