@@ -149,8 +149,11 @@ static int ask_map(struct remote *remote, const struct json *keys)
 int remote_ask(struct remote *remote, enum desired_key key, const char *value)
 {
 	cleanup_json struct json *keys = json_object();
+	bool resource = false;
 
 	json_add_str(keys, desired_keys[key], value);
+	if (remote->cli->command->config)
+		return remote_ask_all(remote, keys, &resource);
 	return ask_map(remote, keys);
 }
 
@@ -166,6 +169,23 @@ static void add_member(struct json *spec, const char *member, const char *text)
 		json_add_str(spec, member, text);
 }
 
+/* -1: there is none, or it cannot be read, which a person is told: it may take precedence. */
+static int read_resource(const struct remote *remote, struct flinkapp *app)
+{
+	struct kube_answer answer = {0};
+	struct err err = {0};
+	int rc = flinkapp_get(remote->kube, remote->setup.resource, app, &answer, &err);
+
+	if (rc < 0 && err.kind != ERR_ABSENT && !answer.path_unknown &&
+	    remote->cli->command->config)
+		cli_fail(
+			remote->cli, 0,
+			"FlinkApplication %s cannot be read; if its spec has the same member, that takes precedence: %s",
+			remote->setup.resource, err.msg);
+	kube_answer_release(&answer);
+	return rc;
+}
+
 /* Of the keys those that the resource has. */
 static int ask_resource(struct remote *remote, const struct json *keys, bool *ret_resource)
 {
@@ -175,8 +195,7 @@ static int ask_resource(struct remote *remote, const struct json *keys, bool *re
 	const struct json *key;
 	struct err err = {0};
 
-	if (!remote->setup.resource ||
-	    flinkapp_get(remote->kube, remote->setup.resource, &app, NULL, NULL) < 0)
+	if (!remote->setup.resource || read_resource(remote, &app) < 0)
 		return CLI_OK;
 	json_each (key, keys) {
 		int at = desired_key_find(json_name(key));

@@ -71,7 +71,8 @@ int remote_no_journal(const struct remote *remote);
 /* Its desired number of Pods is 0, so no drey will ever respond. False if that cannot be read. */
 bool remote_scaled_away(const struct remote *remote);
 
-/* Set one key of the control ConfigMap: CLI_OK or the exit status. */
+/* Set one key of the control ConfigMap: CLI_OK or the exit status. For a person (kubectl drey) as remote_ask_all():
+ * the accounts of the chart have no right to the custom resource. */
 int remote_ask(struct remote *remote, enum desired_key key, const char *value);
 
 /* The same with several: desired_keys[] -> text in `keys`. What the custom resource has as well is set there, too,

@@ -40,6 +40,9 @@ ended "it is in the list" 0 'orders   Running '
 plugin me status orders
 ended "its status, with the tasks" 0 'tasks running'
 
+# a nonce in the custom resource takes precedence over one in the ConfigMap
+resource '{"savepointNonce": "0"}'
+await "drey follows the resource" resource_is '.status.lastOperation | .kind == "savepoint" and .nonce == "0"'
 plugin me savepoint orders
 ended "a savepoint: its path is all that is printed" 0 'savepoint-' 'waiting for the savepoint'
 savepoint=$(cat "$RUN/out")
