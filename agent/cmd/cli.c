@@ -72,7 +72,7 @@ bool cli_has(const struct cli *cli, const char *name)
 
 const char *cli_program(const struct cli_command *command)
 {
-	return command->program ? command->program : "drey";
+	return command && command->program ? command->program : "drey";
 }
 
 int cli_fail(const struct cli *cli, int status, const char *fmt, ...)

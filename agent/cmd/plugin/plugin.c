@@ -114,7 +114,7 @@ static int find_by_label(struct kube *kube, const char *name, struct config *ret
 
 	if (found == 0)
 		found = app_choose(maps.list, maps.count, name, &map, err);
-	if (found > 0 && read_map(map, ret_config, err) < 0)
+	if (map && read_map(map, ret_config, err) < 0)
 		found = -1;
 	for (size_t i = 0; i < maps.count; i++)
 		configmap_release(&maps.list[i]);
