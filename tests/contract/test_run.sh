@@ -9,7 +9,7 @@
 contract_begin prove
 
 mkdir -p "$dir"/tests/{contract,e2e,api}
-cp tests/run.sh "$dir/tests/"
+cp tests/run.sh tests/versions.txt "$dir/tests/"
 
 a_test() { # PATH MARK [LINE]
 	{
