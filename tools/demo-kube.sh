@@ -77,16 +77,17 @@ quiet() { # WHAT CMD...
 	ui_ticker_stop
 }
 
-other_job() {
-	runs && [ "$(status .jobId)" != "$JOB" ]
+# With Flink's high availability a JobManager that was killed continues with the same job id.
+next_launch() {
+	runs && [ "$(status .launch.number)" -gt "$LAUNCH" ]
 }
 
 other_pod() {
-	other_job && [ -n "$(pod jobmanager)" ] && [ "$(pod jobmanager)" != "$POD" ]
+	next_launch && [ -n "$(pod jobmanager)" ] && [ "$(pod jobmanager)" != "$POD" ]
 }
 
 remember_job() {
-	JOB=$(status .jobId)
+	LAUNCH=$(status .launch.number)
 	POD=$(pod jobmanager)
 }
 
@@ -103,14 +104,14 @@ kill_it() {
 	heading "The JobManager dies"
 	remember_job
 	kill_jvm jobmanager
-	expect "the job runs again" other_job
-	tick "kill -9 of its JVM: drey launched job $(status '.jobId[0:8]') from $(status '.launch.restorePoint.path | split("/")[-1]'), in the same Pod"
+	expect "the job runs again" next_launch
+	tick "kill -9 of its JVM: drey launched Flink again in the same Pod, and the job continues from $(checkpoints '.latest.restored.external_path | split("/")[-1]')"
 }
 
 upgrade_it() {
 	heading "A surge upgrade"
 	remember_job
-	quiet "helm upgrade orders" upgrade --set 'jobManager.podAnnotations.version=2'
+	quiet "helm upgrade orders" upgrade --set-string 'jobManager.podAnnotations.version=2'
 	expect "the new Pod has the job" other_pod
 	check_continued
 	tick "helm upgrade --wait: the new Pod $(pod jobmanager) prepared beside the old one and got the job, with its state"
@@ -118,7 +119,7 @@ upgrade_it() {
 
 check_continued() {
 	local problem
-	problem=$(continued) || fail "the job did not continue where it was stopped: $problem"
+	problem=$(continuity) || fail "the job's state was not continuous: $problem"
 }
 
 suspend_it() {
@@ -128,7 +129,7 @@ suspend_it() {
 	expect "the job is suspended" phase_is Suspended
 	tick "kubectl patch ... state: suspended: stopped with savepoint $(status '.lastSavepoint.path | split("/")[-1]')"
 	quiet "resume" kubectl patch configmap orders-drey-control --type merge --patch '{"data":{"state":"running"}}'
-	expect "the job runs again" other_job
+	expect "the job runs again" next_launch
 	check_continued
 	tick "state: running: job $(status '.jobId[0:8]') continues from that savepoint"
 }
