@@ -84,18 +84,25 @@ int flinkapp_decode(const struct json *object, const char *name, struct flinkapp
 	return 0;
 }
 
+/* The object as the API server has it, in *answer. */
+static int get_object(struct kube *kube, const char *name, struct kube_answer *answer,
+		      char **ret_path, struct err *err)
+{
+	struct kube_request request = {.timeout_ms = TIMEOUT_MS, .max_bytes = MAX_BYTES};
+
+	request.path = *ret_path = path_of(kube, name, "", err);
+	return request.path ? kube_do(kube, &request, answer, err) : -1;
+}
+
 int flinkapp_get(struct kube *kube, const char *name, struct flinkapp *ret,
 		 struct kube_answer *answer, struct err *err)
 {
-	cleanup_free char *path = path_of(kube, name, "", err);
-	struct kube_request request = {
-		.path = path, .timeout_ms = TIMEOUT_MS, .max_bytes = MAX_BYTES};
+	cleanup_free char *path = NULL;
 	struct kube_answer got = {0};
-	int rc;
+	int rc = get_object(kube, name, &got, &path, err);
 
 	if (!path)
 		return -1;
-	rc = kube_do(kube, &request, &got, err);
 	if (rc == 0 && flinkapp_decode(got.object, name, ret, err) < 0)
 		rc = err_wrap(err, "GET %s: the answer", path);
 	kube_call_tell(&got, answer);
@@ -105,15 +112,12 @@ int flinkapp_get(struct kube *kube, const char *name, struct flinkapp *ret,
 int flinkapp_get_status(struct kube *kube, const char *name, struct json **ret_status,
 			struct kube_answer *answer, struct err *err)
 {
-	cleanup_free char *path = path_of(kube, name, "", err);
-	struct kube_request request = {
-		.path = path, .timeout_ms = TIMEOUT_MS, .max_bytes = MAX_BYTES};
+	cleanup_free char *path = NULL;
 	struct kube_answer got = {0};
-	int rc;
+	int rc = get_object(kube, name, &got, &path, err);
 
 	if (!path)
 		return -1;
-	rc = kube_do(kube, &request, &got, err);
 	if (rc == 0) {
 		const struct json *status = json_get(got.object, "status");
 
