@@ -20,11 +20,6 @@
 
 /* ---- savepoint ---- */
 
-static int savepoint_run(const struct cli *cli)
-{
-	return remote_savepoint(cli);
-}
-
 static const struct cli_option savepoint_options[] = {PLUGIN_WHERE, CLI_WAIT, SKIP_PARKED, CLI_END};
 
 const struct cli_command plugin_savepoint = {
@@ -42,7 +37,7 @@ const struct cli_command plugin_savepoint = {
 		    "5  there is no such application, or it cannot be read\n"
 		    "6  timed out; the request remains in the ConfigMap\n",
 	.example = "path=$(kubectl drey savepoint orders -n shop --timeout 5min)\n",
-	.run = savepoint_run,
+	.run = remote_savepoint,
 };
 
 /* ---- suspend ---- */
@@ -129,11 +124,6 @@ const struct cli_command plugin_resume = {
 
 /* ---- restart ---- */
 
-static int restart_run(const struct cli *cli)
-{
-	return remote_restart(cli);
-}
-
 static const struct cli_option restart_options[] = {PLUGIN_WHERE, CLI_WAIT, CLI_END};
 
 const struct cli_command plugin_restart = {
@@ -153,7 +143,7 @@ const struct cli_command plugin_restart = {
 		"5  there is no such application, it cannot be read, or no drey has read the request\n"
 		"6  timed out; the request remains in force\n",
 	.example = "kubectl drey restart orders -n shop\n",
-	.run = restart_run,
+	.run = remote_restart,
 };
 
 /* ---- as drey has them ---- */
