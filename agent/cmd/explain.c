@@ -7,6 +7,7 @@
 #include "cmd/term.h"
 #include "cmd/text.h"
 #include "cmd/wrap.h"
+#include "core/report/cause.h"
 #include "core/report/runbook.h"
 
 #define READABLE_COLUMNS 100
@@ -48,18 +49,12 @@ static void print_list(FILE *out)
 
 static int unknown(const struct cli *cli, const char *word)
 {
-	const char *nearest = NULL;
+	const char *causes[CAUSE_COUNT + 1] = {NULL}, *nearest;
 	cleanup_buf struct buf text = BUF_INIT;
-	size_t least = distance_near(word) + 1;
 
-	for (const struct runbook_page *page = runbook_pages; page->cause; page++) {
-		size_t distance = distance_of(word, page->cause);
-
-		if (distance < least) {
-			least = distance;
-			nearest = page->cause;
-		}
-	}
+	for (size_t i = 0; i < CAUSE_COUNT && runbook_pages[i].cause; i++)
+		causes[i] = runbook_pages[i].cause;
+	nearest = distance_nearest(word, causes);
 	wrap_visible(word, &text);
 	if (nearest)
 		return cli_fail(cli, CLI_USAGE, "no cause '%s'; did you mean '%s'?", buf_str(&text),
