@@ -37,3 +37,21 @@ size_t utf8_cut(const char *text, size_t max_bytes)
 		len--;
 	return len;
 }
+
+uint32_t utf8_code_point(const char *text, size_t bytes)
+{
+	static const unsigned char first_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+	uint32_t code_point = (unsigned char)text[0] & first_bits[bytes];
+
+	for (size_t i = 1; i < bytes; i++)
+		code_point = code_point << 6 | ((unsigned char)text[i] & 0x3f);
+	return code_point;
+}
+
+bool utf8_is_in(const struct utf8_range *ranges, size_t count, uint32_t code_point)
+{
+	for (size_t i = 0; i < count; i++)
+		if (code_point >= ranges[i].first && code_point <= ranges[i].last)
+			return true;
+	return false;
+}

@@ -6,43 +6,20 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-struct range {
-	unsigned first, last;
-};
-
 /* C1 controls; soft hyphen; marks of direction; separators; invisible operators; byte order mark */
-static const struct range harmful[] = {
+static const struct utf8_range harmful[] = {
 	{0x80, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},   {0x200b, 0x200f},
 	{0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb},
 };
-static const struct range combining[] = {
+static const struct utf8_range combining[] = {
 	{0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},   {0x610, 0x61a},   {0x64b, 0x65f},
 	{0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f},
 };
-static const struct range wide[] = {
+static const struct utf8_range wide[] = {
 	{0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0xa4cf},   {0xac00, 0xd7a3},
 	{0xf900, 0xfaff},   {0xfe30, 0xfe6f},   {0xff00, 0xff60},   {0xffe0, 0xffe6},
 	{0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd},
 };
-
-static bool is_in(const struct range *ranges, size_t count, unsigned ch)
-{
-	for (size_t i = 0; i < count; i++)
-		if (ch >= ranges[i].first && ch <= ranges[i].last)
-			return true;
-	return false;
-}
-
-/* The code point of a valid character of `bytes` bytes. */
-static unsigned code_point(const char *text, size_t bytes)
-{
-	static const unsigned char first_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-	unsigned ch = (unsigned char)text[0] & first_bits[bytes];
-
-	for (size_t i = 1; i < bytes; i++)
-		ch = ch << 6 | ((unsigned char)text[i] & 0x3f);
-	return ch;
-}
 
 void wrap_visible(const char *text, struct buf *ret_text)
 {
@@ -50,12 +27,12 @@ void wrap_visible(const char *text, struct buf *ret_text)
 
 	while (left) {
 		size_t bytes = utf8_char_bytes(text, left);
-		unsigned ch = bytes ? code_point(text, bytes) : 0;
+		unsigned ch = bytes ? utf8_code_point(text, bytes) : 0;
 
 		if (!bytes || ch < ' ' || ch == 0x7f) {
 			buf_addf(ret_text, "\\x%02x", (unsigned char)*text);
 			bytes = 1;
-		} else if (is_in(harmful, ARRAY_LEN(harmful), ch)) {
+		} else if (utf8_is_in(harmful, ARRAY_LEN(harmful), ch)) {
 			buf_addf(ret_text, "\\u{%x}", ch);
 		} else {
 			buf_add(ret_text, text, bytes);
@@ -71,12 +48,12 @@ size_t wrap_columns(const char *text, size_t len_bytes)
 
 	while (len_bytes) {
 		size_t bytes = utf8_char_bytes(text, len_bytes);
-		unsigned ch = bytes ? code_point(text, bytes) : 0;
+		unsigned ch = bytes ? utf8_code_point(text, bytes) : 0;
 
 		if (!bytes)
 			bytes = 1;
-		if (!is_in(combining, ARRAY_LEN(combining), ch))
-			columns += is_in(wide, ARRAY_LEN(wide), ch) ? 2 : 1;
+		if (!utf8_is_in(combining, ARRAY_LEN(combining), ch))
+			columns += utf8_is_in(wide, ARRAY_LEN(wide), ch) ? 2 : 1;
 		text += bytes;
 		len_bytes -= bytes;
 	}

@@ -8,34 +8,15 @@
 
 /* What a reader does not see, or what moves other text. From Unicode 15: Cc, Cf and the separators, but for the
  * joiners that scripts need inside words. */
-static const struct {
-	uint32_t first, last;
-} unseen[] = {{0x00, 0x1f},       {0x7f, 0x9f},       {0xad, 0xad},     {0x61c, 0x61c},
-	      {0x180e, 0x180e},   {0x200b, 0x200b},   {0x200e, 0x200f}, {0x2028, 0x202e},
-	      {0x2060, 0x206f},   {0xfeff, 0xfeff},   {0xfff0, 0xfffb}, {0x1d173, 0x1d17a},
-	      {0xe0000, 0xe0fff}, {0xf0000, 0x10ffff}};
-
-static uint32_t code_point(const char *text, size_t bytes)
-{
-	static const unsigned char first_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-	uint32_t code = (unsigned char)text[0] & first_bits[bytes];
-
-	for (size_t i = 1; i < bytes; i++)
-		code = code << 6 | ((unsigned char)text[i] & 0x3f);
-	return code;
-}
-
-static bool is_unseen(uint32_t code)
-{
-	for (size_t i = 0; i < ARRAY_LEN(unseen); i++)
-		if (code >= unseen[i].first && code <= unseen[i].last)
-			return true;
-	return false;
-}
+static const struct utf8_range unseen[] = {
+	{0x00, 0x1f},       {0x7f, 0x9f},       {0xad, 0xad},     {0x61c, 0x61c},
+	{0x180e, 0x180e},   {0x200b, 0x200b},   {0x200e, 0x200f}, {0x2028, 0x202e},
+	{0x2060, 0x206f},   {0xfeff, 0xfeff},   {0xfff0, 0xfffb}, {0x1d173, 0x1d17a},
+	{0xe0000, 0xe0fff}, {0xf0000, 0x10ffff}};
 
 static void add_char(struct buf *to, const char *text, size_t bytes)
 {
-	uint32_t code = code_point(text, bytes);
+	uint32_t code = utf8_code_point(text, bytes);
 
 	switch (code) {
 	case '&':
@@ -60,7 +41,7 @@ static void add_char(struct buf *to, const char *text, size_t bytes)
 	default:
 		break;
 	}
-	if (!is_unseen(code))
+	if (!utf8_is_in(unseen, ARRAY_LEN(unseen), code))
 		buf_add(to, text, bytes);
 	else if (code < 0x80)
 		buf_addf(to, "\\x%02x", (unsigned)code);
@@ -107,7 +88,7 @@ bool html_is_plain(const char *text)
 	while (left) {
 		size_t bytes = utf8_char_bytes(text, left);
 
-		if (!bytes || is_unseen(code_point(text, bytes)))
+		if (!bytes || utf8_is_in(unseen, ARRAY_LEN(unseen), utf8_code_point(text, bytes)))
 			return false;
 		text += bytes;
 		left -= bytes;
