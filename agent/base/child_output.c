@@ -29,7 +29,7 @@ enum reading { READ_WHOLE, READ_LATE, READ_FLOOD };
 /* Only what is safe between fork and exec here and below: other threads may have had locks. */
 
 /*
- * Start a process that kills the group when life_fd says that the caller has ended. It is nobody's child, so
+ * Start a process that kills the group when life_fd says that the caller has ended. It has no parent that waits for it, so
  * that the program does not find it among its own, and a shell, so that it is not taken for the caller.
  */
 static void start_watch(int life_fd, int null_fd)

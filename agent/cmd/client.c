@@ -183,7 +183,7 @@ static bool sleep_or_interrupted(int64_t ms)
 	return sigtimedwait(&interrupts, NULL, &pause) == SIGINT;
 }
 
-/* The request is durable: only the waiting ends. What goes on, and what can be done about it; then the
+/* The request is durable: only the waiting ends. What continues, and what can be done about it; then the
  * process ends as by Ctrl-C, so that a script in a shell ends, too. */
 static int client_interrupted(const struct client *client, const struct client_goal *goal,
 			      const sigset_t *mask)

@@ -106,7 +106,7 @@ struct client_goal {
 	void (*print)(const struct client *client, void *arg);
 	/* for --dry-run: "start the job without any state"; NULL: the command's summary */
 	const char *would;
-	/* for Ctrl-C: what goes on; NULL: "the request remains in force" */
+	/* for Ctrl-C: what continues; NULL: "the request remains in force" */
 	const char *interrupted;
 };
 

@@ -17,7 +17,7 @@ int consent_would(const struct cli *cli, const char *fmt, ...)
 
 /*
  * Ask "QUESTION [y/N]" where a person sits: standard input and cli->err are terminals, and --yes was not
- * given. CLI_OK: yes, or nobody is there to ask (scripts go on as before). CLI_FAILED with a message: no.
+ * given. CLI_OK: yes, or there is no person to ask (scripts work as before). CLI_FAILED with a message: no.
  */
 int consent_ask(const struct cli *cli, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -12,7 +12,7 @@
 
 #define MAX_BYTES (256 << 10) /* an object of Kubernetes has a few kilobytes */
 
-/* First what somebody has to do, last what nobody has to. */
+/* First what a person must do, last what needs nothing. */
 static const struct {
 	enum migrate_outcome outcome;
 	const char *heading;

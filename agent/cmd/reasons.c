@@ -353,7 +353,7 @@ static void print_sources(const struct reasons *ex, FILE *out)
 	}
 }
 
-/* The last line: what somebody who reads this at night is about to type. */
+/* The last line: the command that an operator needs next. */
 static void print_resume(const struct reasons *ex, FILE *out)
 {
 	const struct decision *decision = ex->resumed ? ex->resumed : ex->decision;

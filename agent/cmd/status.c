@@ -103,7 +103,7 @@ static void tell_change(struct client *client, const char *absent, char **told)
 		buf_str(&visible));
 }
 
-/* Until Ctrl-C, or until nobody reads the output any more. */
+/* Until Ctrl-C, or until the reader of the output is gone. */
 static int watch(struct client *client)
 {
 	const struct timespec pause = {.tv_sec = WATCH_MS / 1000};
