@@ -1,21 +1,26 @@
 # What the build makes for the command line and for the page at /; part of the Makefile.
 
-# `drey explain`: the pages of docs/runbook, in the binary
-RUNBOOK_C := $(B)/obj/runbook_pages.c
-$(RUNBOOK_C): $(wildcard docs/runbook/*.md) tools/embed-runbook.sh
-	@mkdir -p $(@D)
-	$(Q)tools/embed-runbook.sh $(filter %.md,$^) >$@.new && mv $@.new $@
+# Files in the binary, as a table in C of that name: $(call EMBED,TABLE,FILES)
+define EMBED
+$(B)/obj/$(1).c: $(2) tools/embed.sh
+	@mkdir -p $$(@D)
+	$$(Q)tools/embed.sh $(1) $$(filter-out %.sh,$$^) >$$@.new && mv $$@.new $$@
 
-$(B)/obj/runbook_pages.o: $(RUNBOOK_C)
-	$(Q)$(CC) $(CPPFLAGS_) $(CFLAGS_) -c -o $@ $<
-	@echo "  CC    $<"
+$(B)/obj/$(1).o: $(B)/obj/$(1).c
+	$$(Q)$$(CC) $$(CPPFLAGS_) $$(CFLAGS_) -c -o $$@ $$<
+	@echo "  CC    $$<"
 
-$(TOP)/fuzz/obj/runbook_pages.o: $(RUNBOOK_C)
-	@mkdir -p $(@D)
-	$(Q)clang $(CPPFLAGS_) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -c -o $@ $<
+$(TOP)/fuzz/obj/$(1).o: $(B)/obj/$(1).c
+	@mkdir -p $$(@D)
+	$$(Q)clang $$(CPPFLAGS_) $$(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -c -o $$@ $$<
 
-$(B)/libdrey.a: $(B)/obj/runbook_pages.o
-$(TOP)/fuzz/libdrey.a: $(TOP)/fuzz/obj/runbook_pages.o
+$(B)/libdrey.a: $(B)/obj/$(1).o
+$(TOP)/fuzz/libdrey.a: $(TOP)/fuzz/obj/$(1).o
+endef
+
+# `drey explain`, and the style and the script of the page
+$(eval $(call EMBED,runbook_pages,$(filter-out %/README.md,$(wildcard docs/runbook/*.md))))
+$(eval $(call EMBED,embedded_web,agent/core/web/page.css agent/core/web/page.js))
 
 # what the commands print is kept in tests/golden; this accepts what they print now
 .PHONY: golden
@@ -40,20 +45,3 @@ install-helps: $(HELPS)
 	install -D -m 644 $(B)/completions/bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/drey
 	install -D -m 644 $(B)/completions/zsh $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_drey
 	install -D -m 644 $(B)/completions/fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/drey.fish
-
-# the page: its style and its script
-WEB_C := $(B)/obj/embedded_web.c
-$(WEB_C): agent/core/web/page.css agent/core/web/page.js tools/embed.sh
-	@mkdir -p $(@D)
-	$(Q)tools/embed.sh embedded_web $(filter-out %.sh,$^) >$@.new && mv $@.new $@
-
-$(B)/obj/embedded_web.o: $(WEB_C)
-	$(Q)$(CC) $(CPPFLAGS_) $(CFLAGS_) -c -o $@ $<
-	@echo "  CC    $<"
-
-$(TOP)/fuzz/obj/embedded_web.o: $(WEB_C)
-	@mkdir -p $(@D)
-	$(Q)clang $(CPPFLAGS_) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -c -o $@ $<
-
-$(B)/libdrey.a: $(B)/obj/embedded_web.o
-$(TOP)/fuzz/libdrey.a: $(TOP)/fuzz/obj/embedded_web.o

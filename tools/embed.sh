@@ -4,6 +4,7 @@
 #
 #   tools/embed.sh TABLE FILE...
 #
+# The name in the table is that of the file, without .md.
 # Of .css and .js the indentation, empty lines and lines that are only a comment (// or one-line /* */) are left out, so
 # a string of several lines must not be in them. Exit status: 0 done, 2 usage.
 
@@ -27,7 +28,8 @@ squeezed() { # FILE
 printf '#include "base/embedded.h"\n\nconst struct embedded %s[] = {\n' "$table"
 while IFS= read -r file; do
 	# a literal with a question mark could be a trigraph
-	printf '\t{"%s",\n' "${file##*/}"
+	name=${file##*/}
+	printf '\t{"%s",\n' "${name%.md}"
 	squeezed "$file" | sed 's/[\\"?]/\\&/g; s/\t/\\t/g; s/^/\t "/; s/$/\\n"/'
 	hash=$(squeezed "$file" | sha256sum | sed 's/ .*//; s/../\\x&/g')
 	# shellcheck disable=SC2059 # the bytes

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 struct embedded {
-	const char *name; /* of the file, without its directory; NULL at the end of the table */
+	const char *name; /* of the file, without directory and .md; NULL at the end of the table */
 	const char *text; /* ends with a NUL that does not count */
 	size_t len_bytes;
 	const char *

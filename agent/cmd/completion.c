@@ -23,8 +23,8 @@ static bool is_file(const char *argument)
 
 static void add_causes(struct buf *to)
 {
-	for (const struct runbook_page *page = runbook_pages; page->cause; page++)
-		buf_addf(to, " %s", page->cause);
+	for (const struct embedded *page = runbook_pages; page->name; page++)
+		buf_addf(to, " %s", page->name);
 }
 
 /* The words that an argument can be, with a space in front of each; nothing: any. */

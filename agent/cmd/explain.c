@@ -34,14 +34,14 @@ static void print_list(FILE *out)
 {
 	struct term term = readable(out);
 
-	for (const struct runbook_page *page = runbook_pages; page->cause; page++) {
+	for (const struct embedded *page = runbook_pages; page->name; page++) {
 		cleanup_buf struct buf line = BUF_INIT;
 		size_t len;
 		const char *sentence = runbook_sentence(page, &len);
 		cleanup_free char *text = xstrndup(sentence, len);
 
-		buf_addf(&line, "%s%s%s%*s", term_begin(&term, TERM_BOLD), page->cause,
-			 term_end(&term, TERM_BOLD), (int)(NAME_COLUMNS - strlen(page->cause)), "");
+		buf_addf(&line, "%s%s%s%*s", term_begin(&term, TERM_BOLD), page->name,
+			 term_end(&term, TERM_BOLD), (int)(NAME_COLUMNS - strlen(page->name)), "");
 		wrap_add(text, NAME_COLUMNS, NAME_COLUMNS, (size_t)term.width, &line);
 		fprintf(out, "%s\n", buf_str(&line));
 	}
@@ -52,8 +52,8 @@ static int unknown(const struct cli *cli, const char *word)
 	const char *causes[CAUSE_COUNT + 1] = {NULL}, *nearest;
 	cleanup_buf struct buf text = BUF_INIT;
 
-	for (size_t i = 0; i < CAUSE_COUNT && runbook_pages[i].cause; i++)
-		causes[i] = runbook_pages[i].cause;
+	for (size_t i = 0; i < CAUSE_COUNT && runbook_pages[i].name; i++)
+		causes[i] = runbook_pages[i].name;
 	nearest = distance_nearest(word, causes);
 	wrap_visible(word, &text);
 	if (nearest)
@@ -65,7 +65,7 @@ static int unknown(const struct cli *cli, const char *word)
 
 static int explain_run(const struct cli *cli)
 {
-	const struct runbook_page *page;
+	const struct embedded *page;
 	cleanup_buf struct buf text = BUF_INIT;
 	struct term term = readable(cli->out);
 

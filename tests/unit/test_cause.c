@@ -76,11 +76,11 @@ TEST(every_page_is_in_the_binary_as_it_is)
 {
 	int count = 0;
 
-	for (const struct runbook_page *page = runbook_pages; page->cause; page++)
+	for (const struct embedded *page = runbook_pages; page->name; page++)
 		count++;
 	CHECK_INT(count, ==, CAUSE_COUNT - 1);
 	for (int i = CAUSE_NONE + 1; i < CAUSE_COUNT; i++) {
-		const struct runbook_page *found = runbook_find(cause_name((enum cause)i));
+		const struct embedded *found = runbook_find(cause_name((enum cause)i));
 		cleanup_buf struct buf page = BUF_INIT;
 		char name[64];
 

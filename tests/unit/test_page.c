@@ -56,11 +56,11 @@ TEST(every_page_can_be_read)
 {
 	static const struct term wide = {.width = 100};
 
-	for (const struct runbook_page *page = runbook_pages; page->cause; page++) {
+	for (const struct embedded *page = runbook_pages; page->name; page++) {
 		cleanup_buf struct buf text = BUF_INIT;
 
 		page_add(page->text, &wide, &text);
-		tap_note("%s", page->cause);
+		tap_note("%s", page->name);
 		CHECK_HAS(buf_str(&text), "\nThe ways out\n");
 		CHECK(!strstr(buf_str(&text), "]("));
 		CHECK(!strstr(buf_str(&text), "|---"));

@@ -10,7 +10,7 @@
 TEST(every_page_names_its_ways_out)
 {
 	for (int i = CAUSE_NONE + 1; i < CAUSE_COUNT; i++) {
-		const struct runbook_page *page = runbook_find(cause_name((enum cause)i));
+		const struct embedded *page = runbook_find(cause_name((enum cause)i));
 		struct runbook_way way = {0};
 		int ways = 0;
 
@@ -26,7 +26,7 @@ TEST(every_page_names_its_ways_out)
 
 TEST(a_way_is_a_row_of_the_table)
 {
-	const struct runbook_page *page = runbook_find("NewestStateMissing");
+	const struct embedded *page = runbook_find("NewestStateMissing");
 	struct runbook_way way = {0};
 
 	CHECK(runbook_next_way(page->text, &way));

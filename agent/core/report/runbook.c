@@ -2,15 +2,15 @@
 
 #include <string.h>
 
-const struct runbook_page *runbook_find(const char *cause)
+const struct embedded *runbook_find(const char *cause)
 {
-	for (const struct runbook_page *page = runbook_pages; page->cause; page++)
-		if (!strcasecmp(page->cause, cause))
+	for (const struct embedded *page = runbook_pages; page->name; page++)
+		if (!strcasecmp(page->name, cause))
 			return page;
 	return NULL;
 }
 
-const char *runbook_sentence(const struct runbook_page *page, size_t *ret_len_bytes)
+const char *runbook_sentence(const struct embedded *page, size_t *ret_len_bytes)
 {
 	const char *begin = strstr(page->text, "\n\n");
 

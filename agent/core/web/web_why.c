@@ -87,7 +87,7 @@ static void add_ways(const struct web *page, const char *runbook)
 
 static void add_runbook(const struct web *page)
 {
-	const struct runbook_page *runbook = page->cause ? runbook_find(page->cause) : NULL;
+	const struct embedded *runbook = page->cause ? runbook_find(page->cause) : NULL;
 	const char *sentence;
 	size_t length = 0;
 
@@ -96,7 +96,7 @@ static void add_runbook(const struct web *page)
 	sentence = runbook_sentence(runbook, &length);
 	buf_addstr(page->out, "<p class=\"means\">");
 	web_markdown(page, sentence, length);
-	buf_addf(page->out, " <a href=\"/runbook/%s\">What it means</a></p>\n", runbook->cause);
+	buf_addf(page->out, " <a href=\"/runbook/%s\">What it means</a></p>\n", runbook->name);
 	add_ways(page, runbook->text);
 }
 

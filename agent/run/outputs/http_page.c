@@ -44,7 +44,7 @@ void http_page_answer(const struct driver *driver, const char *query, struct htt
 
 void http_page_runbook(const char *word, struct http_reply *reply)
 {
-	const struct runbook_page *page = runbook_find(word);
+	const struct embedded *page = runbook_find(word);
 
 	if (!page)
 		return;
