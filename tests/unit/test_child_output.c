@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "process_gone.h"
 #include "tap.h"
 
 static struct err err;
@@ -121,21 +122,6 @@ TEST(more_output_than_allowed_ends_it)
 	CHECK_INT(err.kind, ==, ERR_FORMAT);
 	CHECK_HAS(err.msg, "more than 1000 bytes");
 	CHECK(output.len_bytes <= 1000);
-}
-
-/* Its process has ended; who reaps it is not our business. */
-static bool is_gone(long pid)
-{
-	cleanup_free char *path = xasprintf("/proc/%ld/cmdline", pid);
-
-	for (int i = 0; i < 1000; i++) {
-		cleanup_buf struct buf line = BUF_INIT;
-
-		if (fs_read(path, 1000, &line, NULL) < 0 || !line.len_bytes)
-			return true;
-		usleep(10000);
-	}
-	return false;
 }
 
 TEST(what_it_leaves_behind_ends_with_the_call)

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "credentials_world.h"
+#include "process_gone.h"
 #include "store/s3/s3_credentials.h"
 #include "store/s3/s3_credentials_internal.h"
 
@@ -143,21 +144,6 @@ TEST(a_program_that_prints_without_end_is_killed)
 	begin("echo $$ >$HOME/pid; exec yes s3cret\n");
 	CHECK_NO_KEYS(ERR_FORMAT, "it was killed, for it had printed more than 65536 bytes");
 	world_end();
-}
-
-/* Its process has ended; who reaps it is not our business. */
-static bool is_gone(long pid)
-{
-	cleanup_free char *path = xasprintf("/proc/%ld/cmdline", pid);
-
-	for (int i = 0; i < 1000; i++) {
-		cleanup_buf struct buf line = BUF_INIT;
-
-		if (fs_read(path, 1000, &line, NULL) < 0 || !line.len_bytes)
-			return true;
-		usleep(10000);
-	}
-	return false;
 }
 
 TEST(a_program_that_hangs_is_killed_and_not_run_for_every_file)
