@@ -347,7 +347,7 @@ LIFECYCLE_TEST_FROM(life_make_running, restarts_by_flink_itself_count_once_each)
 		life->seen.state = i % 2 ? JOB_RESTARTING : JOB_RUNNING;
 		conditions_update(&conditions, life, &nothing, NOW + (int64_t)i * MINUTE);
 	}
-	CHECK_INT(conditions.restart_entries, ==, CONDITIONS_RESTARTS_KNOWN);
+	CHECK_INT(conditions.restarts.entry_count, ==, RESTART_HISTORY_ENTRIES);
 	CHECK_HAS(conditions.list[CONDITION_JOB_UNSTABLE].message, "30 restarts");
 }
 
@@ -378,6 +378,51 @@ LIFECYCLE_TEST_FROM(life_make_running, all_restarts_that_flink_tells_of_count_an
 	life->seen.restarts = 2;
 	conditions_update(&conditions, life, &nothing, NOW + MINUTE);
 	CHECK_HAS(conditions.list[CONDITION_JOB_UNSTABLE].message, "557 restarts");
+}
+
+/* Three upgrades within ten minutes, each of which restarts once before its TaskManagers are there. */
+LIFECYCLE_TEST_FROM(life_make_running, the_restarts_of_a_start_that_succeeds_do_not_count)
+{
+	struct conditions conditions = {0};
+	int64_t now = NOW;
+
+	conditions_update(&conditions, life, &nothing, now);
+	for (int i = 2; i < 5; i++, now += MINUTE) {
+		journal_add_launch(&life->journal)->number = i;
+		life->seen.restarts_known = false;
+		life->seen.first_ran_ms = 0;
+		life->seen.state = JOB_RESTARTING;
+		conditions_update(&conditions, life, &nothing, now);
+		CHECK_HAS(conditions.list[CONDITION_JOB_FAILING].message, "1 restarts");
+		life->seen.state = JOB_RUNNING;
+		life->seen.first_ran_ms = 1000;
+		life->seen.restarts_known = true;
+		life->seen.restarts = 0; /* an old number */
+		life->seen.restarts_ms = 1000;
+		conditions_update(&conditions, life, &nothing, now + 1);
+		CHECK_HAS(conditions.list[CONDITION_JOB_FAILING].message, "0 restarts");
+		life->seen.restarts = 1;
+		life->seen.restarts_ms = 31000;
+		conditions_update(&conditions, life, &nothing, now + 2);
+		CHECK_HAS(conditions.list[CONDITION_JOB_FAILING].message, "0 restarts");
+	}
+	CHECK_STR(status_of(&conditions, CONDITION_READY), "True");
+	life->seen.restarts = 2; /* after it ran */
+	conditions_update(&conditions, life, &nothing, now);
+	CHECK_HAS(conditions.list[CONDITION_JOB_FAILING].message, "1 restarts");
+}
+
+LIFECYCLE_TEST_FROM(life_make_running, the_restarts_of_a_start_that_never_succeeds_count)
+{
+	struct conditions conditions = {0};
+
+	journal_add_launch(&life->journal)->number = 2;
+	for (int i = 0; i < 8; i++) {
+		life->seen.state = i % 2 ? JOB_RUNNING : JOB_RESTARTING;
+		conditions_update(&conditions, life, &nothing, NOW + i);
+	}
+	CHECK_HAS(conditions.list[CONDITION_JOB_FAILING].message, "4 restarts");
+	CHECK_STR(status_of(&conditions, CONDITION_JOB_FAILING), "True");
 }
 
 LIFECYCLE_TEST(a_flink_that_gives_no_answer_is_unreachable_after_a_minute)

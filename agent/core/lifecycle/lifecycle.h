@@ -447,11 +447,13 @@ struct lifecycle {
 		int64_t savepoint_id;    /* savepoints up to this id are known */
 		bool tasks_missing;      /* the job does not run, or not all of it */
 		struct cluster cluster;
-		int64_t all_ran_ms; /* the last poll that saw all tasks running; 0 = never */
-		int slots_used;     /* by the job, when all its tasks ran; 0 = not known */
-		bool not_ready;     /* it was reported that the tasks do not run */
+		/* the first and the last poll that saw all tasks running; 0 = never */
+		int64_t first_ran_ms, all_ran_ms;
+		int slots_used; /* by the job, when all its tasks ran; 0 = not known */
+		bool not_ready; /* it was reported that the tasks do not run */
 		bool restarts_known;
 		int64_t restarts;      /* by Flink, in this process */
+		int64_t restarts_ms;   /* polled_ms of the last poll that returned them */
 		int64_t statistics_ms; /* polled_ms of the last poll that returned statistics */
 		/* the last poll that asked for statistics: it could not read them; it has proven
 		 * that there are none */

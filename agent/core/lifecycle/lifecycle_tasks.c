@@ -28,6 +28,7 @@ static void see_restarts(struct lifecycle *life, const struct view *view)
 	if (view->rescales_counted || !life->seen.restarts_known || restarts > life->seen.restarts)
 		life->seen.restarts = restarts;
 	life->seen.restarts_known = true;
+	life->seen.restarts_ms = life->polled_ms;
 }
 
 /* A poll that asked for less leaves the rest as it was. */
@@ -55,6 +56,8 @@ void see_tasks(struct lifecycle *life, const struct view *view)
 		return;
 	/* an answer may be slow: it counts from the time of the request */
 	life->seen.all_ran_ms = life->polled_ms ? life->polled_ms : life->now_ms;
+	if (!life->seen.first_ran_ms)
+		life->seen.first_ran_ms = life->seen.all_ran_ms;
 	if (from->slots_known)
 		life->seen.slots_used = from->slots_total - from->slots_free;
 }

@@ -14,8 +14,6 @@
 #include "core/report/readiness.h"
 #include "core/resolve/lineage_dirs.h"
 
-#define CONDITIONS_ENTRY_MS 60000 /* restarts are counted by the minute */
-
 static const char *condition_type_name(enum condition_type type)
 {
 	static const char *const names[CONDITION_COUNT] = {
@@ -37,83 +35,6 @@ static const char *condition_type_name(enum condition_type type)
 }
 
 /* ---- what is counted ---- */
-
-static void add_restarts(struct conditions *conditions, int64_t unix_ms, int64_t count)
-{
-	size_t last = conditions->restart_entries;
-
-	if (last && unix_ms - conditions->restarts[last - 1].unix_ms < CONDITIONS_ENTRY_MS &&
-	    unix_ms >= conditions->restarts[last - 1].unix_ms) {
-		conditions->restarts[last - 1].count += count;
-		return;
-	}
-	if (last == CONDITIONS_RESTARTS_KNOWN) {
-		conditions->restart_entries = --last;
-		memmove(conditions->restarts, conditions->restarts + 1,
-			last * sizeof(conditions->restarts[0]));
-	}
-	conditions->restarts[last].unix_ms = unix_ms;
-	conditions->restarts[last].count = count;
-	conditions->restart_entries++;
-}
-
-/* The restarts that Flink makes itself. Flink reports their number, but late; what is seen of them
- * meanwhile counts immediately, and not twice. */
-static void count_flinks(struct conditions *conditions, const struct lifecycle *life,
-			 int64_t now_unix_ms)
-{
-	const struct launch *launch = journal_launch_const(&life->journal);
-	int64_t number = launch ? launch->number : 0, more;
-	bool restarting = life->launch_step == LAUNCH_LIVE && life->seen.job_present &&
-			  (life->seen.state == JOB_RESTARTING || life->seen.state == JOB_FAILING);
-
-	if (number != conditions->launch) {
-		/* a new launch begins with none; one that was taken over, with those that it had */
-		conditions->counted = conditions->launch != 0;
-		conditions->told = conditions->glimpsed = 0;
-		conditions->launch = number;
-	}
-	if (restarting && !conditions->restarting) {
-		add_restarts(conditions, now_unix_ms, 1);
-		conditions->glimpsed++;
-	}
-	conditions->restarting = restarting;
-	if (!life->seen.restarts_known || life->seen.restarts == conditions->told)
-		return;
-	more = life->seen.restarts - conditions->told - conditions->glimpsed;
-	if (conditions->counted && more > 0)
-		add_restarts(conditions, now_unix_ms, more);
-	conditions->counted = true;
-	conditions->told = life->seen.restarts;
-	conditions->glimpsed = more < 0 && conditions->told ? -more : 0;
-}
-
-/* A failed attempt, or a restart that Flink made itself. */
-static void count_restarts(struct conditions *conditions, const struct lifecycle *life,
-			   int64_t now_unix_ms)
-{
-	const struct journal *journal = &life->journal;
-
-	for (size_t i = 0; i < journal->failure_count; i++) {
-		int64_t unix_ms = journal->failures_unix_ms[i];
-
-		if (unix_ms <= conditions->failure_unix_ms)
-			continue;
-		conditions->failure_unix_ms = unix_ms;
-		add_restarts(conditions, unix_ms, 1);
-	}
-	count_flinks(conditions, life, now_unix_ms);
-}
-
-static int64_t restarts_since(const struct conditions *conditions, int64_t unix_ms)
-{
-	int64_t count = 0;
-
-	for (size_t i = 0; i < conditions->restart_entries; i++)
-		if (conditions->restarts[i].unix_ms > unix_ms)
-			count += conditions->restarts[i].count;
-	return count;
-}
 
 /* Since when it is so, without a break: 0 = it is not. A clock that was set back restarts this. */
 static void watch_for(int64_t *since_unix_ms, bool is_so, int64_t now_unix_ms)
@@ -201,8 +122,8 @@ static bool rests(const struct lifecycle *life)
 
 static void judge_job(struct conditions *now, int64_t now_unix_ms)
 {
-	int64_t soon = restarts_since(now, now_unix_ms - CONDITIONS_FAILING_MS);
-	int64_t late = restarts_since(now, now_unix_ms - CONDITIONS_UNSTABLE_MS);
+	int64_t soon = restart_history_since(&now->restarts, now_unix_ms - CONDITIONS_FAILING_MS);
+	int64_t late = restart_history_since(&now->restarts, now_unix_ms - CONDITIONS_UNSTABLE_MS);
 
 	condition_say(&now->list[CONDITION_JOB_FAILING], truth(soon >= CONDITIONS_RESTARTS),
 		      soon >= CONDITIONS_RESTARTS ? "ManyRestarts" : "FewRestarts",
@@ -424,7 +345,7 @@ void conditions_update(struct conditions *conditions, const struct lifecycle *li
 	struct conditions before = *conditions;
 
 	conditions->generation = outside->generation;
-	count_restarts(conditions, life, now_unix_ms);
+	restart_history_update(&conditions->restarts, life, now_unix_ms);
 	watch_all(conditions, life, now_unix_ms);
 	judge_job(conditions, now_unix_ms);
 	judge_cluster(conditions, life, now_unix_ms);

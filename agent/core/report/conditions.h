@@ -21,6 +21,7 @@
 
 #include "core/lifecycle/lifecycle.h"
 #include "core/report/condition.h"
+#include "core/report/restart_history.h"
 
 struct json;
 
@@ -28,7 +29,6 @@ struct json;
 #define CONDITIONS_UNSTABLE_MS    (60 * 60 * 1000) /* JobUnstable */
 #define CONDITIONS_RESTARTS       3     /* this many restarts within CONDITIONS_UNSTABLE_MS */
 #define CONDITIONS_UNREACHABLE_MS 60000 /* this long without an answer from Flink */
-#define CONDITIONS_RESTARTS_KNOWN 64
 #define CONDITIONS_PATIENCE_MS    60000 /* holding, or a broken journal, for this long is Stalled */
 
 enum condition_type {
@@ -55,15 +55,7 @@ struct conditions {
 	 * checkpoints fail; CAUSE_NONE */
 	enum cause cause;
 
-	struct {
-		int64_t unix_ms, count;        /* those of about a minute are one entry */
-	} restarts[CONDITIONS_RESTARTS_KNOWN]; /* oldest first */
-	size_t restart_entries;
-	int64_t failure_unix_ms; /* the newest failed attempt counted so far */
-	bool restarting;         /* the job, when last seen */
-	int64_t launch;          /* number of the one whose restarts are counted */
-	bool counted;            /* Flink has reported how many */
-	int64_t told, glimpsed;  /* as last reported; seen since then by polling the job */
+	struct restart_history restarts;
 	/* since when Flink does not answer; 0 = it does, or none is running */
 	int64_t silent_unix_ms;
 	/* since when it holds, including the retries; 0 = it does not, or only because a person
