@@ -1,4 +1,4 @@
-# Flink with drey in it (docs/image.md):
+# Flink with drey in it (docs/tasks/image.md):
 #
 #   docker build --build-arg FLINK_IMAGE=flink:2.3.0-scala_2.12-java17 -t drey:flink-2.3.0 .
 #
@@ -6,7 +6,7 @@
 # libraries of this image, and its Java parts against this Flink.
 ARG FLINK_IMAGE=flink:2.3.0-scala_2.12-java17
 
-# shared: with the libraries of this image. static: with its own (docs/static.md), so that other images can copy the two files
+# shared: with the libraries of this image. static: with its own (docs/tasks/static.md), so that other images can copy the two files
 ARG LINK=shared
 
 FROM ${FLINK_IMAGE} AS build

@@ -15,11 +15,11 @@
 #   make lint       format, static analysis, include direction
 #   make jars       build/drey-*.jar, what runs inside Flink's JVM (java/); needs a JDK, and fetches Flink or uses FLINK_HOME
 #   make install    PREFIX=/usr/local DESTDIR=
-#   make release    build/release/VERSION: everything that is published (docs/release.md)
-#   make static     ARCH=amd64|arm64: build/static/ARCH/drey-init and drey, static, for any Linux (docs/static.md)
+#   make release    build/release/VERSION: everything that is published (docs/development/release.md)
+#   make static     ARCH=amd64|arm64: build/static/ARCH/drey-init and drey, static, for any Linux (docs/tasks/static.md)
 #   make bench      measures drey and the alternatives
 #   make sim        SEEDS=20000 histories of the life cycle against models, with faults
-#   make docs-lifecycle  rewrites the table in docs/lifecycle.md from the code
+#   make docs-lifecycle  rewrites the table in docs/reference/lifecycle.md from the code
 #   make fuzz       FUZZ_SECONDS=60 of each target (clang)
 #
 # Knobs: CC=clang  SAN=1 (ASan+UBSan)  COV=1 (gcov)  WERROR=1 (CI)  V=1 (show commands)

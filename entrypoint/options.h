@@ -1,4 +1,4 @@
-/* options - drey-init's command line and environment; docs/drey-init.md describes both. */
+/* options - drey-init's command line and environment; docs/reference/drey-init.md describes both. */
 #ifndef DREY_ENTRYPOINT_OPTIONS_H
 #define DREY_ENTRYPOINT_OPTIONS_H
 

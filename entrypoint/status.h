@@ -1,4 +1,4 @@
-/* status - the exit statuses of drey-init that are not the command's own; see docs/drey-init.md. */
+/* status - the exit statuses of drey-init that are not the command's own; see docs/reference/drey-init.md. */
 #ifndef DREY_ENTRYPOINT_STATUS_H
 #define DREY_ENTRYPOINT_STATUS_H
 

@@ -14,7 +14,7 @@
 #   # runs in: ci on 1.20.0      the same; below all only with that Flink (there can be several), if FLINK_VERSIONS is not set
 #
 # The files of the other groups take seconds and are in every level, unless their head has such a line. Without a level, or
-# by its name, every file runs. docs/testing.md lists them, with the time that each takes.
+# by its name, every file runs. docs/development/testing.md lists them, with the time that each takes.
 #
 #   unit      DIR/tests/unit/test_*                  eight at a time; programs for arm64 under an emulator
 #   init      tests/init/test_*.sh                   two at a time

@@ -39,6 +39,6 @@ for program; do
 	fi
 done
 if [ "$status" -ne 0 ]; then
-	echo "Build it with the oldest glibc that it has to run with, for example in its target image (docs/image.md)."
+	echo "Build it with the oldest glibc that it has to run with, for example in its target image (docs/tasks/image.md)."
 fi
 exit "$status"

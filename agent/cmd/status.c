@@ -212,14 +212,14 @@ const struct cli_command cmd_status = {
 	.summary = "show the application's state, and what it was started from",
 	.description =
 		"Asks the drey that is running for the configuration's stateDirectory. --json prints the\n"
-		"whole document; docs/status.md describes its members. If no drey responds, it\n"
-		"prints the state in the journal, from the file or the ConfigMap, and exits with 5.\n"
+		"whole document; docs/reference/status.md describes its members. If no drey responds,\n"
+		"it prints the state in the journal, from the file or the ConfigMap, and exits with 5.\n"
 		"--vertices asks Flink for each vertex of the running job's graph: its back-pressure, how busy\n"
 		"it is, the records that its source has not read yet (if the connector counts them), and\n"
 		"how long the barriers of its last checkpoint were aligned. 0 if Flink responded, else 1.\n"
 		"--trace prints the last steps of the running drey instead: up to 200 events, with the phases\n"
 		"before and after each, and the effects. build/tests/sim/replay replays the output of\n"
-		"--trace --json (docs/testing.md).\n"
+		"--trace --json (docs/development/testing.md).\n"
 		"--watch shows it again every second, until Ctrl-C. Where the output is no terminal, it prints a\n"
 		"line whenever the phase or the reason changes; with -o json or yaml, the document.\n",
 	.options = options,

@@ -5,7 +5,7 @@
  * A control input (the control directory, the control ConfigMap, the custom resource) has texts
  * under the keys `desired_keys`. Only a change from what was seen before counts: an unchanged text
  * does not undo a command given since, and a text that disappears is no change. If one text is
- * invalid, the whole reading is ignored, except for a do-not-restart that is set. docs/control.md
+ * invalid, the whole reading is ignored, except for a do-not-restart that is set. docs/reference/control.md
  * is the description for users.
  *
  * What was seen is stored next to the journal and is lost with it. An order that was carried out

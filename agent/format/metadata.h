@@ -2,7 +2,7 @@
  * metadata - the `_metadata` file of a Flink checkpoint or savepoint, versions 2 to 6.
  *
  * Source: org.apache.flink.runtime.checkpoint.metadata.MetadataV2Serializer ...
- * MetadataV6Serializer (Flink 1.3 to 2.3). docs/formats.md describes the layout.
+ * MetadataV6Serializer (Flink 1.3 to 2.3). docs/reference/formats.md describes the layout.
  *
  * The file is read as a stream in fixed memory: state that is stored inside it is counted and
  * skipped. metadata_parse() passes what it finds to a visitor; metadata_load() collects that. The

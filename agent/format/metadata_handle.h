@@ -2,7 +2,7 @@
  * metadata_handle - the state handles inside a `_metadata` file; used by metadata*.c only.
  *
  * metadata.c reads down to the subtasks, metadata_subtask.c a subtask, metadata_keyed.c and
- * metadata_stream.c the handles in it. Layout: docs/formats.md.
+ * metadata_stream.c the handles in it. Layout: docs/reference/formats.md.
  */
 #ifndef DREY_FORMAT_METADATA_HANDLE_H
 #define DREY_FORMAT_METADATA_HANDLE_H

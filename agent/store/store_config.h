@@ -2,7 +2,7 @@
  * store_config - where the object stores are and how drey signs in to them.
  *
  * Filled by run/ (drey.yaml, Flink's own configuration) and from the environment; every member that
- * is NULL is determined by the store itself (docs/storage.md has the order). Secrets exist only
+ * is NULL is determined by the store itself (docs/reference/storage.md has the order). Secrets exist only
  * here and in the stores: they are never part of a message.
  *
  * Life cycle: a zeroed struct is valid -> fill -> store_config_environment() -> store_open()... ->

@@ -4,7 +4,7 @@
 #
 #   plugin_begin                 kubectl finds this build's drey as its plugin
 #   plugin_user USER             a user without any rights
-#   plugin_role USER ROLE        the user has the Role or ClusterRole ROLE of docs/kubectl.md
+#   plugin_role USER ROLE        the user has the Role or ClusterRole ROLE of docs/reference/kubectl.md
 #   plugin_can USER VERB ...     as `kubectl auth can-i`; plugin_cannot
 #   plugin USER WORD...          kubectl drey WORD..., as the user: STATUS; $RUN/out, $RUN/err
 #   as_plugin USER WORD...       kubectl WORD..., as the user
@@ -30,7 +30,7 @@ plugin_user() { # USER
 plugin_role_text() { # ROLE
 	awk -v name="metadata: {name: $1}" '
 		/^```/ { if (found) printf "%s", text; text = ""; found = 0; inside = !inside; next }
-		inside { text = text $0 "\n"; if ($0 == name) found = 1 }' "$TOP/docs/kubectl.md"
+		inside { text = text $0 "\n"; if ($0 == name) found = 1 }' "$TOP/docs/reference/kubectl.md"
 }
 
 plugin_role() { # USER ROLE
@@ -46,7 +46,7 @@ plugin_role() { # USER ROLE
 	else
 		kubectl apply --server-side --force-conflicts --filename "$RUN/$2.yaml" >/dev/null &&
 			kubectl create rolebinding "$1-$2" --role "$2" --serviceaccount "$NAMESPACE:$1" >/dev/null
-	fi || die 1 "docs/kubectl.md has no Role $2 that can be applied"
+	fi || die 1 "docs/reference/kubectl.md has no Role $2 that can be applied"
 }
 
 plugin_can() { # USER VERB RESOURCE [OPTION...]

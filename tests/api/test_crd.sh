@@ -113,10 +113,10 @@ column() { # NAME [KUBECTL_OPTION...]: by the heading; for columns without space
 		NR == 2 { print $at }'
 }
 
-# What docs/status.md describes, and what the definition has; children of what is free-form are not looked for. Nor is what the page
+# What docs/reference/status.md describes, and what the definition has; children of what is free-form are not looked for. Nor is what the page
 # says is not in the custom resource.
 documented() {
-	grep -E '^\| `' "$TOP/docs/status.md" | grep -v 'Missing in the custom resource |$' | cut -d'|' -f2 | grep -oE '`[a-zA-Z.]+`' | tr -d '\`' | grep -vE '^[A-Z]'
+	grep -E '^\| `' "$TOP/docs/reference/status.md" | grep -v 'Missing in the custom resource |$' | cut -d'|' -f2 | grep -oE '`[a-zA-Z.]+`' | tr -d '\`' | grep -vE '^[A-Z]'
 }
 defined=$(kubectl get crd flinkapplications.drey.dev --output json | jq --raw-output '
 	.spec.versions[0].schema.openAPIV3Schema.properties.status |

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# `kubectl drey`, run by kubectl against a real API server, as users who have exactly the rights of docs/kubectl.md, fewer, and
+# `kubectl drey`, run by kubectl against a real API server, as users who have exactly the rights of docs/reference/kubectl.md, fewer, and
 # none: the fleet from custom resources and journals, one application by its name, requests, and what is said when something may
 # not be read. A script is in Flink's place; test_plugin_flink.sh has a real one.
 #

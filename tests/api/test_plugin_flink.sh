@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# `kubectl drey` operates a real Flink, as a user with the rights of docs/kubectl.md: savepoint, restart, suspend, resume, also
+# `kubectl drey` operates a real Flink, as a user with the rights of docs/reference/kubectl.md: savepoint, restart, suspend, resume, also
 # after drey's own suspend, when the state in the ConfigMap is `running` already; a resume from a savepoint that is named.
 #
 # runs in: all on 2.3.0

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# The drill of docs/two-clusters.md: two clusters, each with a control plane, an installation of the application and a real
+# The drill of docs/tasks/two-clusters.md: two clusters, each with a control plane, an installation of the application and a real
 # Flink, share one bucket. In each of ROUNDS rounds, at times and in ways drawn from SEED, something disturbs them, and then
 # the one that runs the job is lost: the other one has to run it from the newest state, with nobody at the keyboard, and the
 # lost one comes back and stays parked. Then its journal is deleted, and the roles change.

@@ -96,7 +96,7 @@ await "makes a Pod" has_pods savepoint 1
 is "$(kubectl_team get pods --selector app.kubernetes.io/component=savepoint --output 'jsonpath={.items[0].spec.serviceAccountName}')" \
 	orders-savepoint "with its own account"
 
-# ---- the commands of docs/chart.md -----------------------------------------------------------------
+# ---- the commands of docs/tasks/chart.md -----------------------------------------------------------------
 
 # As they are written there, to our namespace and without effect; prints the object as it would become.
 as_written() { # COMMAND
@@ -108,7 +108,7 @@ as_written() { # COMMAND
 	)
 }
 
-mapfile -t commands < <(sed -e ':more' -e '/\\$/N; s/ *\\\n */ /; t more' "$TOP/docs/chart.md" |
+mapfile -t commands < <(sed -e ':more' -e '/\\$/N; s/ *\\\n */ /; t more' "$TOP/docs/tasks/chart.md" |
 	grep --only-matching -E '^(kubectl patch configmap|kubectl create job) .*')
 check "there are some (${#commands[@]})" test "${#commands[@]}" -ge 5
 for command in "${commands[@]}"; do

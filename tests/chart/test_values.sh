@@ -110,7 +110,7 @@ is "$(jq --raw-output "$keys"' | select(.schema.type != "boolean" and (.schema.t
 
 # Blocks of YAML, one a file in RUN/docs.
 mkdir -p "$RUN/docs"
-for file in "$CHART/README.md" "$TOP/docs/chart.md" "$TOP/docs/getting-started.md"; do
+for file in "$CHART/README.md" "$TOP/docs/tasks/chart.md" "$TOP/docs/start/getting-started.md"; do
 	awk -v out="$RUN/docs/$(basename "$(dirname "$file")")-$(basename "$file" .md)" '
 		/^ *```yaml/ { on = 1; n++; indent = index($0, "`"); next }
 		/^ *```/ { on = 0 }
@@ -169,6 +169,6 @@ schema_keys() {
 own='application|stateDirectory|generation|flink\.(spare|version|configDirectory|properties|jobClass|jars|arguments|restAddress|restPort|rpcAddress)'
 own+='|handover\.(mode|clusterIds|candidate|probation)|kubernetes\.(enabled|kubeconfig|namespace|owner|taskManagers|scale|scaleWhen|scaleFinishedAfter)|control\.directory'
 is "$(schema_keys | tr '\n' ' ')" \
-	"$(grep -oE '^\| `[a-zA-Z0-9.]+` ' "$TOP/docs/configuration.md" | tr -d '|` ' | grep -vxE "$own" | sort | tr '\n' ' ')" \
-	"drey: has the keys of docs/configuration.md"
+	"$(grep -oE '^\| `[a-zA-Z0-9.]+` ' "$TOP/docs/reference/configuration.md" | tr -d '|` ' | grep -vxE "$own" | sort | tr '\n' ' ')" \
+	"drey: has the keys of docs/reference/configuration.md"
 e2e_end

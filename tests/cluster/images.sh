@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# images.sh - the images for the tests on a cluster, made by the Dockerfile and by the lines of docs/image.md.
+# images.sh - the images for the tests on a cluster, made by the Dockerfile and by the lines of docs/tasks/image.md.
 #
 #   tests/cluster/images.sh DIR     as root; prints the OCI layout (a directory), which node.sh loads
 #

@@ -59,7 +59,7 @@ check "so is its condition of the Deployment" kubectl wait --for=condition=drey.
 check "helm test" helm test "$APPLICATION"
 is "$(denied)" "" "nothing was asked for that the Role does not allow"
 
-# ---- kubectl drey, through the kubelet as well, as a user with the rights of docs/kubectl.md -------
+# ---- kubectl drey, through the kubelet as well, as a user with the rights of docs/reference/kubectl.md -------
 
 # shellcheck source=tests/api/plugin_lib.sh
 . "$TOP/tests/api/plugin_lib.sh"

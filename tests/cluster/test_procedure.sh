@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# The written upgrade procedure of docs/migration.md: do-not-restart by `kubectl patch`, a stop with savepoint by Flink's REST
+# The written upgrade procedure of docs/tasks/migration.md: do-not-restart by `kubectl patch`, a stop with savepoint by Flink's REST
 # API, replicas 0, `helm upgrade --wait` with the new image and that savepoint; and the same with a Job.
 #
 # runs in: ci

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# The command line as scripts see it: exit statuses, output streams, invalid input, and that the pages in docs/commands/
+# The command line as scripts see it: exit statuses, output streams, invalid input, and that the pages in docs/reference/commands/
 # match --help. UPDATE=1 rewrites the pages from --help.
 
 # shellcheck disable=SC2016 # the backquotes are those of Markdown
@@ -43,7 +43,7 @@ update() { # PAGE
 # ---- help and pages -------------------------------------------------------------------------------------
 
 for command in $COMMANDS; do
-	page=docs/commands/$command.md
+	page=docs/reference/commands/$command.md
 	drey "$command" --help
 	[ "$status" -eq 0 ] && [ ! -s "$dir/err" ] && grep -q '^Exit status:$' "$dir/out"
 	result $? "drey $command --help"

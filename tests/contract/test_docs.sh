@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
 # The documentation is complete: every relative link has its file (and heading), every file in the tour of CONTRIBUTING.md exists,
-# every page in docs/ is linked from the README, every story has the tests that the table in docs/testing.md names, and
+# every page in docs/ is linked from the README, every story has the tests that the table in docs/development/testing.md names, and
 # every test runs where the tables say.
 
 # shellcheck disable=SC2016 # the backquotes are those of Markdown
@@ -48,7 +48,7 @@ printf '%s' "$missing"
 echo "$([ -z "$missing" ] || echo 'not ')ok 2 - every file of the tour is there"
 
 lost=''
-for page in docs/*.md; do
+for page in docs/*.md docs/{start,tasks,reference,development}/*.md; do
 	links README.md | grep -qF "$page" || lost+="# $page: no link from README.md"$'\n'
 done
 printf '%s' "$lost"
@@ -56,37 +56,37 @@ echo "$([ -z "$lost" ] || echo 'not ')ok 3 - every page is found from the README
 
 # The stories to S67 that have a unit test, and those in the table; and each end-to-end test of the table has the number.
 untold=$(diff <(grep -ohE '^([A-Z]+_)?TEST(_FROM)?\(([a-z_]+, )?(s[0-9]+_)+' tests/unit/test_{resolve,lifecycle}_stories*.c | grep -oE '[0-9]+' | sed 's/^/S/' | sort -u) \
-	<(grep -oE '^\| S([0-9]|[1-5][0-9]|6[0-7]) ' docs/testing.md | tr -d '| ' | sort) | grep '^[<>]' | sed 's/^/# unit tests < > table: /')
+	<(grep -oE '^\| S([0-9]|[1-5][0-9]|6[0-7]) ' docs/development/testing.md | tr -d '| ' | sort) | grep '^[<>]' | sed 's/^/# unit tests < > table: /')
 while IFS='|' read -r _ story _ _ _ tests _; do
 	story=${story//[ |]/}
 	for name in $(grep -oE '`[a-z_]+`' <<<"$tests" | tr -d '`'); do
 		grep -qE "^#.*\b$story\b" "tests/e2e/test_$name.sh" ||
-			untold+=$'\n'"# docs/testing.md: tests/e2e/test_$name.sh does not say where $story is"
+			untold+=$'\n'"# docs/development/testing.md: tests/e2e/test_$name.sh does not say where $story is"
 	done
-done < <(grep -E '^\| S([0-9]|[1-5][0-9]|6[0-7]) ' docs/testing.md)
+done < <(grep -E '^\| S([0-9]|[1-5][0-9]|6[0-7]) ' docs/development/testing.md)
 # those about two versions have no test of that form: the scripts of the table have the number
 while IFS='|' read -r _ story _ _ tests _; do
 	story=${story//[ |]/}
 	for name in $(grep -oE 'test_[a-z_]+\.sh' <<<"$tests"); do
 		grep -qE "^[[:space:]]*#.*\b$story\b" tests/*/"$name" ||
-			untold+=$'\n'"# docs/testing.md: $name does not say where $story is"
+			untold+=$'\n'"# docs/development/testing.md: $name does not say where $story is"
 	done
-done < <(grep -E '^\| S(6[89]|7[0-9]) ' docs/testing.md)
+done < <(grep -E '^\| S(6[89]|7[0-9]) ' docs/development/testing.md)
 [ -z "$untold" ] || printf '%s\n' "$untold"
 echo "$([ -z "$untold" ] || echo 'not ')ok 4 - every story has the tests that are named for it"
 
-# Where a test runs is in its head; the tables in docs/testing.md say the same, and have all that run before a release.
+# Where a test runs is in its head; the tables in docs/development/testing.md say the same, and have all that run before a release.
 other=''
 for file in tests/{e2e,api,handover,chart,cluster,servers}/test_*.sh; do
 	group=${file#tests/} mark=$(sed -n 's/^# runs in: //p' "$file")
 	group=${group%%/*}
 	row=$(awk -v group="$group" -v file="\`${file##*/}\`" '
 		/^##/ { at = /end-to-end tests show/ ? "e2e" : /object stores/ ? "servers" : /API server/ ? "api" : /Hand-overs/ ? "handover" : /chart/ ? "chart" : /real node/ ? "cluster" : "" }
-		at == group && $2 == file { split($0, cell, " *[|] *"); print cell[3] }' docs/testing.md)
+		at == group && $2 == file { split($0, cell, " *[|] *"); print cell[3] }' docs/development/testing.md)
 	default=all
 	[ "$group" != servers ] || default=test
 	if [ "${row:-$default}" != "${mark:-$default}" ]; then
-		other+="# $file: \"runs in: $mark\", in the table of docs/testing.md \"$row\""$'\n'
+		other+="# $file: \"runs in: $mark\", in the table of docs/development/testing.md \"$row\""$'\n'
 	fi
 done
 printf '%s' "$other"

@@ -26,8 +26,8 @@ for command in list status history explain savepoint suspend resume restart snap
 	plugin "$command" --help
 	said 0 "Usage: kubectl drey $command"
 	result $? "kubectl drey $command --help"
-	grep -q "^| \`kubectl drey $command" docs/kubectl.md
-	result $? 'docs/kubectl.md has it'
+	grep -q "^| \`kubectl drey $command" docs/reference/kubectl.md
+	result $? 'docs/reference/kubectl.md has it'
 done
 plugin --help
 [ "$status" -eq 0 ] && [ "$(grep -cE '^  [a-z]' "$dir/out")" -eq 12 ]

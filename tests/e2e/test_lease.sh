@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# Two installations, one bucket, one lease object (docs/two-clusters.md): the one that is lost is followed by the other one,
+# Two installations, one bucket, one lease object (docs/tasks/two-clusters.md): the one that is lost is followed by the other one,
 # from the newest snapshot; never do both run the job. Each has a real Flink, on a real S3 server.
 #
 # runs in: all

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# build.sh - the images, made by the Dockerfile and by the lines of docs/image.md, without a registry.
+# build.sh - the images, made by the Dockerfile and by the lines of docs/tasks/image.md, without a registry.
 #
 #   tests/image/build.sh DIR [VERSION [SUITE]]     as root; VERSION of Flink: 2.3.0
 #
@@ -89,7 +89,7 @@ image() { # NAME FILE CONTEXT [OPTION...]
 
 # The lines as an engineer reads them.
 four_lines() {
-	sed -n '/^USER root$/,/^```$/p' docs/image.md | grep -v '^```' | sed "s|drey:flink-2\.3\.0|localhost/&|; s|2\.3\.0|$version$tag|"
+	sed -n '/^USER root$/,/^```$/p' docs/tasks/image.md | grep -v '^```' | sed "s|drey:flink-2\.3\.0|localhost/&|; s|2\.3\.0|$version$tag|"
 }
 
 job_image() {
@@ -103,7 +103,7 @@ job_image() {
 		echo "LABEL drey=$("${BUILDAH[@]}" inspect --type image --format '{{.FromImageID}}' "localhost/drey:flink-$version$tag")"
 		four_lines
 	} >"$context/Dockerfile"
-	[ "$(four_lines | wc -l)" -eq 4 ] || die 1 "docs/image.md has no four lines any more"
+	[ "$(four_lines | wc -l)" -eq 4 ] || die 1 "docs/tasks/image.md has no four lines any more"
 	image "localhost/orders:1$tag" "$context/Dockerfile" "$context"
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# The image of an engineer, made by the Dockerfile and by the four lines of docs/image.md, runs a real job as a restricted
+# The image of an engineer, made by the Dockerfile and by the four lines of docs/tasks/image.md, runs a real job as a restricted
 # pod would: drey-init is PID 1, user 9999, a read-only root directory, no capability.
 #
 # IMAGES=DIR keeps the images there, and uses those that are there. As root, else skipped.

@@ -4,7 +4,7 @@
 run_moto.py PORT FIXTURE     until it is killed; says "ready" when all is there
 
 The bucket `flink` has FIXTURE as ck/<job>/chk-7/_metadata and sp/savepoint-aabbcc-0123456789ab/_metadata. Roles, for
-a web identity and for who has keys: `reader` has the rights of docs/storage.md, `lister` lacks s3:GetObject, `stranger`
+a web identity and for who has keys: `reader` has the rights of docs/reference/storage.md, `lister` lacks s3:GetObject, `stranger`
 has none, `middle` may only assume `reader`. Users `robot`, with the rights of `reader`, and `clerk`, who may only assume
 `middle`, with the external id of-the-team: their keys are printed.
 """

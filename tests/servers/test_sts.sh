@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
 # Keys for S3 from a real STS: a web identity, or the keys of another profile, are exchanged for keys, an S3 that checks
-# signatures and enforces IAM accepts requests signed with them, and the rights that docs/storage.md requires are
+# signatures and enforces IAM accepts requests signed with them, and the rights that docs/reference/storage.md requires are
 # sufficient and necessary.
 
 # shellcheck source=tests/e2e/tap.sh

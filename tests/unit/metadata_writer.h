@@ -1,5 +1,5 @@
 /*
- * metadata_writer - writes `_metadata` files for tests, from the layout in docs/formats.md,
+ * metadata_writer - writes `_metadata` files for tests, from the layout in docs/reference/formats.md,
  * independently of the reader under test. Header-only: every test program that needs it includes it.
  */
 #ifndef DREY_TESTS_METADATA_WRITER_H

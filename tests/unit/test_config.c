@@ -425,7 +425,7 @@ TEST(a_file_is_named_in_the_message)
 	CHECK_HAS(err.msg, path);
 }
 
-/* ---- docs/configuration.md ---- */
+/* ---- docs/reference/configuration.md ---- */
 
 /* The beginning of the row that describes the key: "| `name` | type | default | ". */
 static void expected_row(const struct config_key *key, struct buf *row)
@@ -467,7 +467,7 @@ static const char *docs_path(char *path)
 	cut = strstr(path, "/build/");
 	if (!cut)
 		return NULL;
-	strcpy(cut, "/docs/configuration.md");
+	strcpy(cut, "/docs/reference/configuration.md");
 	return path;
 }
 
@@ -479,7 +479,7 @@ TEST(the_documentation_has_every_key_and_no_other)
 	const struct config_key *keys = config_keys(&count);
 
 	if (!docs_path(path) || fs_read(path, 1024 * 1024, &docs, NULL) < 0) {
-		tap_skip("docs/configuration.md is not there");
+		tap_skip("docs/reference/configuration.md is not there");
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-/* Which Kubernetes Event tells of a notice: reasons and types are what docs/kubernetes.md promises. */
+/* Which Kubernetes Event tells of a notice: reasons and types are what docs/reference/kubernetes.md promises. */
 #include "core/report/event_text.h"
 
 #include "base/mem.h"

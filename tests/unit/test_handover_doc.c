@@ -1,4 +1,4 @@
-/* docs/handover.md has the rules by which a pod finds out who it is, in the order of the code. */
+/* docs/reference/handover.md has the rules by which a pod finds out who it is, in the order of the code. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "core/handover/handover_role.h"
 #include "tap.h"
 
-#define DOC "docs/handover.md" /* the tests run from the top of the tree */
+#define DOC "docs/reference/handover.md" /* the tests run from the top of the tree */
 
 static void read_doc(struct buf *ret)
 {

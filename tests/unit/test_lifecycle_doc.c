@@ -8,7 +8,7 @@
 /* The tests run from the top of the tree. */
 static void read_doc(struct buf *ret)
 {
-	FILE *file = fopen("docs/lifecycle.md", "r");
+	FILE *file = fopen("docs/reference/lifecycle.md", "r");
 	char chunk[4096];
 	size_t got;
 
@@ -26,7 +26,7 @@ static void check_row(const struct buf *doc, const char *name)
 
 	snprintf(row, sizeof(row), "\n| `%s` |", name);
 	if (!CHECK(strstr(buf_str(doc), row) != NULL))
-		tap_note("docs/lifecycle.md has no row for %s", name);
+		tap_note("docs/reference/lifecycle.md has no row for %s", name);
 }
 
 TEST(the_document_has_every_phase_event_effect_and_notice)
@@ -66,7 +66,7 @@ TEST(the_document_says_what_happens_in_every_phase)
 			line++;
 		}
 		if (!CHECK(found))
-			tap_note("docs/lifecycle.md does not say what happens in %s",
+			tap_note("docs/reference/lifecycle.md does not say what happens in %s",
 				 phase_name((enum phase)i));
 	}
 	buf_release(&doc);

@@ -1,6 +1,6 @@
 /*
  * Tries every phase with every event. The results are the table between the two marks in
- * docs/lifecycle.md, which must match what the code does:
+ * docs/reference/lifecycle.md, which must match what the code does:
  *
  *   make docs-lifecycle        rewrites the table (DREY_RENEW_DOCS=1 does the same here)
  */
@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "life.h"
 
-#define DOC   "docs/lifecycle.md"
+#define DOC   "docs/reference/lifecycle.md"
 #define BEGIN "<!-- table: begin (make docs-lifecycle) -->\n"
 #define END   "<!-- table: end -->\n"
 

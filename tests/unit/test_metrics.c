@@ -379,11 +379,11 @@ RIG_TEST(a_pod_that_has_given_the_job_away_does_not_hold)
 	CHECK_SAMPLE(rig, "drey_holds_total 0");
 }
 
-/* ---- docs/metrics.md; the tests run from the top of the tree ---- */
+/* ---- docs/reference/metrics.md; the tests run from the top of the tree ---- */
 
 static void read_doc(struct buf *ret)
 {
-	FILE *file = fopen("docs/metrics.md", "r");
+	FILE *file = fopen("docs/reference/metrics.md", "r");
 	char chunk[4096];
 	size_t got;
 
@@ -440,7 +440,7 @@ RIG_TEST(the_document_names_every_metric_with_its_type)
 		CHECK_INT(sscanf(at, "# TYPE %127s %31s", name, type), ==, 2);
 		snprintf(row, sizeof(row), "\n| `%s` | %s |", name, type);
 		if (!CHECK(strstr(buf_str(&doc), row) != NULL))
-			tap_note("docs/metrics.md has no row for %s (%s)", name, type);
+			tap_note("docs/reference/metrics.md has no row for %s (%s)", name, type);
 		CHECK(!strcmp(type, "counter") ==
 		      !strcmp(name + strlen(name) - strlen("_total"), "_total"));
 		families++;

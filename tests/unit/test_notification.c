@@ -1,4 +1,4 @@
-/* What a webhook is sent: docs/notifications.md. */
+/* What a webhook is sent: docs/tasks/notifications.md. */
 #include "core/report/notification.h"
 
 #include <string.h>

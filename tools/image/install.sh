@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# install - puts drey into an image of Flink: run as root in a Dockerfile (docs/image.md).
+# install - puts drey into an image of Flink: run as root in a Dockerfile (docs/tasks/image.md).
 #
 #   /usr/share/drey/install          its files are installed already: only their libraries, and the archive of Flink's classes
 #   ROOT/usr/share/drey/install ROOT  the files first, from the root directory of another image

@@ -71,7 +71,7 @@ cat <<-YAML
 	    run, and suspends, resumes, restarts them and takes savepoints: through ConfigMaps and custom resources, with
 	    your rights only.
 	  caveats: |
-	    The rights that each command needs are in docs/kubectl.md.
+	    The rights that each command needs are in docs/reference/kubectl.md.
 	  platforms:
 YAML
 printf '%s' "$platforms"

@@ -2,13 +2,13 @@
 #
 # man.sh - the manual pages of the programs that are no command of drey, on standard output.
 #
-#   tools/release/man.sh drey-init            from docs/drey-init.md
+#   tools/release/man.sh drey-init            from docs/reference/drey-init.md
 #   tools/release/man.sh drey-class-archive   from the head of tools/make-class-archive.sh
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-# Markdown as docs/drey-init.md has it: sections, paragraphs, indented code, definitions, tables and lists as they are.
+# Markdown as docs/reference/drey-init.md has it: sections, paragraphs, indented code, definitions, tables and lists as they are.
 roff() {
 	awk '
 		function text(line) {
@@ -39,7 +39,7 @@ roff() {
 case ${1:-} in
 drey-init)
 	printf '.TH "drey-init" 1 "" "drey %s" "drey"\n' "$(cat VERSION)"
-	roff <docs/drey-init.md
+	roff <docs/reference/drey-init.md
 	;;
 drey-class-archive)
 	printf '.TH "drey-class-archive" 1 "" "drey %s" "drey"\n.SH NAME\ndrey\\-class\\-archive \\- create the archives of Flink'"'"'s classes\n.SH DESCRIPTION\n' \

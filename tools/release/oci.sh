@@ -5,7 +5,7 @@
 #   tools/release/oci.sh ROOT DEST
 #
 # ROOT: a root directory with Java and with Flink in /opt/flink; it is not changed. It becomes the first layer, the static drey the second
-# one. The archive of Flink's classes is not in it: it must be made by the Java that uses it, see docs/image.md. As root, so that the
+# one. The archive of Flink's classes is not in it: it must be made by the Java that uses it, see docs/tasks/image.md. As root, so that the
 # owners of the files are right.
 #
 # Source: OCI image specification 1.1 (image-layout.md, manifest.md, config.md).

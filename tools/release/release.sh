@@ -4,7 +4,7 @@
 #
 #   tools/release/release.sh DEST
 #
-#   drey-VERSION-linux-ARCH.tar.gz      static drey and drey-init, for any Linux (docs/static.md)
+#   drey-VERSION-linux-ARCH.tar.gz      static drey and drey-init, for any Linux (docs/tasks/static.md)
 #   drey_VERSION_ARCH.deb               package for this distribution, with its libraries; of this machine's architecture
 #   drey-crds-VERSION.tgz, flink-application-VERSION.tgz
 #                                       charts
@@ -16,7 +16,7 @@
 # Environment:
 #   ARCHS      architectures of the static programs (default: amd64 arm64)
 #   ROOTFS     root directories with Flink in /opt/flink, one a word; drey is added, the directories are not changed
-#   KEY        private key (PEM) that signs SHA256SUMS (docs/release.md)
+#   KEY        private key (PEM) that signs SHA256SUMS (docs/development/release.md)
 #   URL        where the archives are published, for drey.krew.yaml (tools/release/krew.sh)
 #   SOURCE_DATE_EPOCH
 #              date of all files (default: that of the commit)

@@ -1,6 +1,6 @@
 /*
  * plugin - `kubectl drey`: the same program under the name kubectl-drey, for people outside of the Pods. It reads
- * ConfigMaps and custom resources as the user of the kubeconfig, and requests by the control ConfigMap; docs/kubectl.md
+ * ConfigMaps and custom resources as the user of the kubeconfig, and requests by the control ConfigMap; docs/reference/kubectl.md
  * has the rights that each command needs.
  *
  * Every command has PLUGIN_WHERE in its table, .program = PLUGIN_PROGRAM, and for one application

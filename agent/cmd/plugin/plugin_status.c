@@ -183,7 +183,7 @@ const struct cli_command plugin_status = {
 		"Reads the status of the FlinkApplication, if there is one, and the ConfigMap of the journal,\n"
 		"and shows the one with the later transition: it works whether or not a Pod is there. It is\n"
 		"the state at the last write; the last line says of what. --json prints the document that\n"
-		"docs/status.md describes.\n",
+		"docs/reference/status.md describes.\n",
 	.options = options,
 	.statuses = "0  Running; with a FlinkApplication: and ready, all tasks are running\n"
 		    "1  between two phases, or not ready\n"

@@ -12,7 +12,7 @@
  *      |          |           |         |
  *      +-> none   +-> offered +---------+-> returned      refused: not offered again
  *
- * docs/handover.md has the tables; lifecycle_handover.c is the owner's part, standby.h that of all
+ * docs/reference/handover.md has the tables; lifecycle_handover.c is the owner's part, standby.h that of all
  * others.
  */
 #ifndef DREY_CORE_HANDOVER_H

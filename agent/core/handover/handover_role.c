@@ -1,5 +1,5 @@
 /*
- * Who a pod is, according to the journal: the first rule that is true decides. docs/handover.md has
+ * Who a pod is, according to the journal: the first rule that is true decides. docs/reference/handover.md has
  * the same table, and a test compares the two.
  */
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * phase - where the life of an application is; docs/lifecycle.md says what happens in each.
+ * phase - where the life of an application is; docs/reference/lifecycle.md says what happens in each.
  */
 #ifndef DREY_CORE_PHASE_H
 #define DREY_CORE_PHASE_H

@@ -104,8 +104,9 @@ static int walk_bluegreen(struct migrator *m, const struct json *spec)
 		if (strcmp(json_name(child), "template") != 0)
 			json_add(rest, json_name(child), json_copy(child));
 	json_add(rest, "template", json_copy(template));
-	migrate_note(m, MIGRATE_DECIDE, "kind", "upgrade.strategy",
-		     "for an upgrade with two versions side by side set surge: docs/chart.md");
+	migrate_note(
+		m, MIGRATE_DECIDE, "kind", "upgrade.strategy",
+		"for an upgrade with two versions side by side set surge: docs/tasks/chart.md");
 	return migrate_walk(m, bluegreen_fields, rest, "spec", "");
 }
 
@@ -243,7 +244,7 @@ static int refuse_none(const struct json *objects, const struct migrate_wish *wi
 		return err_set(
 			err, ERR_CONFIG, 0,
 			"%.120s: %s of a session cluster; drey runs one application for each job, so "
-			"put the job into an image of its own: docs/migration.md",
+			"put the job into an image of its own: docs/tasks/migration.md",
 			object_name(session),
 			is_deployment(session) ? "spec.job is missing, it is" : "a job");
 	if (!kinds.len_bytes)
@@ -297,7 +298,7 @@ static void note_other(struct migrator *m, const struct json *object)
 	} else if (!strcmp(kind, "HorizontalPodAutoscaler")) {
 		outcome = MIGRATE_DECIDE;
 		text = "let it scale the Deployment APPLICATION-taskmanager, with taskManager.replicas: null: "
-		       "docs/elasticity.md";
+		       "docs/tasks/elasticity.md";
 	}
 	migrate_note(m, outcome, path, NULL, "%s", text);
 }

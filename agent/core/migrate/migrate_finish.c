@@ -49,7 +49,7 @@ static void finish_image(struct migrator *m)
 	migrate_put_str(m, "image.tag", "unset");
 	note_spec(
 		m, MIGRATE_DECIDE, "image", "image",
-		"not set: name an image that contains the job, drey and drey-init: docs/image.md");
+		"not set: name an image that contains the job, drey and drey-init: docs/tasks/image.md");
 }
 
 /* ---- sizes ---- */

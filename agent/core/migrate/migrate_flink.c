@@ -290,7 +290,7 @@ static int map_operator(struct migrator *m, const struct json *value,
 /* What is in no row is handed on to flink.configuration. */
 static const struct migrate_field flink_fields[] = {
 	{"kubernetes.operator.*", LESS, NULL, NULL, map_operator},
-	{"job.autoscaler.*", NONE, NULL, "there is no autoscaler: docs/elasticity.md", NULL},
+	{"job.autoscaler.*", NONE, NULL, "there is no autoscaler: docs/tasks/elasticity.md", NULL},
 	{"high-availability", OK, "highAvailability.enabled", NULL, map_high_availability},
 	{"high-availability.type", OK, "highAvailability.enabled", NULL, map_high_availability},
 	{"high-availability.storageDir", LESS, "state.uri", OWN_STATE, map_directory},

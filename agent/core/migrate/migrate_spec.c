@@ -454,7 +454,7 @@ static int map_pod_template(struct migrator *m, const struct json *value,
 
 const struct migrate_field migrate_spec_fields[] = {
 	{"image", CHECK, "image",
-	 "build an image from it that contains drey and drey-init, and set it: docs/image.md",
+	 "build an image from it that contains drey and drey-init, and set it: docs/tasks/image.md",
 	 map_image},
 	{"imagePullPolicy", OK, "image.pullPolicy", NULL, map_pull_policy},
 	{"flinkVersion", LESS, NULL, "drey reads the version of Flink in the image", map_version},
@@ -486,7 +486,7 @@ const struct migrate_field migrate_spec_fields[] = {
 	 "each new value is one request; set it when you want one", NULL},
 	{"job.savepointRedeployNonce", LESS, "control.restore",
 	 "one restore request for each token; make one when you want one", NULL},
-	{"job.autoscalerResetNonce", NONE, NULL, "there is no autoscaler: docs/elasticity.md",
+	{"job.autoscalerResetNonce", NONE, NULL, "there is no autoscaler: docs/tasks/elasticity.md",
 	 NULL},
 	{"jobManager.replicas", NONE, "jobManager.spare.enabled",
 	 "the chart has one JobManager; a spare JVM makes its failure short", map_replicas},

@@ -1,5 +1,5 @@
 /*
- * event_text - the reason and text of the Kubernetes Event for a notice: docs/kubernetes.md,
+ * event_text - the reason and text of the Kubernetes Event for a notice: docs/reference/kubernetes.md,
  * Events.
  *
  * Pure: a table. Reasons never change, because alerts use them.

@@ -1,5 +1,5 @@
 /*
- * notification - what a webhook is sent, and which events are worth it: docs/notifications.md.
+ * notification - what a webhook is sent, and which events are worth it: docs/tasks/notifications.md.
  *
  * Pure. A notification is the Kubernetes Event of the same notice (event_text.h) as the body of a POST: a CloudEvent
  * in structured mode, or a message of a Slack incoming webhook.

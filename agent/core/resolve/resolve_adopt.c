@@ -8,7 +8,7 @@
  * the ids of a lineage grow, so where they disagree with the dates, a person has once gone back, or the
  * files were copied. Is it whole? As for every start. In all other cases drey holds.
  *
- * Whether the application runs elsewhere cannot be seen here (docs/configuration.md says what does).
+ * Whether the application runs elsewhere cannot be seen here (docs/reference/configuration.md says what does).
  */
 #include <inttypes.h>
 

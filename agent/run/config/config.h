@@ -5,7 +5,7 @@
  * all its strings; an omitted text is NULL. Durations are in ms.
  *
  * One table (config_keys) drives parsing, defaults and checks, and a test compares it with
- * docs/configuration.md, which describes every key. Refused, with file, line and column: keys that
+ * docs/reference/configuration.md, which describes every key. Refused, with file, line and column: keys that
  * are not in the table (with a suggestion), keys given twice, wrong types, values out of range,
  * URIs that no store supports, cron lines, blackouts, time zones. Values are taken
  * literally: no environment variables, no includes.

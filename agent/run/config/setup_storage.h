@@ -1,6 +1,6 @@
 /*
  * setup_storage - where the object stores are and how to sign in: drey.yaml, else Flink's own
- * configuration, else the environment and the AWS profile (docs/storage.md).
+ * configuration, else the environment and the AWS profile (docs/reference/storage.md).
  *
  * Each setting is looked up separately, except for keys and passwords: a set of them comes from one
  * source. S3 keys that neither drey.yaml nor Flink's configuration gives are left to the chain of

@@ -1,5 +1,5 @@
 /*
- * metrics - what Prometheus reads at /metrics: names and meanings are in docs/metrics.md and do not
+ * metrics - what Prometheus reads at /metrics: names and meanings are in docs/reference/metrics.md and do not
  * change.
  *
  * Pure: a text from the state of the life cycle and from counters. What is in the journal
