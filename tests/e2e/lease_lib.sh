@@ -19,6 +19,7 @@
 #   never_two                   no job has done anything after the next one has begun
 #   began_ms JOB                when its first task was ready
 #   now_ms
+#   follows, oracle, some_checkpoints, stays, no_flink_anywhere, both_hold     see there
 
 declare -gA SITE_REST=() SITE_RPC=() SITE_ENDPOINT=()
 SITES=()
@@ -183,4 +184,50 @@ never_two() {
 		$5 in seen { print "after " current " has begun: " $0; bad = 1; next }
 		{ seen[$5] = 1; current = $5 }
 		END { exit bad }' "$EVENTS"
+}
+
+# ---- what tests of two installations check
+
+FAILOVER_MS=60000
+
+# Nobody has to act: SITE runs the job, another one than JOB, soon after the lease ended at END_MS. Sets JOB.
+follows() { # SITE JOB END_MS LOST_MS
+	local begun
+	await "$1 runs the job" at "$1" site_runs
+	JOB=$(at "$1" status .jobId)
+	begun=$(began_ms "$JOB")
+	diag "$((begun - $3)) ms after the lease ran out, $((begun - $4)) ms after the loss"
+	check "another job" test "$JOB" != "$2"
+	check "within $((FAILOVER_MS / 1000)) s after the lease ran out" test $((begun - $3)) -lt "$FAILOVER_MS"
+	check "Flink has restored what was decided" at "$1" status_is .launch.restoreVerified
+	oracle
+}
+
+oracle() {
+	check "never two at once" never_two
+	check "never older than what was complete" never_older
+	check "no count was lost, and none repeated" continuity
+}
+
+some_checkpoints() { # JOB
+	await "checkpoints are complete" has_completed $(($(last_event COMPLETED checkpoint) + 3)) "$1"
+}
+
+# For as long as somebody would need who takes the lease.
+stays() { # WHAT CMD...
+	local what=$1 end=$((SECONDS + LEASE_S + LEASE_S / 10 + 4)) status=0
+	shift
+	while [ "$SECONDS" -lt "$end" ] && [ "$status" -eq 0 ]; do
+		"$@" >/dev/null 2>&1 || status=$?
+		sleep 0.3
+	done
+	tap_result "$status" "$what"
+}
+
+no_flink_anywhere() {
+	[ -z "$(at a jm_pid)$(at b jm_pid)" ]
+}
+
+both_hold() { # CAUSE
+	at a site_holds "$1" && at b site_holds "$1"
 }
