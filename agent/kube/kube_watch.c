@@ -55,6 +55,7 @@ struct kube_watch {
 	atomic_bool removed; /* the thread frees it */
 	/* of watches->lock */
 	struct kube_watch_counts counts;
+	struct json *news; /* not taken yet */
 	struct kube_watch *next;
 };
 
@@ -71,6 +72,7 @@ static void release(struct kube_watch *watch)
 {
 	close(watch->ready_fd);
 	watch_object_release(&watch->object);
+	json_free(watch->news);
 	free(watch);
 }
 
@@ -80,6 +82,11 @@ static void wake(struct kube_watch *watch)
 {
 	uint64_t one = 1;
 
+	pthread_mutex_lock(&watch->watches->lock);
+	json_free(watch->news);
+	watch->news = watch->object.kept;
+	watch->object.kept = NULL;
+	pthread_mutex_unlock(&watch->watches->lock);
 	(void)!write(watch->ready_fd, &one, sizeof(one));
 }
 
@@ -101,6 +108,17 @@ struct kube_watch_counts kube_watch_counts(struct kube_watch *watch)
 	counts = watch->counts;
 	pthread_mutex_unlock(&watch->watches->lock);
 	return counts;
+}
+
+struct json *kube_watch_take(struct kube_watch *watch)
+{
+	struct json *news;
+
+	pthread_mutex_lock(&watch->watches->lock);
+	news = watch->news;
+	watch->news = NULL;
+	pthread_mutex_unlock(&watch->watches->lock);
+	return news;
 }
 
 bool kube_watch_holds(struct kube_watch *watch)
@@ -452,6 +470,7 @@ struct kube_watch *kube_watch_new(struct kube_watches *watches,
 	watch->ctx = ctx;
 	watch->stall_ms = target->stall_ms ? target->stall_ms : KUBE_WATCH_STALL_MS;
 	watch->object.pause_ms = -1;
+	watch->object.keeps = target->keeps;
 	watch->object.name = xstrdup(target->name);
 	watch->object.path =
 		xasprintf("%s?fieldSelector=metadata.name%%3D%s", target->collection, target->name);

@@ -1,9 +1,11 @@
 /*
- * kube_watch - wakes its owner soon after one object was changed, created or deleted. Nothing more:
- * the owner must read the object. It may wake for nothing, and it may be late (a lost connection, a
- * server that refuses), so an owner that must know also polls, slowly. For an object with a
- * generation only changes of the generation and the beginning of its deletion count, not its
- * status.
+ * kube_watch - wakes its owner soon after one object was changed, created or deleted. It may wake for
+ * nothing, and it may be late (a lost connection, a server that refuses), so an owner that must know
+ * also polls, slowly. For an object with a generation only changes of the generation and the beginning
+ * of its deletion count, not its status.
+ *
+ * The owner reads the object, or takes it as the watch has seen it, which saves that request. What is
+ * taken may be older than what was read elsewhere: good for news, not as the ground of a write.
  *
  * Life cycle: kube_watches_new() -> kube_watch_new() -> changed()... on the loop's thread ->
  * kube_watch_free() -> kube_watches_free(), within a second, whatever the server does. All watches
@@ -39,6 +41,7 @@
 #define KUBE_WATCH_LEAST_MS      1000       /* between the starts of two watches */
 #define KUBE_WATCH_HEARD_MS      90000 /* kube_watch_holds(): as a bookmark comes every minute */
 
+struct json;
 struct kube_watches;
 struct kube_watch;
 
@@ -49,6 +52,7 @@ struct kube_watch_target {
 	const char *collection; /* "/api/v1/namespaces/x/configmaps" */
 	const char *name;
 	int64_t stall_ms; /* 0: KUBE_WATCH_STALL_MS */
+	bool keeps;       /* for kube_watch_take() */
 };
 
 /* changed(ctx) runs on the loop's thread, once for any number of changes since its last run, and
@@ -57,6 +61,10 @@ struct kube_watch_target {
 struct kube_watch *kube_watch_new(struct kube_watches *watches,
 				  const struct kube_watch_target *target,
 				  void (*changed)(void *ctx), void *ctx, struct err *err);
+
+/* The object as it was seen last, of a watch that keeps it; the caller frees it. NULL: it was taken
+ * already, or is absent: the owner must read to know which. From any thread. */
+struct json *kube_watch_take(struct kube_watch *watch);
 
 void kube_watch_free(struct kube_watch *watch); /* loop's thread; NULL is allowed */
 

@@ -12,6 +12,7 @@ void watch_object_release(struct watch_object *object)
 	free(object->name);
 	free(object->version);
 	free(object->mark);
+	json_free(object->kept);
 	*object = (struct watch_object){0};
 }
 
@@ -41,9 +42,19 @@ static bool see(struct watch_object *object, char *mark)
 	return changed;
 }
 
-/* The object's mark in the list, "" if it is not there; the caller frees. */
+/* `content` NULL: it is absent. */
+static void keep(struct watch_object *object, const struct json *content)
+{
+	if (!object->keeps)
+		return;
+	json_free(object->kept);
+	object->kept = content ? json_copy(content) : NULL;
+}
+
+/* The object and its mark in the list, NULL and "" if it is not there; the caller frees the mark. */
 static int read_list(const struct watch_object *object, const struct json *list,
-		     const char **ret_version, char **ret_mark, struct err *err)
+		     const char **ret_version, const struct json **ret_item, char **ret_mark,
+		     struct err *err)
 {
 	const struct json *items = NULL, *metadata = NULL, *item;
 	char *mark = NULL;
@@ -63,6 +74,7 @@ static int read_list(const struct watch_object *object, const struct json *list,
 			continue;
 		if (mark_of(item, &mark, err))
 			return -1;
+		*ret_item = item;
 	}
 	*ret_mark = mark ? mark : xstrdup("");
 	return 0;
@@ -71,12 +83,14 @@ static int read_list(const struct watch_object *object, const struct json *list,
 int watch_object_list(struct watch_object *object, const struct json *list, bool *ret_changed,
 		      struct err *err)
 {
+	const struct json *item = NULL;
 	const char *version;
 	char *mark = NULL;
 
-	if (read_list(object, list, &version, &mark, err))
+	if (read_list(object, list, &version, &item, &mark, err))
 		return err_wrap(err, "GET %s", object->path);
 	xstrset(&object->version, version);
+	keep(object, item);
 	*ret_changed = see(object, mark);
 	return 0;
 }
@@ -121,6 +135,7 @@ int watch_object_event(struct watch_object *object, const struct json *event, bo
 		mark = xstrdup("");
 	else if (mark_of(content, &mark, err))
 		return -1;
+	keep(object, *mark ? content : NULL);
 	*ret_changed = see(object, mark);
 	return 0;
 }

@@ -18,12 +18,14 @@
 #include "base/json.h"
 
 struct watch_object {
-	char *path;       /* "COLLECTION?fieldSelector=metadata.name%3DNAME" */
-	char *name;       /* of the one object of that collection */
-	char *version;    /* to watch from; NULL: list first */
-	char *mark;       /* what it was seen as, "" absent; NULL: never seen */
-	bool taken_back;  /* the last event: the server has ended the watch with an error */
-	int64_t pause_ms; /* what it asked for in that event; -1 */
+	char *path;        /* "COLLECTION?fieldSelector=metadata.name%3DNAME" */
+	char *name;        /* of the one object of that collection */
+	char *version;     /* to watch from; NULL: list first */
+	char *mark;        /* what it was seen as, "" absent; NULL: never seen */
+	bool taken_back;   /* the last event: the server has ended the watch with an error */
+	int64_t pause_ms;  /* what it asked for in that event; -1 */
+	bool keeps;        /* the object itself is of interest, too */
+	struct json *kept; /* as it was in the newest list or event; NULL: absent, or !keeps */
 };
 
 /* Both take one answer into account. *ret_changed is set if the object is another one than before.

@@ -385,7 +385,8 @@ static void on_input(void *ctx, int fd, unsigned events)
 
 static int watch(const struct kube_target *config, char **argv)
 {
-	struct kube_watch_target target = {argv[0], argv[1], atoll(argv[2])};
+	struct kube_watch_target target = {
+		.collection = argv[0], .name = argv[1], .stall_ms = atoll(argv[2])};
 	struct kube_watch_counts counts;
 	struct err err = {0};
 	struct loop *loop = loop_new(&err);

@@ -186,7 +186,7 @@ static void stand_down(struct world *w)
 
 /* ---- answers ---- */
 
-static void read_answer(struct world *w)
+static void read_answer(struct world *w, bool by_watch)
 {
 	struct agent *agent = w->agent;
 	struct standby_event event = {.type = STANDBY_JOURNAL};
@@ -196,6 +196,8 @@ static void read_answer(struct world *w)
 	if (store_glance(w, &agent->last_read)) {
 		event.read.journal = &agent->last_read;
 		event.read.absent = !w->store.exists;
+		event.read.by_watch = by_watch && w->store.exists &&
+				      agent->last_read.sequence > agent->standby.sequence;
 	}
 	stand_step(w, &event);
 }
@@ -358,10 +360,10 @@ void stand_item(struct world *w, const struct item *item)
 		tick(w, item);
 		break;
 	case ITEM_STAND_READ:
-		read_answer(w);
+		read_answer(w, false);
 		break;
 	case ITEM_STAND_NEWS: /* the watch hands the document over */
-		read_answer(w);
+		read_answer(w, true);
 		break;
 	case ITEM_STAND_LOCK:
 		lock_answer(w, item);

@@ -137,6 +137,7 @@ static inline void remember(struct pod *p, const struct standby_effect *effect)
 static inline void check_own(struct pod *p, const struct standby_event *event)
 {
 	CHECK_INT(event->type, ==, STANDBY_JOURNAL);
+	CHECK(!event->read.by_watch);
 	CHECK_INT(p->standby.verdict.role, ==, ROLE_OWNER);
 	CHECK(p->standby.flink != STANDBY_FLINK_ENDING && p->standby.flink != STANDBY_FLINK_ASKED);
 	p->owned_by = event->type;

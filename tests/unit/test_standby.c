@@ -22,6 +22,34 @@ POD_TEST_FROM(prepared_begin, what_is_granted_is_owned_with_exactly_that_read)
 	CHECK_NOTHING(p, STANDBY_DO_LAUNCH);
 }
 
+POD_TEST_FROM(prepared_begin, what_a_watch_has_seen_is_read_before_it_is_owned)
+{
+	struct standby_event e = {.type = STANDBY_JOURNAL, .read.by_watch = true};
+
+	p->hold_reads = true;
+	party_set(&p->journal.owner, &p->journal.handover.to);
+	state_is(p, HANDOVER_GRANTED, "old");
+	e.read.journal = &p->journal;
+	forget(p);
+	step(p, &e);
+	CHECK_ROLE(p, ROLE_OWNER);
+	CHECK_NOTHING(p, STANDBY_DO_OWN);
+	CHECK_INT(took(p, STANDBY_DO_READ), ==, 1);
+	journal_read(p);
+	CHECK_OWNS(p, CLAIM_TAKE);
+}
+
+POD_TEST_FROM(candidate_begin, what_a_watch_has_seen_of_an_offer_is_enough_to_prepare)
+{
+	struct standby_event e = {.type = STANDBY_JOURNAL, .read.by_watch = true};
+
+	p->hold_reads = true;
+	offer_is(p, "h1-00000001", JOB_A);
+	e.read.journal = &p->journal;
+	step(p, &e);
+	CHECK_INT(took(p, STANDBY_DO_LAUNCH), ==, 1);
+}
+
 POD_TEST_FROM(candidate_begin, what_is_granted_while_flink_is_asked_for_waits_for_the_answer)
 {
 	offered(p);

@@ -404,7 +404,7 @@ static void note_heir(struct standby *standby)
 void standby_step(struct standby *standby, const struct standby_event *event, int64_t now_ms,
 		  int64_t now_unix_ms, struct standby_effects *ret_effects)
 {
-	bool just_read = event->type == STANDBY_JOURNAL;
+	bool just_read = event->type == STANDBY_JOURNAL && !event->read.by_watch;
 
 	if (standby->owned || standby->left)
 		return;

@@ -61,6 +61,9 @@ struct standby_event {
 		struct {
 			const struct journal *journal; /* NULL: absent, or not readable; borrowed */
 			bool absent;
+			/* a newer one, as a watch has seen it: it may be out of date, and is no
+			 * ground for a write */
+			bool by_watch;
 		} read;
 		struct {
 			enum side side;

@@ -16,6 +16,7 @@
 #define LEFT_ALONE                                                                                 \
 	"Flink's leader lock is not released; the next JobManager may wait for the lease to expire"
 #define LOOK_SOON_MS   2000          /* until the holder of the lock is known */
+#define LOOK_HELD_MS   4000          /* while a JVM that will be held does not lead yet */
 #define LOOK_LATER_MS  60000         /* then: sessions may change */
 #define LOOK_EARLY_MS  10000         /* with something else, so much sooner */
 #define SWEEP_AGAIN_MS (3600 * 1000) /* a map that could not be deleted */
@@ -67,6 +68,15 @@ static void look_work(void *arg)
 		ha_cluster_read(job->ha->kube.kube, job->cluster_id, &job->cluster, &job->err);
 }
 
+static void look_again(struct ha *ha, bool present)
+{
+	if (ha->watch.proven)
+		loop_timer_set_early(ha->timer, LOOK_LATER_MS, LOOK_EARLY_MS);
+	else
+		loop_timer_set(ha->timer,
+			       ha->driver->standing && !present ? LOOK_HELD_MS : LOOK_SOON_MS);
+}
+
 static void looked(void *arg, bool ran)
 {
 	struct look_job *job = arg;
@@ -82,8 +92,7 @@ static void looked(void *arg, bool ran)
 				 LOG_STR("holder", ha->watch.seen.holder));
 	}
 	if (!ha->driver->closing && *ha->live)
-		loop_timer_set_early(ha->timer, ha->watch.proven ? LOOK_LATER_MS : LOOK_SOON_MS,
-				     ha->watch.proven ? LOOK_EARLY_MS : 0);
+		look_again(ha, ran && job->result == 0 && job->cluster.lock.present);
 	ha_cluster_release(&job->cluster);
 	free(job->cluster_id);
 	free(job);

@@ -6,7 +6,6 @@
 #include "base/backoff.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "kube/configmap.h"
 
 #define ROUNDS         6 /* of one write: the writer of another key may be faster each time */
 #define PAUSE_FIRST_MS 20
@@ -21,7 +20,7 @@ void candidate_reading_release(struct candidate_reading *reading)
 	memset(reading, 0, sizeof(*reading));
 }
 
-static void take_reading(struct candidate_reading *reading, const struct configmap *map)
+void candidate_map_take(const struct configmap *map, struct candidate_reading *reading)
 {
 	candidate_reading_release(reading);
 	reading->present = true;
@@ -38,7 +37,7 @@ int candidate_map_read(struct kube *kube, const char *name, struct candidate_rea
 	struct err why = {0};
 
 	if (configmap_get(kube, name, &map, NULL, &why) == 0) {
-		take_reading(reading, &map);
+		candidate_map_take(&map, reading);
 		return 0;
 	}
 	if (why.kind == ERR_ABSENT) {
@@ -114,7 +113,7 @@ static int write_once(const struct candidate_writer *writer, const char *text,
 				  : create(writer, text, &got, &why);
 
 	if (rc == 0) {
-		take_reading(reading, &got);
+		candidate_map_take(&got, reading);
 		return 1;
 	}
 	if (why.kind == ERR_BUSY || (why.kind == ERR_ABSENT && reading->present))

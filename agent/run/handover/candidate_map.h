@@ -16,6 +16,7 @@
 
 #include "base/err.h"
 #include "core/handover/candidate.h"
+#include "kube/configmap.h"
 #include "kube/kube.h"
 
 /* The map as it was read once. */
@@ -35,6 +36,9 @@ void candidate_reading_release(struct candidate_reading *reading); /* zeroed is 
  */
 int candidate_map_read(struct kube *kube, const char *name, struct candidate_reading *reading,
 		       struct err *err);
+
+/* *reading becomes what a watch has seen of the map. */
+void candidate_map_take(const struct configmap *map, struct candidate_reading *reading);
 
 struct candidate_writer {
 	struct kube *kube;

@@ -21,7 +21,8 @@
 /* A pod that stands by beats every 5 s, so a watch that is silent for this long is not to be trusted. */
 #define LOOK_SILENT_MS    8000
 #define LOOK_OFTEN_MS     2000  /* and then */
-#define WANTED_AGAIN_MS   10000 /* while the candidate prepares */
+#define WANTED_AGAIN_MS   20000 /* while the candidate prepares */
+#define WANTED_FRESH_MS   500   /* for one that is prepared: it tells that twice in a moment */
 #define WANTED_TIMEOUT_MS 3000
 #define PATIENCE_MS       500
 
@@ -39,6 +40,8 @@ struct handover_part {
 	struct loop_timer *timer;
 	struct candidate_reading reading; /* the lane's */
 	struct wanted_known wanted;       /* the lane's */
+	char seen_uid[128];               /* the candidate of the last look, the lane's */
+	int64_t seen_beat;
 	bool looking, again;
 	bool watched;                      /* the watch has caused the last look */
 	struct candidate_record candidate; /* as it was read last, for the status */
@@ -49,14 +52,16 @@ struct look_job {
 	struct handover_part *part;
 	struct candidate_record records[PLACES];
 	bool present[PLACES];
-	enum wanted wanted; /* the template of the candidate */
+	enum wanted wanted;    /* the template of the candidate */
+	struct configmap news; /* what the watch has seen */
+	bool has_news;
 	int result;
 	struct err err, damage;
 };
 
 /* ---- a look ---- */
 
-static void decode_places(struct look_job *job, enum candidate_place place)
+static void decode_place(struct look_job *job, enum candidate_place place)
 {
 	const char *application = job->part->driver->setup->config.application;
 	const char *text = job->part->reading.texts[place];
@@ -67,14 +72,62 @@ static void decode_places(struct look_job *job, enum candidate_place place)
 					       &job->records[place], &job->damage) == 0;
 }
 
-/* A job is stopped for a candidate that is prepared, so of that one it is read each time. */
+static void decode_places(struct look_job *job)
+{
+	for (int place = 0; place < PLACES; place++)
+		decode_place(job, (enum candidate_place)place);
+}
+
+/* The watch may be behind a look that has read the map: a beat never goes back. */
+static bool is_old(const struct look_job *job)
+{
+	const struct candidate_record *candidate = &job->records[PLACE_CANDIDATE];
+
+	return job->present[PLACE_CANDIDATE] && xstris(candidate->uid, job->part->seen_uid) &&
+	       candidate->beat < job->part->seen_beat;
+}
+
+static void forget_places(struct look_job *job)
+{
+	for (int place = 0; place < PLACES; place++) {
+		candidate_release(&job->records[place]);
+		job->present[place] = false;
+	}
+}
+
+/* What the watch has seen saves a request. */
+static int read_places(struct look_job *job)
+{
+	struct handover_part *part = job->part;
+	const struct candidate_record *candidate = &job->records[PLACE_CANDIDATE];
+
+	if (job->has_news) {
+		candidate_map_take(&job->news, &part->reading);
+		decode_places(job);
+	}
+	if (!job->has_news || is_old(job)) {
+		forget_places(job);
+		if (candidate_map_read(part->kube.kube, part->driver->setup->handover.candidate,
+				       &part->reading, &job->err) < 0)
+			return -1;
+		decode_places(job);
+	}
+	snprintf(part->seen_uid, sizeof(part->seen_uid), "%s",
+		 candidate->uid ? candidate->uid : "");
+	part->seen_beat = candidate->beat;
+	return 0;
+}
+
+/* A job is stopped for a candidate that is prepared, so of that one it is read when that is seen. */
 static enum wanted wanted_now(struct handover_part *part, const struct candidate_record *candidate)
 {
 	struct wanted_known *known = &part->wanted;
-	bool fresh = xstris(candidate->template, known->template) &&
-		     clock_mono_ms() - known->read_ms < WANTED_AGAIN_MS;
+	bool prepared = candidate->state == CANDIDATE_PREPARED;
+	bool fresh =
+		xstris(candidate->template, known->template) &&
+		clock_mono_ms() - known->read_ms < (prepared ? WANTED_FRESH_MS : WANTED_AGAIN_MS);
 
-	if (fresh && known->wanted == WANTED_YES && candidate->state != CANDIDATE_PREPARED)
+	if (fresh && known->wanted == WANTED_YES)
 		return known->wanted;
 	xstrset(&known->template, candidate->template);
 	known->wanted = handover_wanted(part->kube.kube, part->driver->setup, candidate->template,
@@ -90,13 +143,9 @@ static void look_work(void *arg)
 	const struct setup *setup = part->driver->setup;
 	const struct candidate_record *candidate = &job->records[PLACE_CANDIDATE];
 
-	job->result = candidate_map_read(part->kube.kube, setup->handover.candidate, &part->reading,
-					 &job->err);
-	if (job->result < 0)
-		return;
-	for (int place = 0; place < PLACES; place++)
-		decode_places(job, (enum candidate_place)place);
-	if (job->present[PLACE_CANDIDATE] && candidate->state != CANDIDATE_WITHDRAWN &&
+	job->result = read_places(job);
+	if (job->result == 0 && job->present[PLACE_CANDIDATE] &&
+	    candidate->state != CANDIDATE_WITHDRAWN &&
 	    !xstris(candidate->uid, setup->life.handover.me.uid))
 		job->wanted = wanted_now(part, candidate);
 }
@@ -166,6 +215,7 @@ static void looked(void *arg, bool ran)
 			candidate_release(&job->records[place]);
 	if (ran && !part->driver->closing)
 		loop_timer_set(part->timer, next_look_ms(part, others));
+	configmap_release(&job->news);
 	free(job);
 }
 
@@ -178,6 +228,9 @@ static void look(struct handover_part *part)
 		return;
 	job = xcalloc(1, sizeof(*job));
 	job->part = part;
+	job->has_news = part->watched &&
+			configmap_watch_take(part->watch, part->driver->setup->handover.candidate,
+					     &job->news);
 	part->looking = true;
 	lane_submit(part->kube.lane, look_work, looked, job);
 }
@@ -223,8 +276,8 @@ static void handover_alive(struct driver *driver, const struct part_start *start
 	(void)start;
 	if (!part)
 		return;
-	part->watch = configmap_watch_new(driver->watches, setup->kube.config.namespace,
-					  setup->handover.candidate, look_by_watch, part, &err);
+	part->watch = configmap_watch_keep(driver->watches, setup->kube.config.namespace,
+					   setup->handover.candidate, look_by_watch, part, &err);
 	if (!part->watch)
 		log_warn(driver->log, "the ConfigMap of the candidate cannot be watched",
 			 LOG_ERR(&err));

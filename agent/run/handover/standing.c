@@ -181,7 +181,7 @@ static void journal_changed(void *arg)
 	struct standing *standing = arg;
 
 	if (!standing->over)
-		standing_read(standing);
+		standing_take_news(standing);
 }
 
 static void process_event(struct standing *standing, const struct link_msg *msg)
@@ -268,8 +268,8 @@ static void watch_journal(struct standing *standing)
 	const struct setup_kube *kube = &driver->setup->kube;
 	struct err err = {0};
 
-	standing->watch = configmap_watch_new(driver->watches, kube->config.namespace,
-					      kube->journal, journal_changed, standing, &err);
+	standing->watch = configmap_watch_keep(driver->watches, kube->config.namespace,
+					       kube->journal, journal_changed, standing, &err);
 	if (!standing->watch)
 		log_warn(driver->log, "the journal cannot be watched, and is read now and then",
 			 LOG_ERR(&err));

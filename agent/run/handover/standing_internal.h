@@ -38,6 +38,7 @@ struct standing {
 
 /* The effects that are carried out elsewhere than in standing.c. */
 void standing_read(struct standing *standing);
+void standing_take_news(struct standing *standing); /* of the journal, by its watch */
 void standing_lock(struct standing *standing, enum side side);
 void standing_wanted(struct standing *standing);
 void standing_record(struct standing *standing);

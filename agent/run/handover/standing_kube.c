@@ -7,8 +7,10 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "kube/configmap_watch.h"
 #include "kube/workload.h"
 #include "run/handover/standing_internal.h"
+#include "run/journal/journal_map.h"
 
 #define WANTED_TIMEOUT_MS 5000
 #define PLACE_SILENT_MS   30000 /* a record that does not beat for so long leaves its place */
@@ -17,16 +19,35 @@
 
 struct read_job {
 	struct standing *standing;
+	struct configmap news; /* what the watch has seen; zeroed: read it */
 	struct journal journal;
+	bool by_watch; /* `journal` is the news */
 	int result;
 	struct err err;
 };
+
+/* What is no journal of this application must be read to know what it is. */
+static bool is_news(struct read_job *job)
+{
+	const struct setup *setup = job->standing->driver->setup;
+	const char *text = job->news.data ? configmap_value(&job->news, JOURNAL_MAP_KEY) : NULL;
+
+	if (!text || journal_decode(text, strlen(text), &job->journal, NULL) < 0)
+		return false;
+	if (xstris(job->journal.application, setup->config.application))
+		return true;
+	journal_release(&job->journal);
+	return false;
+}
 
 static void standing_read_work(void *arg)
 {
 	struct read_job *job = arg;
 	const struct setup *setup = job->standing->driver->setup;
 
+	job->by_watch = is_news(job);
+	if (job->by_watch)
+		return;
 	job->result = journal_store_read(job->standing->driver->store, &job->journal, &job->err);
 	if (job->result < 0 && job->err.kind == ERR_ABSENT)
 		journal_init(&job->journal, setup->config.application);
@@ -38,9 +59,12 @@ static void standing_read_done(void *arg, bool ran)
 	struct standing *standing = job->standing;
 	bool absent = job->result < 0 && job->err.kind == ERR_ABSENT;
 	bool known = job->result == 0 || absent;
-	struct standby_event event = {.type = STANDBY_JOURNAL, .read.absent = absent};
+	/* the watch may be behind what was read */
+	bool old = job->by_watch && job->journal.sequence <= standing->standby.sequence;
+	struct standby_event event = {.type = STANDBY_JOURNAL,
+				      .read = {.absent = absent, .by_watch = job->by_watch}};
 
-	if (ran && !standing->driver->closing && !standing->over) {
+	if (ran && !old && !standing->driver->closing && !standing->over) {
 		journal_release(&standing->journal);
 		standing->journal = job->journal;
 		event.read.journal = known ? &standing->journal : NULL;
@@ -48,7 +72,17 @@ static void standing_read_done(void *arg, bool ran)
 	} else if (ran && known) {
 		journal_release(&job->journal);
 	}
+	configmap_release(&job->news);
 	free(job);
+}
+
+void standing_take_news(struct standing *standing)
+{
+	struct read_job *job = xcalloc(1, sizeof(*job));
+
+	job->standing = standing;
+	configmap_watch_take(standing->watch, standing->driver->setup->kube.journal, &job->news);
+	lane_submit(standing->driver->journal_lane, standing_read_work, standing_read_done, job);
 }
 
 void standing_read(struct standing *standing)
