@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 #
 # The documentation is complete: every relative link has its file (and heading), every file in the tour of CONTRIBUTING.md exists,
-# every page in docs/ is linked from the README, every story has the tests that the table in docs/development/testing.md names, and
+# every page is found from docs/README.md, the pictures are what tools/pictures.py draws, every story has the tests that the table in docs/development/testing.md names, and
 # every test runs where the tables say.
 
 # shellcheck disable=SC2016 # the backquotes are those of Markdown
 
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
-mapfile -t pages < <(find . -maxdepth 1 -name '*.md'; find docs -name '*.md')
+mapfile -t pages < <(git ls-files -co --exclude-standard '*.md' | grep -v '^tests/')
 
 # "file:target" of each link in a page that is not a URL.
 links() { # PAGE
@@ -48,11 +48,16 @@ printf '%s' "$missing"
 echo "$([ -z "$missing" ] || echo 'not ')ok 2 - every file of the tour is there"
 
 lost=''
-for page in docs/*.md docs/{start,tasks,reference,development}/*.md; do
-	links README.md | grep -qF "$page" || lost+="# $page: no link from README.md"$'\n'
+for index in docs/README.md docs/reference/commands/README.md docs/runbook/README.md; do
+	pages_of=("${index%/*}"/*.md)
+	[ "$index" != docs/README.md ] || pages_of=(docs/*.md docs/{start,tasks,reference,development}/*.md docs/{runbook,reference/commands}/README.md)
+	for page in "${pages_of[@]}"; do
+		[ "$page" = "$index" ] || links "$index" | grep -qxF "${page#"${index%/*}"/}" || lost+="# $page: no link from $index"$'\n'
+	done
 done
+links README.md | grep -qxF docs/README.md || lost+='# docs/README.md: no link from README.md'
 printf '%s' "$lost"
-echo "$([ -z "$lost" ] || echo 'not ')ok 3 - every page is found from the README"
+echo "$([ -z "$lost" ] || echo 'not ')ok 3 - every page is found from docs/README.md"
 
 # The stories to S67 that have a unit test, and those in the table; and each end-to-end test of the table has the number.
 untold=$(diff <(grep -ohE '^([A-Z]+_)?TEST(_FROM)?\(([a-z_]+, )?(s[0-9]+_)+' tests/unit/test_{resolve,lifecycle}_stories*.c | grep -oE '[0-9]+' | sed 's/^/S/' | sort -u) \
@@ -114,5 +119,13 @@ row_has CPU 3 cpu
 printf '%s' "$unsaid"
 echo "$([ -z "$unsaid" ] || echo 'not ')ok 6 - the README says what is supported"
 
-echo 1..6
-[ -z "$dead$missing$lost$untold$other$unsaid" ]
+# The pictures: drawn from what the text says.
+stale=$(tools/pictures.py --check 2>&1 | sed 's/^/# /')
+for picture in docs/pictures/*.svg; do
+	grep -qF "${picture#docs/}" README.md docs/*.md docs/*/*.md || stale+=$'\n'"# $picture: no page shows it"
+done
+[ -z "$stale" ] || printf '%s\n' "$stale"
+echo "$([ -z "$stale" ] || echo 'not ')ok 7 - the pictures are those that tools/pictures.py draws, and shown"
+
+echo 1..7
+[ -z "$dead$missing$lost$untold$other$unsaid$stale" ]
