@@ -127,5 +127,15 @@ done
 [ -z "$stale" ] || printf '%s\n' "$stale"
 echo "$([ -z "$stale" ] || echo 'not ')ok 7 - the pictures are those that tools/pictures.py draws, and shown"
 
-echo 1..7
-[ -z "$dead$missing$lost$untold$other$unsaid$stale" ]
+# One version: the program's is that of the charts, and the changelog begins with it.
+version=$(cat VERSION) differs=''
+for chart in chart/*/Chart.yaml; do
+	grep -qxF "version: $version" "$chart" || differs+="# $chart: not version $version"$'\n'
+done
+grep '^## ' CHANGELOG.md | head -n 1 | grep -qE "^## ${version//./\\.} \([0-9]{4}-[0-9]{2}-[0-9]{2}\)\$|^## Unreleased\$" ||
+	differs+="# CHANGELOG.md: does not begin with version $version and its date"$'\n'
+printf '%s' "$differs"
+echo "$([ -z "$differs" ] || echo 'not ')ok 8 - there is one version"
+
+echo 1..8
+[ -z "$dead$missing$lost$untold$other$unsaid$stale$differs" ]
