@@ -2,7 +2,7 @@
 #
 #   make [all]      build/drey-init and build/drey
 #   make demo       a real Flink job, started, killed and resumed by drey (KEEP=1 leaves it running)
-#   make docs-check the documentation says what the programs do: keys, causes, metrics, commands, links
+#   make docs-check the documentation says what the programs do: keys, causes, metrics, commands, options, links, examples
 #   make demo-kube  the same with the chart, on a Kubernetes of its own (root): install, kill, surge upgrade, suspend, uninstall
 #   make t T=resolve     one unit test, built and run; seconds after a change
 #   make unit       all unit tests
