@@ -65,7 +65,7 @@ case $FLINK_VERSION in
 esac
 plugin=$("$TOP/tools/get-flink.sh" --plugin "$plugin" "$FLINK_VERSION") || servers_skip "$plugin is not to be had"
 home=$("$TOP/tests/image/get-home.sh" "${FLINK_VERSION/1.20.0/1.20.5}") || servers_skip "no distribution of Flink $FLINK_VERSION"
-make -C "$TOP" --silent "$BUILD/drey-spare.jar" >/dev/null || servers_skip "java/spare does not compile"
+make -C "$TOP" --silent TOP="$BUILD" "$BUILD/drey-spare.jar" >/dev/null || servers_skip "java/spare does not compile"
 e2e_begin warm-jvm
 ln -sfn "$home/lib" "$RUN/flink/lib"
 ln -s "$home"/plugins/* "$RUN/flink/plugins/"
