@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 #
 # bench/pod/run.sh - what drey adds to the start of a JobManager's Pod, and how long an upgrade interrupts a job: the chart with
-# `helm upgrade`, by recreate and by surge, compared to the same image without drey, with kubectl and curl. Real Pods on a real
-# node (tests/cluster).
+# `helm upgrade`, by recreate and by surge, compared to the same image without drey, with kubectl and curl: one cluster after the
+# other, and the second one up before the first one stops, as Lyft's operator does it. Real Pods on a real node (tests/cluster).
 #
 #   bench/pod/run.sh [quick] [--starts N] [--upgrades N]     20 and 8 of each (quick: 3 and 1)
 #
 # Needs root. The applications run side by side and take turns, so other load on the machine affects all. Prints
-# Markdown. Memory: 5 GB.
+# Markdown. Memory: 8 GB.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -54,10 +54,12 @@ print_upgrades() {
 	row "\`helm upgrade\`, recreate" "$scratch/upgrade.drey" 1000 1 2 3 4
 	row "\`helm upgrade\`, surge" "$scratch/upgrade.surge" 1000 1 2 3 4
 	row "by hand" "$scratch/upgrade.hand" 1000 1 2 3 4
+	row "by hand, in the order of Lyft's operator (Dual)" "$scratch/upgrade.lyft" 1000 1 2 3 4
 	echo
 	compare drey recreate hand "by hand"
 	compare surge surge hand "by hand"
 	compare surge surge drey recreate
+	compare surge surge lyft "Lyft's order"
 	printf '\n| surge, ms | last record to Granted | to Taken | to go | to main() | to first record |\n'
 	printf '| --- | --- | --- | --- | --- | --- |\n'
 	row "a hand-over" "$scratch/parts.surge" 1 1 2 3 4 5
@@ -66,6 +68,8 @@ print_upgrades() {
 	printf 'Requests to the API server, from the new Pod until its job runs (%s s): ' "$(column "$scratch/requests.surge" 4 | bench_spread 1)"
 	printf '%s by both dreys, of these %s since the stop began; %s by both Flinks.\n' "$(column "$scratch/requests.surge" 1 | bench_spread 1)" \
 		"$(column "$scratch/requests.surge" 2 | bench_spread 1)" "$(column "$scratch/requests.surge" 3 | bench_spread 1)"
+	printf 'The agent at rest, kB: %s with recreate, %s with surge.\n' "$(column "$scratch/agent.drey" 1 | bench_spread 1)" \
+		"$(column "$scratch/agent.surge" 1 | bench_spread 1)"
 }
 
 compare() { # SIDE NAME SIDE NAME

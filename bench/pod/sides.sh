@@ -5,12 +5,15 @@
 #   orders   the chart as it is: drey, Flink's HA, state on S3, journal, custom resource
 #   surge    the same with upgrade.strategy surge; only if there are UPGRADES
 #   plain    what the chart makes for the same values, without drey: the same script of Flink is process 1
+#   lyft-a, lyft-b   the same as session clusters, in the order of steps of Lyft's operator (mode Dual): the second cluster is up, with
+#            TaskManagers and the jar, before the job of the first one is stopped with a savepoint; only if there are UPGRADES
 #
 # Leaves in DIR, a line of ms for each turn:
 #   start.drey, start.hand      bound to JVM, bound to process 1, process 1 to JVM, process 1 to the start of Flink's script
-#   upgrade.drey, upgrade.surge, upgrade.hand   last record to first record; to the end of the old job, from there to main(), from there
+#   upgrade.drey, upgrade.surge, upgrade.hand, upgrade.lyft   last record to first record; to the end of the old job, from there to main(), from there
 #   parts.surge                 last record to Granted, to Taken, to go, to main(), to first record
 # and, a line for each hand-over:
+#   agent.drey, agent.surge     kB of the agent's memory at rest, before each upgrade
 #   memory.surge                MiB of all Pods before it, and at most while it lasts
 #   requests.surge              to the API server from the new Pod until the job runs there: of both dreys, of these since the stop began,
 #                               of both Flinks; and the seconds that this took
@@ -44,13 +47,14 @@ now_ms() {
 	echo $(($(date +%s%N) / 1000000))
 }
 
-side() { # drey|hand: what the functions of lib.sh are about
+side() { # drey|surge|hand|lyft: what the functions of lib.sh are about
 	case $1 in
 	drey) APPLICATION=orders ;;
 	surge) APPLICATION=surge ;;
 	hand) APPLICATION=plain ;;
+	lyft) APPLICATION=$LYFT ;;
 	esac
-	EVENTS=$VOLUME/log.$APPLICATION
+	EVENTS=$VOLUME/log.${APPLICATION/#lyft-?/lyft}
 }
 
 pod() { # COMPONENT
@@ -123,11 +127,89 @@ begin_hand() {
 	plain_objects 1 | kubectl apply --filename - >/dev/null || fail "kubectl apply"
 }
 
+# ---- Lyft's order of steps: a session cluster for each version ----
+
+LYFT=lyft-a
+
+session_objects() { # NAME TAG
+	# shellcheck disable=SC2016 # of jq
+	jq --arg name "$1" --arg image "localhost/orders:$2" '
+		if .kind != "Deployment" then .
+		else .spec.template.spec.containers[0] |= (.image = $image | del(.startupProbe, .livenessProbe, .readinessProbe, .lifecycle)) |
+			if .metadata.name == $name + "-jobmanager" then .spec.template.spec.containers[0] |= (
+				.command = ["/opt/flink/bin/jobmanager.sh", "start-foreground"] |
+				.args = ["-D", "jobmanager.rpc.address=$(POD_IP)", "-D", "execution.checkpointing.dir=s3://flink/lyft/checkpoints",
+					"-D", "execution.checkpointing.savepoint-dir=s3://flink/lyft/savepoints"] |
+				.env += [{name: "LD_PRELOAD", value: "/usr/$LIB/libjemalloc.so"}])
+			else .spec.template.spec.containers[0] |= (.command = ["/opt/flink/bin/taskmanager.sh", "start-foreground"] |
+				.args = ["-D", "taskmanager.host=$(POD_IP)", "-D", "taskmanager.resource-id=$(POD_NAME)"])
+			end
+		end' "$RUN/$1.json"
+}
+
+# REST of the cluster at ADDRESS, with the arguments of curl after JQ.
+rest_at() { # ADDRESS PATH JQ [CURL_OPTION...]
+	curl --silent --fail --max-time 20 "${@:4}" "http://$1:8081/$2" | jq --raw-output --exit-status "$3"
+}
+
+jobmanager_address() {
+	kubectl get pod "$(pod jobmanager)" --output 'jsonpath={.status.podIP}'
+}
+
+cluster_is_up() {
+	local address
+	address=$(jobmanager_address) && rest_at "$address" overview '.taskmanagers == 1 and ."slots-available" >= 1'
+}
+
+saved_at() { # ADDRESS JOB TRIGGER
+	savepoint=$(rest_at "$1" "jobs/$2/savepoints/$3" 'select(.status.id == "COMPLETED") | .operation.location')
+}
+
+# Sets LYFT_AT and LYFT_JAR: where the job of this version can be started.
+session_up() { # TAG
+	session_objects "$APPLICATION" "$1" | kubectl apply --filename - >/dev/null || fail "kubectl apply"
+	until_true "the session cluster is up" cluster_is_up
+	LYFT_AT=$(jobmanager_address)
+	LYFT_JAR=$(rest_at "$LYFT_AT" jars/upload '.filename | sub(".*/"; "")' --form "jarfile=@$RUN/lyft.jar;type=application/x-java-archive") ||
+		fail "the jar cannot be uploaded"
+}
+
+session_run() { # [SAVEPOINT]
+	jq --null-input --compact-output --arg path "${1:-}" '{entryClass: "drey.ContinuityJob",
+		programArgsList: ["--log", "/events/log.lyft", "--control", "/events/control.lyft"]} +
+		if $path == "" then {} else {savepointPath: $path} end' |
+		rest_at "$LYFT_AT" "jars/$LYFT_JAR/run" .jobid --header 'Content-Type: application/json' --data @- >/dev/null || fail "the job cannot be started"
+}
+
+begin_lyft() {
+	side lyft
+	side_values lyft
+	for name in lyft-a lyft-b; do
+		helm template $name "$CHART" --values "$RUN/lyft.yaml" --no-hooks --set state.uri=s3://flink/lyft --set customResource=false \
+			--set drey.kubernetes.launches=0 --set savepointCronJob.enabled=false >"$RUN/$name.objects" &&
+			kubectl create --dry-run=client --output json --filename "$RUN/$name.objects" >"$RUN/$name.json" || fail "helm template"
+	done
+	kubectl exec "$(APPLICATION=orders pod jobmanager)" -- sh -c 'cat /opt/flink/usrlib/*.jar' >"$RUN/lyft.jar"
+	session_up 1
+	session_run
+}
+
+by_lyft() { # TAG
+	local old=$APPLICATION from job trigger savepoint
+	job=$(job_id) from=$(jobmanager_address)
+	LYFT=$([ "$old" = lyft-a ] && echo lyft-b || echo lyft-a) APPLICATION=$LYFT
+	session_up "$1"
+	trigger=$(rest_at "$from" "jobs/$job/stop" '."request-id"' --header 'Content-Type: application/json' --data '{}')
+	until_true "the savepoint is there" saved_at "$from" "$job" "$trigger"
+	session_run "$savepoint"
+	kubectl delete deployment "$old-jobmanager" "$old-taskmanager" --wait=false >/dev/null
+}
+
 # The job runs, and checkpoints have been completed since N of them were.
 settled() { # COMPLETED
 	has_events COMPLETED $(($1 + 2)) || return 1
 	job_runs || return 1
-	[ "$APPLICATION" = plain ] || runs
+	[[ "$APPLICATION" = plain || "$APPLICATION" = lyft-? ]] || runs
 }
 
 settle() {
@@ -233,14 +315,23 @@ by_hand() { # TAG
 	plain_objects "$1" "$savepoint" "$(openssl rand -hex 16)" | kubectl apply --filename - >/dev/null || fail "kubectl apply"
 }
 
-one_upgrade() { # drey|hand TAG
+agent_kb() {
+	# shellcheck disable=SC2016 # of the shell in the Pod
+	in_pod jobmanager sh -c 'for p in /proc/[0-9]*; do
+		[ "$(tr "\0" " " <$p/cmdline | cut -d" " -f1,2 | sed "s,.*/,,")" != "drey run" ] || sed -n "s/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p" $p/status
+	done'
+}
+
+one_upgrade() { # drey|surge|hand|lyft TAG
 	local lines
 	side "$1"
 	lines=$(wc -l <"$EVENTS")
+	[[ $1 != drey && $1 != surge ]] || agent_kb >>"$results/agent.$1"
 	case $1 in
 	drey) by_helm upgrade "$2" ;;
 	surge) by_surge "$2" ;;
 	hand) (by_hand "$2") || exit 1 ;;
+	lyft) by_lyft "$2" ;;
 	esac
 	until_true "the job has begun again" begun_again "$lines"
 	away "$lines" | tee -a "$results/upgrade.$1" | sed "s/^/# upgrade, $1: /" >&2
@@ -333,6 +424,8 @@ settle
 if [ "$upgrades" -gt 0 ]; then
 	begin_surge
 	settle
+	begin_lyft
+	settle
 fi
 for ((i = 0; i < starts; i++)); do
 	one_start drey
@@ -342,5 +435,6 @@ for ((i = 0; i < upgrades; i++)); do
 	one_upgrade drey $((2 - i % 2))
 	one_upgrade surge $((2 - i % 2))
 	one_upgrade hand $((2 - i % 2))
+	one_upgrade lyft $((2 - i % 2))
 done
 exit 0
