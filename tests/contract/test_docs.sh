@@ -137,5 +137,13 @@ grep '^## ' CHANGELOG.md | head -n 1 | grep -qE "^## ${version//./\\.} \([0-9]{4
 printf '%s' "$differs"
 echo "$([ -z "$differs" ] || echo 'not ')ok 8 - there is one version"
 
-echo 1..8
-[ -z "$dead$missing$lost$untold$other$unsaid$stale$differs" ]
+# A page that code, charts or messages name is there (krew.sh names one of krew's own).
+moved=''
+while IFS=: read -r file page; do
+	[ -e "$page" ] || moved+="# $file: $page is not there"$'\n'
+done < <(git grep -oE '\bdocs/[A-Za-z0-9_/-]+\.(md|svg)' -- . ':!tools/release/krew.sh' | sort -u)
+printf '%s' "$moved"
+echo "$([ -z "$moved" ] || echo 'not ')ok 9 - every page that is named anywhere is there"
+
+echo 1..9
+[ -z "$dead$missing$lost$untold$other$unsaid$stale$differs$moved" ]
