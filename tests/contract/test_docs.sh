@@ -8,7 +8,7 @@
 
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
-mapfile -t pages < <(git ls-files -co --exclude-standard '*.md' | grep -v '^tests/')
+mapfile -t pages < <(find . -maxdepth 1 -name '*.md'; find docs hooks chart -name '*.md')
 
 # "file:target" of each link in a page that is not a URL.
 links() { # PAGE
@@ -141,7 +141,8 @@ echo "$([ -z "$differs" ] || echo 'not ')ok 8 - there is one version"
 moved=''
 while IFS=: read -r file page; do
 	[ -e "$page" ] || moved+="# $file: $page is not there"$'\n'
-done < <(git grep -oE '\bdocs/[A-Za-z0-9_/-]+\.(md|svg)' -- . ':!tools/release/krew.sh' | sort -u)
+done < <(grep -roE '\bdocs/[A-Za-z0-9_/-]+\.(md|svg)' ./*.md Makefile Dockerfile agent bench chart docs entrypoint hooks java tests tools \
+	--exclude=krew.sh --exclude-dir=node_modules | sort -u)
 printf '%s' "$moved"
 echo "$([ -z "$moved" ] || echo 'not ')ok 9 - every page that is named anywhere is there"
 

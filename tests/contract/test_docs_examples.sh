@@ -14,7 +14,8 @@ top=$PWD
 
 # In a copy of the pages, to which a test can add a mistake.
 mkdir "$dir/tree" "$dir/scratch"
-git ls-files -co --exclude-standard -z '*.md' '*.mk' Makefile | xargs -0 cp --parents -t "$dir/tree"
+cp ./*.md Makefile "$dir/tree"
+find docs hooks chart agent java tests tools \( -name '*.md' -o -name rules.mk \) -exec cp --parents -t "$dir/tree" {} +
 
 examined() { # WHAT [ARG...]: nothing is wrong
 	(cd "$dir/tree" && python3 "$top/tests/contract/docs_examples.py" "$@") >"$dir/out" 2>"$dir/err"
