@@ -36,6 +36,23 @@ old_build() {
 	[ -x "$dir/drey" ] && echo "$dir"
 }
 
+# The drey of then, which a rollback starts, holds with the journal that g2 has written, and what it does not know stays in it.
+old_keeps() {
+	local back=$RUN/back
+	mkdir -p "$back"/{state,ck,sp}
+	journal '.later = {a: 1} | .launches[-1].later = [1]' >"$back/written.json"
+	cp "$back/written.json" "$back/state/journal.json"
+	cat >"$back/drey.yaml" <<-YAML
+		application: $(journal .application)
+		stateDirectory: $back/state
+		flink: {version: "$FLINK_VERSION", command: [sleep, "60"], checkpointDirectory: "file://$back/ck", savepointDirectory: "file://$back/sp"}
+		http: {port: 0}
+	YAML
+	timeout 20 "$OLD_BUILD/drey-init" --agent -- "$OLD_BUILD/drey" run --config "$back/drey.yaml" >"$back/log" 2>&1
+	jq --exit-status --slurpfile before "$back/written.json" 'def kept: {owner, handover, later, launches: [.launches[] | {jobId, held, restorePoint, later}]};
+		.sequence > $before[0].sequence and kept == ($before[0] | kept)' "$back/state/journal.json"
+}
+
 t22() {
 	local old
 	template g1
@@ -62,6 +79,7 @@ t22() {
 	check "g2 comes after g1" turns_end_with g1 g2
 	check "from a savepoint" pod_is "$CANDIDATE" '.launch.restorePoint.path | contains("/savepoint-")'
 	is "$(happened offered)" 0 "there was no hand-over"
+	check "the drey of then keeps what it does not know" old_keeps
 	diag "g1 -> g2: $(verdict '.handovers[-1].gapMs') ms"
 }
 
