@@ -305,10 +305,10 @@ void record_forget_sparse(const struct record *record, struct json *object)
 		struct json *value = (struct json *)json_get(object, field->name);
 		const struct json *element;
 
-		if (field->sparse)
-			json_remove(object, field->name);
-		else if (field->kind == FIELD_RECORD)
+		if (field->kind == FIELD_RECORD)
 			record_forget_sparse(field->record, value);
+		else if (field->sparse)
+			json_remove(object, field->name);
 		else if (field->kind == FIELD_LIST)
 			json_each (element, value)
 				record_forget_sparse(field->record, (struct json *)element);

@@ -93,7 +93,8 @@ void record_add_list(struct json *to, const char *name, const struct record *rec
 		     const void *elements, size_t count);
 
 /* Remove the members that record_write() may leave out, here and in the structs below. What is kept of a
- * document that was read then has only what must be written again. */
+ * document that was read then has only what must be written again. A struct as a whole stays, because of what a
+ * later program has put there: whoever leaves it out, or writes another one, has to remove it. */
 void record_forget_sparse(const struct record *record, struct json *object);
 
 /* Set the members that the object has, of an initialised struct. ERR_FORMAT: what is wrong, with

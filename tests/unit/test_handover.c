@@ -213,6 +213,32 @@ TEST(a_journal_without_them_is_read_as_before)
 	journal_release(&journal);
 }
 
+/* ... as long as it is the same one: what is said of a hand-over is not true of the next. */
+TEST(what_a_later_drey_says_of_a_hand_over_is_kept)
+{
+	struct journal journal, back;
+	char *text, *later, *again;
+
+	fill(&journal);
+	text = encoded(&journal);
+	later = xasprintf("%.*s\"later\": [1], %s",
+			  (int)(strstr(text, "\"mode\"") - text), text, strstr(text, "\"mode\""));
+	if (CHECK(!journal_decode(later, strlen(later), &back, &(struct err){0}))) {
+		back.handover.state = HANDOVER_DONE;
+		again = encoded(&back);
+		CHECK_HAS(again, "\"later\"");
+		free(again);
+		xstrset(&back.handover.id, "h18-00000001");
+		again = encoded(&back);
+		CHECK(!strstr(again, "\"later\""));
+		free(again);
+		journal_release(&back);
+	}
+	free(later);
+	free(text);
+	journal_release(&journal);
+}
+
 /* ---- templates ---- */
 
 TEST(templates_are_compared_by_whole_parts)

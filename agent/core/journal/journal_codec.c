@@ -44,6 +44,13 @@ static void forget_other(const struct json *doc, struct json *origin, const char
 		json_remove(origin, member);
 }
 
+/* What a later drey has written of the owner and the hand-over stays as long as these do. */
+static void forget_other_handover(const struct json *doc, struct json *origin)
+{
+	forget_other(doc, origin, "owner", "uid");
+	forget_other(doc, origin, "handover", "id");
+}
+
 static void keep_unknown(struct json *doc, const struct json *origin_as_read)
 {
 	cleanup_json struct json *origin = NULL;
@@ -57,6 +64,8 @@ static void keep_unknown(struct json *doc, const struct json *origin_as_read)
 	forget_other(doc, origin, "lastOperation", "triggerId");
 	forget_other(doc, origin, "outcome", "unixMs");
 	forget_other(doc, origin, "rescaled", "unixMs");
+	forget_other(doc, origin, "checkpoint", "triggerId");
+	forget_other_handover(doc, origin);
 	json_merge_unknown(doc, origin);
 	merge_elements((struct json *)json_get(doc, "launches"), json_get(origin, "launches"),
 		       "number");
