@@ -176,6 +176,7 @@ TEST(damage_is_refused_with_its_place)
 	refused("\"state\": \"returned\"", "\"state\": \"lost\"",
 		"journal: handover: 'state': unknown word \"lost\"");
 	refused("\"state\": \"returned\"", "\"state\": null", "handover: 'state'");
+	/* so a transition has a member of its own: going back to this version has to stay possible */
 	refused("\"mode\": \"same\"", "\"mode\": \"blueGreen\"", "handover: 'mode'");
 	refused("\"pod\": \"new\"", "\"pod\": 1", "owner: 'pod'");
 	refused("\"side\": \"green\"", "\"side\": \"red\"", "owner: 'side'");
@@ -221,8 +222,8 @@ TEST(what_a_later_drey_says_of_a_hand_over_is_kept)
 
 	fill(&journal);
 	text = encoded(&journal);
-	later = xasprintf("%.*s\"later\": [1], %s",
-			  (int)(strstr(text, "\"mode\"") - text), text, strstr(text, "\"mode\""));
+	later = xasprintf("%.*s\"later\": [1], %s", (int)(strstr(text, "\"mode\"") - text), text,
+			  strstr(text, "\"mode\""));
 	if (CHECK(!journal_decode(later, strlen(later), &back, &(struct err){0}))) {
 		back.handover.state = HANDOVER_DONE;
 		again = encoded(&back);

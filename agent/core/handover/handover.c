@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/handover/transition.h"
 
 const char *const handover_mode_words[] = {"none", "surge", NULL};
 _Static_assert(HANDOVER_OFF == 0 && HANDOVER_SURGE == 1, "order of handover_mode_words");
@@ -62,6 +63,8 @@ static const struct field handover_fields[] = {
 	HANDOVER("returned", TEXT, returned, .max_bytes = 512),
 	HANDOVER("returnedUnixMs", KNOWN, returned_unix_ms),
 	HANDOVER("ends", RECORD, ends, .record = &ends_table),
+	/* a member of its own: an older drey rejects a mode, or a state, that it does not know */
+	HANDOVER("transition", RECORD, transition, .record = &transition_table, .sparse = true),
 };
 const struct record handover_table = RECORD(struct handover, handover_fields);
 

@@ -24,6 +24,7 @@
 
 #include "core/handover/side.h"
 #include "core/handover/side_lock.h"
+#include "core/handover/transition_record.h"
 #include "core/record.h"
 #include "core/snapshot.h"
 
@@ -85,6 +86,8 @@ struct handover {
 	char *returned;
 	int64_t returned_unix_ms;
 	struct handover_ends ends; /* kept over all offers */
+	/* with blue/green: what is between the offer and the stop; see transition_of() */
+	struct transition transition;
 };
 
 /* Their JSON form, as members of the journal. */

@@ -463,8 +463,8 @@ bool journal_shrink(struct journal *journal);
  * as long as it is larger than JOURNAL_MAX_BYTES; ERR_FORMAT if it is still larger.
  *
  * Unknown members of `origin` are kept: at the top, in `intent`, in each launch (same number) and
- * snapshot (same path), and in operation, checkpoint, lastOperation, outcome, owner and the hand-over
- * while these are unchanged.
+ * snapshot (same path), and in operation, checkpoint, lastOperation, outcome, owner, the hand-over and
+ * its transition while these are unchanged.
  */
 int journal_encode(struct journal *journal, struct buf *ret_text, struct err *err);
 

@@ -49,6 +49,9 @@ static void forget_other_handover(const struct json *doc, struct json *origin)
 {
 	forget_other(doc, origin, "owner", "uid");
 	forget_other(doc, origin, "handover", "id");
+	if (json_get(origin, "handover"))
+		forget_other(json_get(doc, "handover"), (struct json *)json_get(origin, "handover"),
+			     "transition", "id");
 }
 
 static void keep_unknown(struct json *doc, const struct json *origin_as_read)

@@ -1,0 +1,112 @@
+#include "core/handover/transition.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/snapshot.h"
+
+const char *const transition_state_words[] = {
+	"none",    "offered", "seeding", "seeded", "shadow", "arming",   "armed",   "crossing",
+	"crossed", "ending",  "granted", "taken",  "done",   "aborting", "refused", NULL};
+_Static_assert(sizeof(transition_state_words) / sizeof(transition_state_words[0]) ==
+		       TRANSITION_STATES + 1,
+	       "a word for each state");
+
+/* ---- in the journal ---- */
+
+#define POINT(name, kind, ...)      FIELD(name, kind, struct transition_point, __VA_ARGS__)
+#define TRANSITION(name, kind, ...) FIELD(name, kind, struct transition, __VA_ARGS__)
+
+static const struct field point_fields[] = {
+	POINT("path", TEXT, path, .key = true),
+	POINT("checkpointId", KNOWN, checkpoint_id),
+};
+static const struct record point_table = RECORD(struct transition_point, point_fields);
+
+static const struct field transition_fields[] = {
+	TRANSITION("id", TEXT, id, .key = true),
+	TRANSITION("state", WORD, state, .words = transition_state_words),
+	TRANSITION("seed", RECORD, seed, .record = &point_table),
+	TRANSITION("stop", RECORD, stop, .record = &point_table),
+	TRANSITION("replay", RECORD, replay, .record = &point_table),
+	TRANSITION("toggleUnixMs", KNOWN, toggle_unix_ms),
+	TRANSITION("armings", KNOWN, armings),
+	TRANSITION("promoted", BOOL, promoted),
+	TRANSITION("opened", BOOL, opened),
+	TRANSITION("replayed", BOOL, replayed),
+	TRANSITION("doubled", KNOWN, doubled),
+	TRANSITION("firstNumber", KNOWN, first_number),
+	TRANSITION("numbers", KNOWN, numbers),
+};
+const struct record transition_table = RECORD(struct transition, transition_fields);
+
+void transition_release(struct transition *transition)
+{
+	record_release(&transition_table, transition);
+}
+
+/* ---- what follows from the state ---- */
+
+const char *transition_state_name(enum transition_state state)
+{
+	return state < TRANSITION_STATES ? transition_state_words[state] : "unknown";
+}
+
+enum handover_state transition_outside(enum transition_state state)
+{
+	switch (state) {
+	case TRANSITION_NONE:
+		return HANDOVER_NONE;
+	case TRANSITION_ENDING:
+		return HANDOVER_STOPPING;
+	case TRANSITION_GRANTED:
+		return HANDOVER_GRANTED;
+	case TRANSITION_TAKEN:
+		return HANDOVER_TAKEN;
+	case TRANSITION_DONE:
+		return HANDOVER_DONE;
+	case TRANSITION_REFUSED:
+		return HANDOVER_REFUSED;
+	default: /* the job runs at the owner, and the candidate is named */
+		return HANDOVER_OFFERED;
+	}
+}
+
+enum transition_state transition_of(const struct handover *handover)
+{
+	const struct transition *transition = &handover->transition;
+
+	/* MUT: a transition counts under the id of another hand-over */
+	if (!transition->id || !xstrsame(transition->id, handover->id))
+		return TRANSITION_NONE;
+	return transition_outside(transition->state) == handover->state ? transition->state
+									: TRANSITION_NONE;
+}
+
+bool transition_is_cut(enum transition_state state)
+{
+	return state >= TRANSITION_ARMED && state <= TRANSITION_ENDING;
+}
+
+bool transition_permits_two(const struct handover *handover)
+{
+	enum transition_state state = transition_of(handover);
+
+	return (state >= TRANSITION_SEEDED && state <= TRANSITION_ENDING) ||
+	       state == TRANSITION_ABORTING;
+}
+
+bool transition_keeps(const struct handover *handover, const char *path)
+{
+	const struct transition *transition = &handover->transition;
+	enum transition_state state = transition_of(handover);
+	const struct transition_point *const points[] = {&transition->seed, &transition->stop,
+							 &transition->replay};
+
+	if (state == TRANSITION_NONE || state == TRANSITION_DONE || state == TRANSITION_REFUSED)
+		return false;
+	for (size_t i = 0; path && i < ARRAY_LEN(points); i++)
+		if (points[i]->path && snapshot_same_path(points[i]->path, path))
+			return true;
+	return false;
+}

@@ -1,0 +1,51 @@
+/*
+ * transition - a hand-over in which both versions run for a while (blue/green). Pure.
+ *
+ * It is a hand-over like any other (handover.h), with more between the offer and the stop: the owner
+ * takes a savepoint of the running job (the seed), and the candidate starts its own job from it, with
+ * its output shut. When that has caught up, the two divide the records by their time: the candidate
+ * writes those at or above the cut (`toggle`), the owner those below, and then the owner stops.
+ *
+ *   offered -> seeding -> seeded -> shadow -> arming -> armed -> crossing -> crossed -> ending
+ *                                                          -> granted -> taken -> done
+ *   until granted: -> aborting -> none, or refused
+ *
+ * handover.state has what a drey knows that only knows surge, and follows from this state: offered up
+ * to crossed. So who a pod is, and who may write the journal, does not change. A drey that does not
+ * know the member `transition` keeps it, and it counts only under the id of the hand-over that it was
+ * written for.
+ */
+#ifndef DREY_CORE_TRANSITION_H
+#define DREY_CORE_TRANSITION_H
+
+#include "core/handover/handover.h"
+#include "core/handover/transition_record.h"
+#include "core/record.h"
+
+extern const char *const transition_state_words[];
+const char *transition_state_name(enum transition_state state); /* "offered", ... */
+
+extern const struct record transition_table; /* as a member of the hand-over */
+
+void transition_release(struct transition *transition);
+
+/* What handover.state is in this state. */
+enum handover_state transition_outside(enum transition_state state);
+
+/*
+ * The state of the hand-over that is under way or was the last one. NONE: it is none of this kind;
+ * the member is of another hand-over; or a drey that does not know it has gone on without it.
+ */
+enum transition_state transition_of(const struct handover *handover);
+
+/* The cut is in force, or was: some record may be held back at the owner. Then only what is written
+ * again makes up for the candidate's end. */
+bool transition_is_cut(enum transition_state state);
+
+/* Both jobs may run now. */
+bool transition_permits_two(const struct handover *handover);
+
+/* While it is under way and has not ended, nothing deletes this snapshot: `path` may be NULL. */
+bool transition_keeps(const struct handover *handover, const char *path);
+
+#endif
