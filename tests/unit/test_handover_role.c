@@ -54,6 +54,7 @@ struct world {
 	enum side side;               /* of the owner */
 	enum handover_state state;
 	enum who from, to;
+	enum transition_state transition;
 };
 
 static bool same_generation(enum who a, enum who b)
@@ -77,6 +78,8 @@ static void journal_of(const struct world *world, struct journal *journal, char 
 	journal->handover.id = world->from ? "h1-00000000" : NULL;
 	journal->handover.from = at(world->from, taken ? other : world->side);
 	journal->handover.to = at(world->to, taken ? world->side : other);
+	journal->handover.transition.id = journal->handover.id;
+	journal->handover.transition.state = world->transition;
 }
 
 /* ---- one row for each rule ---- */
@@ -111,6 +114,21 @@ struct row {
 	{                                                                                          \
 		.owner = NEW, .writer = NEW, .side = SIDE_GREEN, .state = HANDOVER_TAKEN,          \
 		.from = OLD, .to = NEW                                                             \
+	}
+#define GRANTED_BLUE_GREEN                                                                         \
+	{                                                                                          \
+		.owner = NEW, .writer = OLD, .side = SIDE_GREEN, .state = HANDOVER_GRANTED,        \
+		.from = OLD, .to = NEW, .transition = TRANSITION_GRANTED                           \
+	}
+#define TAKEN_BLUE_GREEN                                                                           \
+	{                                                                                          \
+		.owner = NEW, .writer = NEW, .side = SIDE_GREEN, .state = HANDOVER_TAKEN,          \
+		.from = OLD, .to = NEW, .transition = TRANSITION_TAKEN                             \
+	}
+#define SHADOWS(now)                                                                               \
+	{                                                                                          \
+		.owner = OLD, .writer = OLD, .state = HANDOVER_OFFERED, .from = OLD, .to = NEW,    \
+		.transition = (now)                                                                \
 	}
 #define DONE                                                                                       \
 	{                                                                                          \
@@ -297,6 +315,34 @@ static const struct row rows[] = {
 	 .role = ROLE_RESERVE,
 	 .asks = true,
 	 .look_ms = 5},
+	/* the other version has written output: only a pod of it goes on */
+	{.when = "this pod has granted the job, and it does not run yet",
+	 .world = GRANTED_BLUE_GREEN,
+	 .me = OLD,
+	 .lock = LOCK_FREE,
+	 .silent_ms = RUN_MS,
+	 .granted_ms = RUN_MS,
+	 .role = ROLE_RESERVE},
+	{.when = "this pod has granted the job, and it does not run yet",
+	 .world = TAKEN_BLUE_GREEN,
+	 .me = OLD,
+	 .lock = LOCK_FREE,
+	 .silent_ms = RUN_MS,
+	 .quiet_ms = RUN_MS,
+	 .role = ROLE_RESERVE,
+	 .asks = true},
+	{.when = "the owner has the same template, or has the job from this pod of its generation; it leads no more, and is silent",
+	 .world = GRANTED_BLUE_GREEN,
+	 .me = NEW_NEXT,
+	 .wanted = WANTED_YES,
+	 .lock = LOCK_FREE,
+	 .silent_ms = SILENT_MS,
+	 .role = ROLE_OWNER,
+	 .claim = CLAIM_SUCCEED,
+	 .asks = true,
+	 .look_ms = SILENT_MS,
+	 .side = SIDE_GREEN,
+	 .kind = HANDOVER_SAME},
 	{.when = "the owner has the same template, or has the job from this pod of its generation; it leads no more, and is silent",
 	 .world = BY_OLD,
 	 .me = OLD_NEXT,
@@ -375,6 +421,35 @@ static const struct row rows[] = {
 	 .wanted = WANTED_UNKNOWN,
 	 .role = ROLE_STANDBY,
 	 .silent_ms = -1},
+	/* nothing was held back yet, or only a pod of the owner's template has what was */
+	{.when = "the owner leads no more, and is silent twice as long (runDeadline, if this version was refused)",
+	 .world = SHADOWS(TRANSITION_ARMING),
+	 .me = NEW,
+	 .wanted = WANTED_YES,
+	 .lock = LOCK_FREE,
+	 .silent_ms = 2 * SILENT_MS,
+	 .role = ROLE_OWNER,
+	 .claim = CLAIM_FORCE,
+	 .asks = true,
+	 .side = SIDE_GREEN},
+	{.when = "otherwise",
+	 .world = SHADOWS(TRANSITION_ARMED),
+	 .me = NEW,
+	 .wanted = WANTED_YES,
+	 .lock = LOCK_FREE,
+	 .silent_ms = 2 * SILENT_MS,
+	 .role = ROLE_CANDIDATE,
+	 .asks = true,
+	 .side = SIDE_GREEN},
+	{.when = "otherwise",
+	 .world = SHADOWS(TRANSITION_CROSSED),
+	 .me = NEW,
+	 .wanted = WANTED_YES,
+	 .lock = LOCK_FREE,
+	 .silent_ms = RUN_MS,
+	 .role = ROLE_CANDIDATE,
+	 .asks = true,
+	 .side = SIDE_GREEN},
 	{.when = "the owner leads no more, and is silent twice as long (runDeadline, if this version was refused)",
 	 .world = BY_OLD,
 	 .me = NEW,

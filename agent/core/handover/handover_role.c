@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "core/handover/handover_role.h"
+#include "core/handover/transition.h"
 #include "core/journal/journal.h"
 
 /* What the rules ask about. */
@@ -70,6 +71,15 @@ static bool is_silent(const struct question *q)
 static bool is_same_generation(const struct question *q)
 {
 	return template_same_generation(q->owner->template, q->facts->me->template);
+}
+
+/* With blue/green the other version has written output before it was granted the job: what this one would
+ * write again is that. So it only goes forward. */
+static bool only_forward(const struct question *q)
+{
+	enum transition_state state = transition_of(q->handover);
+
+	return state == TRANSITION_GRANTED || state == TRANSITION_TAKEN;
 }
 
 /* ---- the rules ---- */
@@ -137,13 +147,15 @@ static bool has_no_owner(const struct question *q)
 
 static bool not_taken_in_time(const struct question *q)
 {
-	return gave(q, HANDOVER_GRANTED) && q->facts->granted_ms >= q->limits->take_ms;
+	return gave(q, HANDOVER_GRANTED) && !only_forward(q) &&
+	       q->facts->granted_ms >= q->limits->take_ms;
 }
 
 /* Not by time alone: its Flink has lost its lock, and no pod with the same template goes on. */
 static bool taken_and_gone(const struct question *q)
 {
-	return gave(q, HANDOVER_TAKEN) && is_silent(q) && q->facts->quiet_ms >= q->limits->run_ms;
+	return gave(q, HANDOVER_TAKEN) && !only_forward(q) && is_silent(q) &&
+	       q->facts->quiet_ms >= q->limits->run_ms;
 }
 
 static bool waits_for_the_end(const struct question *q)
@@ -183,9 +195,13 @@ static bool not_wanted(const struct question *q)
 	return q->facts->wanted != WANTED_YES;
 }
 
-/* A pod with the owner's template goes first, if there is one: what it would start is known to run. */
+/* A pod with the owner's template goes first, if there is one: what it would start is known to run. With a
+ * cut in force it is the only one that can: its newest state lacks what was held back there. */
 static bool wanted_and_gone(const struct question *q)
 {
+	/* MUT: the owner is followed by force while a cut is in force */
+	if (transition_is_cut(transition_of(q->handover)))
+		return false;
 	return is_silent(q) && q->facts->silent_ms >= patience_ms(q, 2 * q->limits->silent_ms);
 }
 
