@@ -19,7 +19,7 @@
 #   make static     ARCH=amd64|arm64: build/static/ARCH/drey-init and drey, static, for any Linux (docs/tasks/static.md)
 #   make bench      measures drey and the alternatives
 #   make sim        SEEDS=20000 histories of the life cycle against models, with faults
-#   make docs-lifecycle  rewrites the table in docs/reference/lifecycle.md from the code
+#   make docs-lifecycle  rewrites the tables in docs/reference/lifecycle.md and docs/development/transition.md
 #   make fuzz       FUZZ_SECONDS=60 of each target (clang)
 #
 # Knobs: CC=clang  SAN=1 (ASan+UBSan)  COV=1 (gcov)  WERROR=1 (CI)  V=1 (show commands)

@@ -26,9 +26,13 @@ static void fill(struct journal *journal)
 	transition->stop = (struct transition_point){xstrdup("file:/sp/stop"), 57};
 	transition->replay = (struct transition_point){xstrdup("file:/chk/45"), 45};
 	transition->toggle_unix_ms = BIG;
+	transition->seen_unix_ms = BIG + 6;
 	transition->armings = 2;
+	transition->owner_number = BIG + 3;
+	transition->candidate_number = BIG + 4;
 	transition->promoted = transition->opened = transition->replayed = true;
-	transition->doubled = BIG + 1;
+	transition->above = BIG + 1;
+	transition->below = BIG + 5;
 	transition->first_number = BIG + 2;
 	transition->numbers = 8;
 }
@@ -89,9 +93,13 @@ TEST(a_transition_comes_back_as_it_was)
 		CHECK_STR(transition->stop.path, "file:/sp/stop");
 		CHECK_STR(transition->replay.path, "file:/chk/45");
 		CHECK_INT(transition->toggle_unix_ms, ==, BIG);
+		CHECK_INT(transition->seen_unix_ms, ==, BIG + 6);
 		CHECK_INT(transition->armings, ==, 2);
 		CHECK(transition->promoted && transition->opened && transition->replayed);
-		CHECK_INT(transition->doubled, ==, BIG + 1);
+		CHECK_INT(transition->above, ==, BIG + 1);
+		CHECK_INT(transition->below, ==, BIG + 5);
+		CHECK_INT(transition->owner_number, ==, BIG + 3);
+		CHECK_INT(transition->candidate_number, ==, BIG + 4);
 		CHECK_INT(transition->first_number, ==, BIG + 2);
 		CHECK_INT(transition->numbers, ==, 8);
 		free(again);

@@ -37,13 +37,19 @@ struct transition {
 	struct transition_point seed, stop;
 	/* the owner's job starts again from here, because the cut was given up after it was in force */
 	struct transition_point replay;
+	/* the highest event time that the owner's gates had seen when the seed was recorded; 0 = not known */
+	int64_t seen_unix_ms;
 	int64_t toggle_unix_ms; /* the cut, in event time; 0 = none */
-	int64_t armings;        /* cuts that could not be put in force */
-	bool promoted;          /* a person has said so; not needed where it is automatic */
-	bool opened;   /* ABORTING: the owner's output is open, the candidate's job may end */
-	bool replayed; /* ABORTING: the owner's job runs from `replay` */
-	/* records that are known to be written by both, as both gates have counted them */
-	int64_t doubled;
+	int64_t before_unix_ms; /* the last one that was given up: the next one is later */
+	/* of the orders to the gates of either side: raised with each other content */
+	int64_t owner_number, candidate_number;
+	int64_t armings; /* cuts that were given up, because they were not acknowledged */
+	bool promoted;   /* a person has said so; not needed where it is automatic */
+	bool opened;     /* ABORTING: the owner's output is open, the candidate's job may end */
+	bool replayed;   /* ABORTING: the owner's job runs from `replay` */
+	/* records that both sides write, as their gates have counted them: passed at or above the cut by the
+	 * owner's, and below it by the candidate's */
+	int64_t above, below;
 	/* job ids that the candidate may use: numbers of the journal's space from here on */
 	int64_t first_number, numbers;
 };

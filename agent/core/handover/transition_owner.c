@@ -1,0 +1,498 @@
+/*
+ * What the owner does next in a transition: for each state the first rule that is true decides.
+ * docs/transition.md has the same table, and a test compares the two.
+ */
+#include "base/mem.h"
+#include "core/handover/transition_rules.h"
+
+typedef const struct transition_question Q;
+
+#define MOST_ARMINGS 7
+#define MOST_STOPS   3
+
+/* ---- the candidate ---- */
+
+static bool is_prepared(Q *q)
+{
+	return q->facts->prepared;
+}
+
+static bool is_gone(Q *q)
+{
+	return q->facts->gone;
+}
+
+static bool has_failed(Q *q)
+{
+	return q->facts->failed;
+}
+
+static bool is_lost(Q *q)
+{
+	return q->facts->failed || q->facts->gone;
+}
+
+static bool shadows(Q *q)
+{
+	return q->facts->shadowing || q->facts->caught_up;
+}
+
+static bool is_followed(Q *q)
+{
+	return q->facts->follows;
+}
+
+static bool has_ended(Q *q)
+{
+	return q->facts->ended;
+}
+
+/* ---- the job, and what is wanted ---- */
+
+static bool is_late(Q *q)
+{
+	return q->facts->late;
+}
+
+/* What ends it at once as long as nothing is held back anywhere. */
+static bool is_overruled(Q *q)
+{
+	return q->facts->parks || q->facts->abort || q->facts->ended_badly;
+}
+
+static bool is_braked_or_overruled(Q *q)
+{
+	return q->facts->brake || is_overruled(q);
+}
+
+static bool is_replaced_or_overruled(Q *q)
+{
+	return q->facts->replaced || is_overruled(q);
+}
+
+static bool is_anything_else_wanted(Q *q)
+{
+	return q->facts->replaced || is_braked_or_overruled(q);
+}
+
+static bool work_failed(Q *q)
+{
+	return q->facts->work == WORK_FAILED;
+}
+
+static bool work_is_done(Q *q)
+{
+	return q->facts->work == WORK_DONE;
+}
+
+/* What its gates have seen until then has to be known. */
+static bool is_seeded(Q *q)
+{
+	if (q->policy->gate == TRANSITION_GATE_DREY && !q->facts->gate->known)
+		return false;
+	return work_is_done(q);
+}
+
+/* A job that fails over right before it is stopped is stopped where it came back. */
+static bool has_stopped_behind(Q *q)
+{
+	/* MUT: the job is granted although it was stopped before the cut */
+	if (q->policy->gate == TRANSITION_GATE_DREY && !q->facts->made_behind)
+		return false;
+	return work_is_done(q);
+}
+
+static bool lost_without_work(Q *q)
+{
+	return is_lost(q) && q->facts->work != WORK_RUNNING;
+}
+
+/* ---- the cut ---- */
+
+/*
+ * The job here may have to start again from the seed. A job that fails over behind the seed aborts what it had
+ * written before it, and writes that again; started from the seed then, it would not. So it has to have
+ * committed all that it had seen by then. The id of a checkpoint does not show that: a job that was set back
+ * gives out higher ids before it is where it was.
+ */
+static bool seed_is_behind(Q *q)
+{
+	int64_t seen_unix_ms = q->handover->transition.seen_unix_ms;
+
+	return seen_unix_ms && gate_has_committed(q->facts->gate, seen_unix_ms);
+}
+
+static bool may_cross(Q *q)
+{
+	/* MUT: the cut comes before the job has a checkpoint since the seed */
+	if (q->policy->gate == TRANSITION_GATE_DREY && !seed_is_behind(q))
+		return false;
+	return q->facts->caught_up && q->facts->runs && !q->facts->brake &&
+	       (!q->policy->manual || q->facts->promoted || q->handover->transition.promoted);
+}
+
+static bool may_cross_ungated(Q *q)
+{
+	return q->policy->gate == TRANSITION_GATE_NONE && may_cross(q);
+}
+
+static bool candidate_refuses(Q *q)
+{
+	struct gate_order order = transition_candidate_order(q->handover, q->policy);
+
+	return gate_has_refused(q->facts->candidate_gate, &order);
+}
+
+/* More than doubling the lead again will help. */
+static bool candidate_refuses_often(Q *q)
+{
+	return q->handover->transition.armings >= MOST_ARMINGS && candidate_refuses(q);
+}
+
+static bool candidate_is_armed(Q *q)
+{
+	struct gate_order order = transition_candidate_order(q->handover, q->policy);
+
+	return order.word == GATE_ARM_GREEN && gate_has_taken(q->facts->candidate_gate, &order);
+}
+
+static bool flip_has_cut(Q *q)
+{
+	return q->policy->gate == TRANSITION_GATE_FLIP && q->facts->flip_toggle_unix_ms > 0;
+}
+
+static bool owner_is_armed(Q *q)
+{
+	struct gate_order order = transition_owner_order(q->handover, q->policy);
+
+	return order.word == GATE_ARM_BLUE && gate_has_taken(q->facts->gate, &order);
+}
+
+static bool has_crossed(Q *q)
+{
+	if (q->policy->gate == TRANSITION_GATE_FLIP)
+		return q->facts->flip_crossed && q->facts->settled;
+	return q->facts->settled &&
+	       gate_is_behind(q->facts->gate, q->handover->transition.toggle_unix_ms,
+			      q->policy->idle_passes);
+}
+
+/* The candidate cannot go on, or not in time; or this job cannot, and what it was to write is not
+ * written. */
+static bool cannot_go_on(Q *q)
+{
+	return q->facts->failed || q->facts->abort || q->facts->late || q->facts->ended_badly;
+}
+
+/* Then it is given up, unless people want to wait for the candidate. An abort is a person's word. */
+static bool is_given_up(Q *q)
+{
+	if (!cannot_go_on(q))
+		return false;
+	return q->facts->abort || q->facts->ended_badly || q->policy->after_cut == AFTER_CUT_REPLAY;
+}
+
+/* What the candidate does not write is committed: below the cut, or without one what was written before the
+ * seed. */
+static bool owes_nothing(Q *q)
+{
+	const struct transition *transition = &q->handover->transition;
+
+	/* MUT: without a cut nothing is owed */
+	if (!transition->toggle_unix_ms)
+		return seed_is_behind(q);
+	return gate_has_committed(q->facts->gate, transition->toggle_unix_ms);
+}
+
+static bool has_ended_behind(Q *q)
+{
+	return q->facts->ended_badly && owes_nothing(q);
+}
+
+/* A stop that is under way cannot be taken back, and one that fails is no reason to give up. */
+static bool is_given_up_unstopped(Q *q)
+{
+	if (q->facts->work == WORK_RUNNING || q->facts->work == WORK_DONE)
+		return false;
+	return is_given_up(q) && (is_lost(q) || !q->facts->late);
+}
+
+static bool is_behind(Q *q)
+{
+	if (q->policy->gate != TRANSITION_GATE_DREY)
+		return true;
+	return gate_is_behind(q->facts->gate, q->handover->transition.toggle_unix_ms,
+			      q->policy->idle_passes);
+}
+
+/*
+ * Whom the job is stopped for has to be there: after that it only goes forward. And the job may have failed
+ * over to before the cut since it had crossed it.
+ */
+static bool may_stop(Q *q)
+{
+	/* MUT: the job is stopped for a candidate that is gone */
+	if (is_lost(q))
+		return false;
+	/* MUT: the job is stopped although it went back behind the cut */
+	if (!is_behind(q))
+		return false;
+	return q->facts->runs;
+}
+
+static bool may_stop_again(Q *q)
+{
+	return may_stop(q) && (q->facts->work == WORK_NONE || q->facts->work == WORK_FAILED);
+}
+
+static bool may_end_unstopped(Q *q)
+{
+	return may_stop_again(q) && q->facts->stop_failures >= MOST_STOPS && owes_nothing(q);
+}
+
+/* ---- giving it up ---- */
+
+static bool is_open(Q *q)
+{
+	struct gate_order open = transition_owner_order(q->handover, q->policy);
+
+	return !q->handover->transition.opened &&
+	       (q->policy->gate != TRANSITION_GATE_DREY || gate_has_taken(q->facts->gate, &open));
+}
+
+/* What was held back until the gate was open is written by nobody, if the candidate's job ends now. */
+static bool is_open_and_whole(Q *q)
+{
+	/* what gates of FLIP-504 have held back is not known */
+	bool unknown =
+		q->policy->gate == TRANSITION_GATE_FLIP && q->handover->transition.toggle_unix_ms;
+
+	/* MUT: what was held back is not looked at when the cut is given up */
+	if (unknown || q->facts->gate->withheld_above)
+		return false;
+	return is_open(q);
+}
+
+static bool is_open_or_ended(Q *q)
+{
+	return is_open(q) || (!q->handover->transition.opened && q->facts->ended_badly);
+}
+
+static bool replays(Q *q)
+{
+	const struct transition *transition = &q->handover->transition;
+
+	return transition->opened && transition->replay.path && !transition->replayed;
+}
+
+static bool is_replayed(Q *q)
+{
+	return replays(q) && q->facts->replaying && q->facts->runs;
+}
+
+static bool replay_is_missing(Q *q)
+{
+	return replays(q) && q->facts->replay_missing;
+}
+
+/* Its checkpoints push out the one that it is to start from. */
+static bool must_end(Q *q)
+{
+	return replays(q) && q->facts->lives && !q->facts->replaying;
+}
+
+static bool must_restart(Q *q)
+{
+	/* MUT: the job starts again while the candidate's still writes */
+	if (!has_ended(q))
+		return false;
+	return replays(q) && !q->facts->lives;
+}
+
+static bool is_over(Q *q)
+{
+	const struct transition *transition = &q->handover->transition;
+
+	return transition->opened && has_ended(q) &&
+	       (!transition->replay.path || transition->replayed);
+}
+
+/* ---- the rules ---- */
+
+#define IN(from) .state = TRANSITION_##from
+#define TO(to)   .next = TRANSITION_##to
+
+#define LOST_WHEN "the candidate is gone, or says that it cannot"
+#define LOST_WHY  "the candidate is gone, or cannot go on"
+#define WISH_WHY  "something else is wanted, or the job has ended"
+#define GIVEN_UP                                                                                   \
+	"the candidate cannot go on or the deadline has passed, and `afterCut` is `replay`; the job has ended; or a person gives it up"
+#define GIVEN_UP_WHY "after the cut the candidate did not go on in time, or was given up"
+
+static const struct transition_rule rules[] = {
+	{IN(OFFERED), is_late, TO(REFUSED), .counts = true, .when = "the deadline has passed",
+	 .why = "the candidate was not prepared within handover.prepareDeadline"},
+	{IN(OFFERED), has_failed, TO(NONE), .counts = true,
+	 .when = "the candidate says that it cannot", .why = "the new version cannot be prepared"},
+	{IN(OFFERED), is_gone, TO(NONE), .when = "the candidate is gone",
+	 .why = "the candidate is gone, or not wanted any more"},
+	{IN(OFFERED), is_anything_else_wanted, TO(NONE),
+	 .when = "suspended, cancelled, do-not-restart or another version is wanted; or the job has ended",
+	 .why = WISH_WHY},
+	{IN(OFFERED), is_prepared, TO(SEEDING), .act = ACT_SAVE,
+	 .when = "the candidate is prepared", .why = "a savepoint for the candidate is taken"},
+
+	{IN(SEEDING), work_failed, TO(OFFERED), .counts = true, .when = "the savepoint has failed",
+	 .why = "the savepoint for the candidate has failed"},
+	{IN(SEEDING), is_anything_else_wanted, TO(ABORTING),
+	 .when = "suspended, cancelled, do-not-restart or another version is wanted; a person gives it up; or the job has ended",
+	 .why = WISH_WHY},
+	{IN(SEEDING), is_late, TO(ABORTING), .counts = true, .when = "the deadline has passed",
+	 .why = "the savepoint for the candidate was not taken in time"},
+	{IN(SEEDING), lost_without_work, TO(NONE),
+	 .when = LOST_WHEN ", and no savepoint is under way", .why = LOST_WHY},
+	{IN(SEEDING), is_seeded, TO(SEEDED),
+	 .when = "the savepoint is there, verified, and the gates have reported",
+	 .why = "the candidate starts its job"},
+
+	{IN(SEEDED), is_anything_else_wanted, TO(ABORTING),
+	 .when = "suspended, cancelled, do-not-restart or another version is wanted; a person gives it up; or the job has ended",
+	 .why = WISH_WHY},
+	{IN(SEEDED), is_lost, TO(ABORTING), .counts = true, .when = LOST_WHEN, .why = LOST_WHY},
+	{IN(SEEDED), is_late, TO(ABORTING), .counts = true, .when = "the deadline has passed",
+	 .why = "the candidate's job did not run in time"},
+	{IN(SEEDED), shadows, TO(SHADOW), .when = "the candidate's job runs, from the seed",
+	 .why = "the candidate's job catches up"},
+
+	{IN(SHADOW), is_replaced_or_overruled, TO(ABORTING),
+	 .when = "suspended, cancelled or another version is wanted; a person gives it up; or the job has ended",
+	 .why = WISH_WHY},
+	{IN(SHADOW), is_lost, TO(ABORTING), .counts = true, .when = LOST_WHEN, .why = LOST_WHY},
+	{IN(SHADOW), is_late, TO(ABORTING), .counts = true, .when = "the deadline has passed",
+	 .why = "the candidate's job did not catch up in time"},
+	{IN(SHADOW), may_cross_ungated, TO(ENDING), .act = ACT_STOP,
+	 .when = "`gate: none`; the candidate has caught up, the job runs, and the cut may come",
+	 .why = "the job is being stopped"},
+	{IN(SHADOW), may_cross, TO(ARMING), .act = ACT_CUT,
+	 .when = "the candidate has caught up, the job runs and has committed all that it had seen at the seed, do-not-restart is off, and the cut may come",
+	 .why = "the candidate's gates are told the cut"},
+
+	{IN(ARMING), is_overruled, TO(ABORTING),
+	 .when = "suspended or cancelled is wanted; a person gives it up; or the job has ended",
+	 .why = WISH_WHY},
+	{IN(ARMING), is_lost, TO(ABORTING), .counts = true, .when = LOST_WHEN, .why = LOST_WHY},
+	{IN(ARMING), candidate_refuses_often, TO(ABORTING), .counts = true,
+	 .when = "a gate of the candidate has held back a record at or above the cut, for the eighth time",
+	 .why = "each cut came too late for the candidate's gates"},
+	{IN(ARMING), candidate_refuses, TO(SHADOW),
+	 .when = "a gate of the candidate has held back a record at or above the cut",
+	 .why = "the cut came too late, and a later one is chosen"},
+	{IN(ARMING), is_late, TO(SHADOW), .counts = true, .when = "the deadline has passed",
+	 .why = "the candidate's gates did not acknowledge the cut in time"},
+	{IN(ARMING), flip_has_cut, TO(CROSSING),
+	 .when = "`gate: flip`, and its gates have chosen the cut",
+	 .why = "the records are divided at the cut"},
+	{IN(ARMING), candidate_is_armed, TO(ARMED),
+	 .when = "all gates of the candidate have acknowledged the cut",
+	 .why = "the gates here are told the cut"},
+
+	{IN(ARMED), is_given_up, TO(ABORTING), .counts = true, .when = GIVEN_UP,
+	 .why = GIVEN_UP_WHY},
+	{IN(ARMED), is_followed, TO(ARMED), .act = ACT_NAME,
+	 .when = "another pod of the candidate's template is there",
+	 .why = "another pod of the candidate's version goes on"},
+	{IN(ARMED), owner_is_armed, TO(CROSSING),
+	 .when = "all gates here have acknowledged the cut",
+	 .why = "the records are divided at the cut"},
+
+	{IN(CROSSING), is_given_up, TO(ABORTING), .counts = true, .when = GIVEN_UP,
+	 .why = GIVEN_UP_WHY},
+	{IN(CROSSING), is_followed, TO(CROSSING), .act = ACT_NAME,
+	 .when = "another pod of the candidate's template is there",
+	 .why = "another pod of the candidate's version goes on"},
+	{IN(CROSSING), has_crossed, TO(CROSSED),
+	 .when = "every gate here is behind the cut, for `settle`",
+	 .why = "nothing below the cut is owed any more"},
+
+	{IN(CROSSED), has_ended_behind, TO(GRANTED), .act = ACT_GRANT,
+	 .when = "the job has ended, and all below the cut was committed",
+	 .why = "the job has ended behind the cut"},
+	{IN(CROSSED), is_given_up, TO(ABORTING), .counts = true, .when = GIVEN_UP,
+	 .why = GIVEN_UP_WHY},
+	{IN(CROSSED), is_followed, TO(CROSSED), .act = ACT_NAME,
+	 .when = "another pod of the candidate's template is there",
+	 .why = "another pod of the candidate's version goes on"},
+	{IN(CROSSED), may_stop, TO(ENDING), .act = ACT_STOP,
+	 .when = "the job runs behind the cut, and the candidate is there",
+	 .why = "the job is being stopped"},
+
+	{IN(ENDING), has_stopped_behind, TO(GRANTED), .act = ACT_GRANT,
+	 .when = "the job has finished with its savepoint, which is behind the cut",
+	 .why = "the job has stopped"},
+	{IN(ENDING), work_is_done, TO(ENDING), .act = ACT_GO_ON,
+	 .when = "the job has finished with its savepoint, which is not",
+	 .why = "the job was stopped before the cut, and goes on"},
+	{IN(ENDING), has_ended_behind, TO(GRANTED), .act = ACT_GRANT,
+	 .when = "the job has ended, and all below the cut was committed",
+	 .why = "the job has ended behind the cut"},
+	{IN(ENDING), is_given_up_unstopped, TO(ABORTING), .counts = true,
+	 .when = "the same, except for a deadline while the candidate is there; and no stop is under way",
+	 .why = GIVEN_UP_WHY},
+	{IN(ENDING), is_followed, TO(ENDING), .act = ACT_NAME,
+	 .when = "another pod of the candidate's template is there",
+	 .why = "another pod of the candidate's version goes on"},
+	{IN(ENDING), may_end_unstopped, TO(ENDING), .act = ACT_END,
+	 .when = "three stops have failed, and all below the cut was committed",
+	 .why = "the job is ended without a savepoint"},
+	{IN(ENDING), may_stop_again, TO(ENDING), .act = ACT_STOP,
+	 .when = "the job runs behind the cut, the candidate is there, and no stop is under way",
+	 .why = "the job is being stopped, again"},
+
+	{IN(ABORTING), is_replayed, TO(ABORTING), .act = ACT_REPLAYED,
+	 .when = "the job runs from the replay point",
+	 .why = "what was held back is written again"},
+	{IN(ABORTING), is_over, TO(NONE),
+	 .when = "the output here is open, the candidate's job has ended, and the job runs from the replay point if there is one",
+	 .why = "the transition was given up"},
+	{IN(ABORTING), replay_is_missing, TO(ABORTING), .act = ACT_REPLAY,
+	 .when = "the replay point is not there any more",
+	 .why = "the replay point is gone, and another one is chosen"},
+	{IN(ABORTING), must_end, TO(ABORTING), .act = ACT_END,
+	 .when = "there is a replay point, and the job that runs was not started for that",
+	 .why = "the job starts again from before the cut"},
+	{IN(ABORTING), must_restart, TO(ABORTING), .act = ACT_RESTART,
+	 .when = "there is a replay point, and neither job runs",
+	 .why = "the job starts again from before the cut"},
+	{IN(ABORTING), is_open_and_whole, TO(ABORTING), .act = ACT_OPENED,
+	 .when = "all gates here are open, and nothing was held back",
+	 .why = "the candidate's job is to end"},
+	{IN(ABORTING), is_open_or_ended, TO(ABORTING), .act = ACT_REPLAY,
+	 .when = "they are open, and something was held back; or the job has ended",
+	 .why = "the candidate's job is to end, and this one to start again from before the cut"},
+};
+
+bool transition_owner(const struct handover *handover, const struct transition_facts *facts,
+		      const struct transition_policy *policy, struct transition_move *ret_move)
+{
+	enum transition_state state = transition_of(handover);
+	const struct transition_question q = {handover, facts, policy};
+
+	for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
+		const struct transition_rule *rule = &rules[i];
+
+		if (rule->state != state || !rule->holds(&q))
+			continue;
+		*ret_move = (struct transition_move){.state = rule->next,
+						     .act = rule->act,
+						     .counts = rule->counts,
+						     .why = rule->why};
+		return true;
+	}
+	return false;
+}
+
+const struct transition_rule *transition_owner_rules(size_t *ret_count)
+{
+	*ret_count = ARRAY_LEN(rules);
+	return rules;
+}
