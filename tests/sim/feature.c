@@ -17,10 +17,10 @@ static const char *const names[FEATURE_COUNT] = {
 	[FEATURE_SPARE] = "spare",       [FEATURE_STALL] = "stall",
 	[FEATURE_HANDOVER] = "handover", [FEATURE_CHECKPOINT] = "checkpoint",
 	[FEATURE_STOPS] = "stops",       [FEATURE_RESCALE] = "rescale",
-	[FEATURE_LEASE] = "lease",
+	[FEATURE_LEASE] = "lease",       [FEATURE_BLUEGREEN] = "bluegreen",
 };
 
-/* hand-overs are a world of their own */
+/* hand-overs and transitions are worlds of their own */
 #define ALL ((1U << FEATURE_HANDOVER) - 1)
 
 bool features_parse(const char *text, unsigned *ret_features)

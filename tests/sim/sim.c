@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "tests/sim/bluegreen.h"
 #include "tests/sim/sim.h"
 
 /* In one of this many histories, every journal write is encoded and decoded, not only what an agent reads. */
@@ -36,9 +37,23 @@ static void print_figures(const struct figures *f)
 		printf("# %" PRIu64 " hand-overs, %" PRIu64 " returned, %" PRIu64
 		       " forced, %" PRIu64 " upgrades\n",
 		       f->handovers, f->returned, f->forced, f->upgrades);
+	if (f->transitions)
+		printf("# %" PRIu64 " transitions, %" PRIu64 " given up, %" PRIu64
+		       " jobs started again from before the cut, %" PRIu64
+		       " versions refused, %" PRIu64 " records written twice and reported\n",
+		       f->transitions, f->given_up, f->replayed, f->refused, f->doubled);
 	if (f->spares)
 		printf("# %" PRIu64 " spares, %" PRIu64 " launches in one\n", f->spares,
 		       f->spare_launches);
+}
+
+static bool run(uint64_t seed, unsigned features, bool verbose, struct memory *memory,
+		struct figures *figures, char failure[600])
+{
+	if (features & (1U << FEATURE_BLUEGREEN))
+		return bluegreen_run(seed, verbose, figures, failure);
+	return world_run(seed, features, verbose, seed % AS_TEXT_EVERY == 0, memory, figures,
+			 failure);
 }
 
 static int one_history(uint64_t seed, unsigned features)
@@ -49,8 +64,7 @@ static int one_history(uint64_t seed, unsigned features)
 	bool well;
 
 	memory_init(&memory);
-	well = world_run(seed, features, true, seed % AS_TEXT_EVERY == 0, &memory, &figures,
-			 failure);
+	well = run(seed, features, true, &memory, &figures, failure);
 	memory_release(&memory);
 	printf("seed %" PRIu64 ": %s\n", seed, well ? "all is well" : failure);
 	return well ? 0 : 1;
@@ -62,7 +76,7 @@ static int usage(void)
 		"usage: sim [--first N] [--seeds N] [--seconds N] [--keep-going]\n"
 		"                                                    many histories, figures\n"
 		"       sim --seed N [--verbose]                     one, told in full\n"
-		"       --world none|all|NAME,...                    with these features: rollback, moved, lines, rivals, spare, lease; or handover\n");
+		"       --world none|all|NAME,...                    with these features: rollback, moved, lines, rivals, spare, lease; or handover; or bluegreen\n");
 	return 2;
 }
 
@@ -82,8 +96,7 @@ static int many(uint64_t first, uint64_t count, unsigned features, double most_s
 		    seconds(CLOCK_MONOTONIC) - begin > most_seconds)
 			break;
 		done++;
-		if (world_run(seed, features, false, seed % AS_TEXT_EVERY == 0, &memory, &figures,
-			      failure))
+		if (run(seed, features, false, &memory, &figures, failure))
 			continue;
 		failed++;
 		printf("seed %" PRIu64 ": %s\n", seed, failure);

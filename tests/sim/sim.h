@@ -25,6 +25,7 @@
  *   deployment.c  the pods of a Deployment, and its controller
  *   handover.c    what pods share, and what must be true of them: the candidate's ConfigMap, the leader locks
  *   standby.c     an agent that is not the owner: executes its effects
+ *   bluegreen*.c  a simulator of its own, of transitions; see bluegreen.h
  *
  * A history has two parts. Until `calm` everything may fail. Then nothing fails any more, a person
  * states the desired state once more, and it must be reached.
@@ -176,6 +177,7 @@ enum feature {
 	FEATURE_RESCALE, /* requests for another parallelism; see rescale.c. The same */
 	/* a Deployment whose pods hand over; see deployment.c. Only when it is named, and alone */
 	FEATURE_HANDOVER,
+	FEATURE_BLUEGREEN, /* a simulator of its own; see bluegreen.h. The same */
 	FEATURE_COUNT,
 };
 
@@ -525,6 +527,8 @@ struct figures {
 		container_deaths, holds, failures, finished, suspended, fenced, requests, damaged,
 		mismatches, continued, journals_changed, replaced, spares, spare_launches,
 		handovers, returned, forced, upgrades, asked, rescales, leases;
+	/* bluegreen: transitions that were done, given up, ...; records written twice */
+	uint64_t transitions, given_up, replayed, refused, doubled;
 	uint64_t hash; /* hash of everything that has happened */
 };
 

@@ -7,7 +7,7 @@ SEEDS=${SIM_SEEDS:-20000}
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
-echo 1..5
+echo 1..6
 half() { # FIRST: half of them from there on
 	"$BUILD/tests/sim/sim" --first "$1" --seeds $((SEEDS / 2)) >"$out/$1" 2>&1
 }
@@ -49,4 +49,11 @@ if "$BUILD/tests/sim/sim" --world handover --seeds $((SEEDS / 10)) >"$out/handov
 else
 	echo "not ok 5 - $((SEEDS / 10)) histories with several pods keep the promise"
 	grep -m 1 '^seed ' "$out/handover" | sed 's/^/# /'
+fi
+
+if "$BUILD/tests/sim/sim" --world bluegreen --seeds $((SEEDS / 10)) >"$out/bluegreen" 2>&1; then
+	echo "ok 6 - in $((SEEDS / 10)) histories with two jobs and their gates each record is written once, or as often as is said"
+else
+	echo "not ok 6 - in $((SEEDS / 10)) histories with two jobs and their gates each record is written once, or as often as is said"
+	grep -m 1 '^seed ' "$out/bluegreen" | sed 's/^/# /'
 fi

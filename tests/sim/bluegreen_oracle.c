@@ -1,0 +1,129 @@
+/*
+ * What must be true of a transition: each record is written once, or as often as the transition says; who
+ * writes the journal may do so; and an end that was recorded stays an end.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tests/sim/bluegreen.h"
+
+#define OPEN_WITHIN_MS (20 * BG_SECOND)
+
+/* The outputs of a job that was given up: what the owner's writes as well is no surprise. */
+static void give_up(struct bg_world *w, int side)
+{
+	struct bg_job *job = &w->sides[side].job;
+
+	for (size_t i = 0; i < job->out_count; i++) {
+		const struct bg_out *out = &job->outs[i];
+
+		if (!out->committed)
+			continue;
+		w->count[out->split][out->record]--;
+		w->given_up[out->split][out->record]++;
+	}
+	job->out_count = 0;
+}
+
+static void seed_is_kept(struct bg_world *w)
+{
+	const struct handover *handover = &w->store.handover;
+
+	/* the owner's retention, at any time: all savepoints but those that are kept */
+	for (int i = 0; i < w->snap_count; i++) {
+		char path[16];
+
+		snprintf(path, sizeof(path), "%d", i);
+		if (w->snaps[i].savepoint && w->snaps[i].complete &&
+		    i != bg_newest(w, w->store.owner_side) && !transition_keeps(handover, path) &&
+		    transition_of(handover) > TRANSITION_SEEDED)
+			w->snaps[i].deleted = true;
+	}
+}
+
+void bg_stored(struct bg_world *w, const struct bg_journal *before, int uid)
+{
+	const struct handover *handover = &w->store.handover;
+	enum transition_state was = transition_of(&before->handover);
+	enum transition_state now = transition_of(handover);
+	bool succeeds = before->owner_side == w->store.owner_side; /* that one is gone */
+
+	if (before->owner_uid && uid != before->owner_uid && !succeeds && was != TRANSITION_GRANTED)
+		bg_fail(w, "pod %d writes the journal of pod %d", uid, before->owner_uid);
+	if (was == now)
+		return;
+	w->changed_ms = w->now_ms;
+	if (now == TRANSITION_GRANTED) {
+		snprintf(w->ended_id, sizeof(w->ended_id), "%s", handover->id);
+		w->ended_side = before->owner_side;
+	}
+	if (now == TRANSITION_DONE) {
+		w->done++;
+		w->reported += handover->transition.above + handover->transition.below;
+	}
+	w->refused += now == TRANSITION_REFUSED;
+	if (was == TRANSITION_ABORTING &&
+	    (now == TRANSITION_NONE || handover->state != HANDOVER_OFFERED)) {
+		w->aborted++;
+		w->abort = false;
+		give_up(w, !w->store.owner_side);
+	}
+	seed_is_kept(w);
+}
+
+static bool is_word(const struct bg_job *job, enum gate_word word, int splits)
+{
+	for (int s = 0; s < splits; s++)
+		if (job->tasks[s].order.word != word)
+			return false;
+	return true;
+}
+
+void bg_judge(struct bg_world *w)
+{
+	const struct handover *handover = &w->store.handover;
+	const struct bg_job *owner = &w->sides[w->store.owner_side].job;
+	enum transition_state state = transition_of(handover);
+
+	if (*w->ended_id && xstris(handover->id, w->ended_id) && w->sides[w->ended_side].job.alive)
+		bg_fail(w, "side %d has ended in this transition, and runs again", w->ended_side);
+	/* at rest everything passes: a job that is later restored from older state must not hold back */
+	if ((state == TRANSITION_DONE || state == TRANSITION_NONE || state == TRANSITION_REFUSED) &&
+	    owner->running && w->now_ms > owner->run_ms + OPEN_WITHIN_MS &&
+	    w->sides[w->store.owner_side].pod.agent.owns &&
+	    w->now_ms > w->sides[w->store.owner_side].pod.agent.born_ms + OPEN_WITHIN_MS &&
+	    w->now_ms > w->changed_ms + OPEN_WITHIN_MS && !is_word(owner, GATE_OPEN, w->splits))
+		bg_fail(w, "no transition is under way, and the gates are not open");
+}
+
+/* ---- the end ---- */
+
+void bg_judge_end(struct bg_world *w)
+{
+	enum transition_state state = transition_of(&w->store.handover);
+	int64_t doubled = 0;
+
+	if (state != TRANSITION_NONE && state != TRANSITION_DONE && state != TRANSITION_REFUSED)
+		bg_fail(w, "the transition is %s, and does not end: %s",
+			transition_state_name(state), w->store.handover.why);
+	for (int s = 0; s < w->splits; s++)
+		for (int r = 0; r < w->records; r++) {
+			int count = w->count[s][r];
+
+			if (w->is_late[s][r])
+				continue;
+			if (!count && !w->given_up[s][r])
+				bg_fail(w, "record %d of split %d (time %d) is lost", r, s,
+					(int)(bg_time_of(w, s, r) - BG_TIME_ORIGIN));
+			if (count > 1 && !w->again[s][r]) {
+				doubled++;
+				bg_say(w, "record %d of split %d (time %d) is doubled", r, s,
+				       (int)(bg_time_of(w, s, r) - BG_TIME_ORIGIN));
+			}
+		}
+	w->doubled += doubled;
+	if (w->policy.gate == TRANSITION_GATE_DREY && doubled > w->reported)
+		bg_fail(w, "%d records are written twice, and %d are reported", (int)doubled,
+			(int)w->reported);
+}
