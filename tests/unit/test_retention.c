@@ -191,6 +191,21 @@ JOURNAL_TEST(what_somebody_names_stays)
 	CHECK_STR(next(journal, (struct retention){.keep_count = 1}), "/sp/2");
 }
 
+JOURNAL_TEST(what_a_transition_depends_on_stays_until_it_is_over)
+{
+	struct handover *handover = &journal->handover;
+
+	xstrset(&handover->id, "h2-0");
+	xstrset(&handover->transition.id, "h2-0");
+	xstrset(&handover->transition.seed.path, "/sp/5");
+	handover->transition.state = TRANSITION_CROSSING;
+	handover->state = HANDOVER_OFFERED;
+	CHECK_STR(next(journal, (struct retention){.keep_count = 2}), "/sp/4");
+	handover->transition.state = TRANSITION_DONE;
+	handover->state = HANDOVER_DONE;
+	CHECK_STR(next(journal, (struct retention){.keep_count = 2}), "/sp/5");
+}
+
 TEST(an_application_that_never_ran_disposes_of_nothing)
 {
 	struct journal journal;

@@ -381,7 +381,9 @@ static void dispatch(struct lifecycle *life, const struct event *event)
 		on_inspected(life, event);
 		break;
 	case EVENT_CONTROL:
-		on_control(life, event);
+		/* MUT: a job in the shadow follows what people request of the owner */
+		if (!life->config->handover.shadow)
+			on_control(life, event);
 		break;
 	case EVENT_STOPPING:
 		on_stopping(life, event->stopping.grace_left_ms, event->stopping.upgrade);

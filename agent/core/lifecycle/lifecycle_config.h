@@ -54,6 +54,9 @@ struct handover_config {
 	int64_t takeover_ms;
 	int64_t tries; /* to the same version */
 	bool return_on_failure;
+	/* This job runs in the shadow (transition.h), by the journal of a candidate: it takes no savepoints by
+	 * schedule, deletes nothing, and follows no requests, which are for the owner */
+	bool shadow;
 };
 
 struct lifecycle_config {

@@ -137,6 +137,9 @@ static void schedule_after(struct lifecycle *life, int64_t pause_ms)
 	/* MUT: a savepoint is planned while the container ends */
 	if (life->terminating) /* it would never start, and its due time would wake us up forever */
 		return;
+	/* MUT: a job in the shadow takes savepoints by schedule */
+	if (life->config->handover.shadow)
+		return;
 	for (size_t i = 0; i < journal->snapshot_count; i++)
 		if (journal->snapshots[i].kind == SNAPSHOT_SAVEPOINT &&
 		    journal->snapshots[i].completed_unix_ms > last_unix_ms)

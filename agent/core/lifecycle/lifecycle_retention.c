@@ -28,6 +28,9 @@ static void begin_disposal(struct lifecycle *life, const struct snapshot *oldest
  * briefly. */
 void retention_pursue(struct lifecycle *life)
 {
+	/* MUT: a job in the shadow deletes savepoints of the owner */
+	if (life->config->handover.shadow)
+		return;
 	if (life->disposing || life->keeper || life->disposal_ms ||
 	    life->seen.state != JOB_RUNNING || !life->seen.reachable ||
 	    life->phase != PHASE_RUNNING)

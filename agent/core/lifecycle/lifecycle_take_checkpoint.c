@@ -78,7 +78,7 @@ static void schedule_full(struct lifecycle *life, int64_t pause_ms)
 	int64_t since_unix_ms = life->now_unix_ms, due_unix_ms;
 
 	life->checkpoint.due_ms = 0;
-	if (life->terminating)
+	if (life->terminating || life->config->handover.shadow)
 		return;
 	/* a job that never runs for a whole interval gets one anyway */
 	if (journal->launch_count && journal->launches[0].proven_unix_ms)

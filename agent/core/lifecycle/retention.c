@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "core/handover/transition.h"
+
 static bool subject_to(const struct retention *retention, const struct snapshot *snapshot)
 {
 	if (snapshot->kind != SNAPSHOT_SAVEPOINT)
@@ -84,6 +86,9 @@ static bool is_origin(const struct journal *journal, const struct snapshot *snap
 
 static bool is_named(const struct journal *journal, const struct snapshot *snapshot)
 {
+	/* MUT: a savepoint goes that a transition depends on */
+	if (transition_keeps(&journal->handover, snapshot->path))
+		return true;
 	return is_origin(journal, snapshot) || names(journal->intent.restore.path, snapshot) ||
 	       names(journal->operation.path, snapshot) ||
 	       names(journal->last_operation.location, snapshot);

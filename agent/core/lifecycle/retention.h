@@ -3,7 +3,7 @@
  *
  * Only savepoints that drey itself made and recorded are ever named; by default only periodic ones.
  * Always kept: the newest verified savepoint, by date and by id, the result of the last operation,
- * what an intent or the operation in flight names, and everything while the current launch has not
+ * what an intent, the operation in flight or a transition names, and everything while the current launch has not
  * completed a checkpoint of its own: until then its restore point, and older snapshots, are the
  * only fallback. Flink does the deleting (savepoint-disposal); the journal records it first.
  */
