@@ -1,6 +1,6 @@
 /*
  * What the owner does next in a transition: for each state the first rule that is true decides.
- * docs/transition.md has the same table, and a test compares the two.
+ * docs/development/transition.md has the same table, and a test compares the two.
  */
 #include "base/mem.h"
 #include "core/handover/transition_rules.h"

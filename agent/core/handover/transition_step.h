@@ -1,6 +1,6 @@
 /*
  * transition_step - what the owner and the candidate do next in a transition. Pure: two tables of
- * rules, from the state on record and what each of them knows; docs/transition.md has them.
+ * rules, from the state on record and what each of them knows; docs/development/transition.md has them.
  *
  * Neither has a memory of its own. The state is in the journal, and facts are what is true now, so an
  * agent that comes back goes on where the last one was. The owner applies its move, writes the journal,
