@@ -110,22 +110,31 @@ static void add_operations(struct rows *rows, const struct status_view *view)
 	}
 }
 
+/* "StatefulSet a and 3 more". */
+static void add_scaled(struct rows *rows, const struct status_view *view)
+{
+	rows_add(rows, "%s %s", view->scale_kind, view->scale_name);
+	if (view->scale_objects > 1)
+		rows_add(rows, " and %" PRId64 " more", view->scale_objects - 1);
+}
+
 /* TaskManagers that are there, as usual, are nothing to speak of. */
 static void add_scale(struct rows *rows, const struct status_view *view)
 {
-	if (*view->scale_error) {
+	const char *is = view->scale_objects > 1 ? "are" : "is";
+
+	if (view->scale_objects) {
 		rows_begin(rows, "scale");
-		rows_add(rows, "cannot scale deployment %s: %s", view->scale_deployment,
-			 view->scale_error);
-	} else if (view->scale_contested) {
-		rows_begin(rows, "scale");
-		rows_add(rows, "deployment %s is left to others, who scale it up again and again",
-			 view->scale_deployment);
-	} else if (view->scale_replicas == 0 && view->scale_recorded > 0) {
-		rows_begin(rows, "scale");
-		rows_add(rows,
-			 "deployment %s is at 0; %" PRId64 " will be back before the next launch",
-			 view->scale_deployment, view->scale_recorded);
+		if (*view->scale_error)
+			rows_add(rows, "cannot scale ");
+		add_scaled(rows, view);
+		if (*view->scale_error)
+			rows_add(rows, ": %s", view->scale_error);
+		else if (view->scale_contested)
+			rows_add(rows, " %s left to others, who scale up again and again", is);
+		else
+			rows_add(rows, " %s at 0; %" PRId64 " will be back before the next launch",
+				 is, view->scale_back);
 	}
 	if (*view->spare) {
 		rows_begin(rows, "spare");

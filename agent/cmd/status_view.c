@@ -86,6 +86,49 @@ static int64_t phase_since(const char *phase, const struct json *transitions)
 	return since_unix_ms;
 }
 
+/* The worst first. */
+enum scale_rank {
+	SCALE_FINE,
+	SCALE_AT_0,
+	SCALE_CONTESTED,
+	SCALE_CANNOT,
+};
+
+static enum scale_rank scale_rank(const struct json *object)
+{
+	if (*text(object, "error"))
+		return SCALE_CANNOT;
+	if (json_bool_or(object, "contested", false))
+		return SCALE_CONTESTED;
+	return json_i64_or(object, "replicas", -1) == 0 && json_i64_or(object, "recorded", 0) > 0
+		       ? SCALE_AT_0
+		       : SCALE_FINE;
+}
+
+static void read_scale(const struct json *doc, struct status_view *view)
+{
+	const struct json *object, *list = json_get(doc, "scale");
+	enum scale_rank worst = SCALE_FINE;
+
+	view->scale_kind = view->scale_name = view->scale_error = "";
+	json_each (object, list) {
+		enum scale_rank rank = scale_rank(object);
+
+		if (rank > worst) {
+			worst = rank;
+			view->scale_kind = text(object, "kind");
+			view->scale_name = text(object, "name");
+			view->scale_error = text(object, "error");
+			view->scale_contested = rank == SCALE_CONTESTED;
+			view->scale_objects = view->scale_back = 0;
+		}
+		if (rank == worst && rank != SCALE_FINE) {
+			view->scale_objects++;
+			view->scale_back += json_i64_or(object, "recorded", 0);
+		}
+	}
+}
+
 void status_view_read(const struct json *doc, struct status_view *ret_view)
 {
 	const struct json *desired = json_get(doc, "desired");
@@ -95,7 +138,6 @@ void status_view_read(const struct json *doc, struct status_view *ret_view)
 	const struct json *checkpoint = json_get(doc, "lastCheckpoint");
 	const struct json *checkpoints = json_get(doc, "checkpoints");
 	const struct json *attempts = json_get(doc, "attempts");
-	const struct json *scale = json_get(doc, "scale");
 	struct status_view view = {
 		.application = text(doc, "application"),
 		.phase = text(doc, "phase"),
@@ -133,11 +175,6 @@ void status_view_read(const struct json *doc, struct status_view *ret_view)
 		.checkpoint_failures = json_i64_or(checkpoints, "failures", 0),
 		.checkpoint_interval_ms = json_i64_or(checkpoints, "intervalMs", 0),
 		.checkpoint_duration_ms = json_i64_or(checkpoints, "durationMs", 0),
-		.scale_deployment = text(scale, "deployment"),
-		.scale_error = text(scale, "error"),
-		.scale_replicas = json_i64_or(scale, "replicas", -1),
-		.scale_recorded = json_i64_or(scale, "recorded", -1),
-		.scale_contested = json_bool_or(scale, "contested", false),
 		.spare = text(json_get(doc, "spare"), "state"),
 		.spare_reason = text(json_get(doc, "spare"), "reason"),
 		.failures = json_i64_or(attempts, "failed", 0),
@@ -153,6 +190,7 @@ void status_view_read(const struct json *doc, struct status_view *ret_view)
 
 	read_launch(json_get(doc, "launch"), &view);
 	read_handover(doc, &view);
+	read_scale(doc, &view);
 	view.phase_unix_ms = phase_since(view.phase, view.transitions);
 	*ret_view = view;
 }

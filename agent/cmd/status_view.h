@@ -56,9 +56,12 @@ struct status_view {
 	int64_t returned_unix_ms;
 
 	/* the TaskManagers that drey scales; deployment "" = none; contested: others do */
-	const char *scale_deployment, *scale_error;
-	int64_t scale_replicas, scale_recorded; /* -1 = not known, or none */
+	/* of the objects of the TaskManagers: the first that drey cannot scale, or else leaves to others, or else has
+	 * scaled to 0, and how many such there are */
+	const char *scale_kind, *scale_name, *scale_error;
 	bool scale_contested;
+	int64_t scale_objects;            /* 0 = none of these */
+	int64_t scale_back;               /* of those at 0: so many TaskManagers will be back */
 	const char *spare, *spare_reason; /* "ready"; why there is none; "" = off */
 
 	int64_t failures, max_failures; /* failed attempts within the window of the limit */

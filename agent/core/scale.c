@@ -1,7 +1,5 @@
 #include "core/scale.h"
 
-#include <stddef.h>
-
 #include "core/pace.h"
 
 const char *const scale_words[] = {"parked", "finished", NULL};
@@ -116,6 +114,40 @@ struct scale_step scale_next(const struct scale *scale, int64_t now_ms)
 	if (!scale->known)
 		return step_of(SCALE_LOOK, 0);
 	return scale->goal == SCALE_DOWN ? next_down(scale, now_ms) : next_up(scale);
+}
+
+/* The sooner of both; -1: never. */
+static int64_t sooner_ms(int64_t a_ms, int64_t b_ms)
+{
+	return a_ms < 0 || (b_ms >= 0 && b_ms < a_ms) ? b_ms : a_ms;
+}
+
+struct scale_step scale_next_of(const struct scale *scales, size_t count, int64_t now_ms,
+				struct scale_step *ret_steps)
+{
+	struct scale_step all = nothing(-1);
+	bool busy = false;
+
+	for (size_t i = 0; i < count; i++) {
+		busy = busy || scales[i].busy;
+		ret_steps[i] = scale_next(&scales[i], now_ms);
+		if (ret_steps[i].act == SCALE_NOTHING)
+			all.wait_ms = sooner_ms(all.wait_ms, ret_steps[i].wait_ms);
+		/* the earliest act: who is behind catches up, and then they are done together */
+		else if (all.act == SCALE_NOTHING || ret_steps[i].act < all.act)
+			all.act = ret_steps[i].act;
+	}
+	if (busy)
+		all = nothing(-1);
+	for (size_t i = 0; i < count; i++)
+		if (ret_steps[i].act != all.act)
+			ret_steps[i] = nothing(-1);
+	return all;
+}
+
+bool scale_is_down(const struct scale *scale)
+{
+	return scale->goal != SCALE_DOWN || (scale->known && scale->replicas == 0);
 }
 
 void scale_begins(struct scale *scale)

@@ -1,19 +1,24 @@
 /*
- * scale - how many TaskManagers an application that does not run needs: none. When their Deployment is scaled to 0, and
- * when back to the number that it had. Pure.
+ * scale - how many TaskManagers an application that does not run needs: none. When their Deployment or StatefulSet is
+ * scaled to 0, and when back to the number that it had. Pure.
  *
  * The number that comes back is the last one that was seen there above 0, whoever has set it (Helm, kubectl, an
- * autoscaler). It is recorded before the Deployment is scaled to 0, for this very object (its UID), and the record goes
- * when the Deployment has it again: from then on 0 is what somebody else wants. Nothing here delays a launch: Flink
+ * autoscaler). It is recorded before the object is scaled to 0, for this very object (its UID), and the record goes
+ * when the object has it again: from then on 0 is what somebody else wants. Nothing here delays a launch: Flink
  * waits for TaskManagers by itself.
  *
- * Life cycle: a zeroed struct scale -> scale_stepped() after each step of the life cycle -> scale_next(), and what was
- * done is reported: scale_looked(), scale_recorded(), scale_was_set(), scale_forgotten(), scale_failed(). No release.
+ * Of several objects each is on its own: one that cannot be read or changed keeps none of the others from it. Only the
+ * requests are made together, scale_next_of(): reading a hundred records takes one request.
+ *
+ * Life cycle: a zeroed struct scale for each object -> scale_stepped() after each step of the life cycle -> scale_next()
+ * or scale_next_of(), and what was done is reported: scale_looked(), scale_recorded(), scale_was_set(),
+ * scale_forgotten(), scale_failed(). No release.
  */
 #ifndef DREY_CORE_SCALE_H
 #define DREY_CORE_SCALE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/lifecycle/phase.h"
@@ -48,7 +53,7 @@ enum scale_goal {
 
 enum scale_act {
 	SCALE_NOTHING,
-	SCALE_LOOK,   /* read the Deployment and the record */
+	SCALE_LOOK,   /* read the object and the record */
 	SCALE_RECORD, /* that it had `replicas` */
 	SCALE_SET,    /* scale it to `replicas` */
 	SCALE_FORGET, /* remove the record */
@@ -87,6 +92,14 @@ void scale_stepped(struct scale *scale, const struct scale_config *config, enum 
 
 /* What to do now. */
 struct scale_step scale_next(const struct scale *scale, int64_t now_ms);
+
+/* What to do now with several: one act, and in ret_steps[] (as many) for which of them; NOTHING for the others, and for
+ * all while a request for one of them is under way. */
+struct scale_step scale_next_of(const struct scale *scales, size_t count, int64_t now_ms,
+				struct scale_step *ret_steps);
+
+/* Nothing is left to be scaled to 0. */
+bool scale_is_down(const struct scale *scale);
 
 /* A request for this is under way. */
 void scale_begins(struct scale *scale);

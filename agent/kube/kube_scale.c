@@ -8,6 +8,9 @@
 
 #define TIMEOUT_MS 20000
 
+const char *const kube_scale_kinds[] = {"Deployment", "StatefulSet", NULL};
+const char *const kube_scale_resources[] = {"deployments", "statefulsets"};
+
 void kube_scale_release(struct kube_scale *scale)
 {
 	free(scale->uid);
@@ -15,10 +18,10 @@ void kube_scale_release(struct kube_scale *scale)
 	*scale = (struct kube_scale){0};
 }
 
-int kube_scale_decode(const struct json *object, const char *deployment, struct kube_scale *ret,
+int kube_scale_decode(const struct json *object, const char *name, struct kube_scale *ret,
 		      struct err *err)
 {
-	const char *kind, *name, *uid, *version;
+	const char *kind, *of, *uid, *version;
 	const struct json *metadata, *spec;
 	int64_t replicas = 0;
 
@@ -28,13 +31,13 @@ int kube_scale_decode(const struct json *object, const char *deployment, struct 
 		return err_set(err, ERR_FORMAT, 0, "a %.64s instead of a Scale", kind);
 	if (json_need_object(object, "metadata", &metadata, err) < 0 ||
 	    json_need_object(object, "spec", &spec, err) < 0 ||
-	    json_need_str(metadata, "name", &name, err) < 0 ||
+	    json_need_str(metadata, "name", &of, err) < 0 ||
 	    json_need_str(metadata, "uid", &uid, err) < 0 ||
 	    json_need_str(metadata, "resourceVersion", &version, err) < 0 ||
 	    json_opt_i64(spec, "replicas", &replicas, err) < 0)
 		return -1;
-	if (strcmp(name, deployment) != 0)
-		return err_set(err, ERR_FORMAT, 0, "it is about '%.64s'", name);
+	if (strcmp(of, name) != 0)
+		return err_set(err, ERR_FORMAT, 0, "it is about '%.64s'", of);
 	if (replicas < 0)
 		return err_set(err, ERR_FORMAT, 0, "spec.replicas is negative");
 	*ret = (struct kube_scale){
@@ -42,16 +45,17 @@ int kube_scale_decode(const struct json *object, const char *deployment, struct 
 	return 0;
 }
 
-static char *scale_path(const struct kube *kube, const char *deployment, const char *rest,
-			struct err *err)
+static char *scale_path(const struct kube *kube, const struct kube_scale_target *target,
+			const char *rest, struct err *err)
 {
-	return kube_call_path(kube, "/apis/apps/v1", "deployments", deployment, rest, err);
+	return kube_call_path(kube, "/apis/apps/v1", kube_scale_resources[target->kind],
+			      target->name, rest, err);
 }
 
-int kube_scale_get(struct kube *kube, const char *deployment, struct kube_scale *ret,
-		   struct kube_answer *answer, struct err *err)
+int kube_scale_get(struct kube *kube, const struct kube_scale_target *target,
+		   struct kube_scale *ret, struct kube_answer *answer, struct err *err)
 {
-	cleanup_free char *path = scale_path(kube, deployment, "/scale", err);
+	cleanup_free char *path = scale_path(kube, target, "/scale", err);
 	struct kube_request request = {.path = path, .timeout_ms = TIMEOUT_MS};
 	struct kube_answer got = {0};
 	int rc;
@@ -59,16 +63,17 @@ int kube_scale_get(struct kube *kube, const char *deployment, struct kube_scale 
 	if (!path)
 		return -1;
 	rc = kube_do(kube, &request, &got, err);
-	if (rc == 0 && kube_scale_decode(got.object, deployment, ret, err) < 0)
+	if (rc == 0 && kube_scale_decode(got.object, target->name, ret, err) < 0)
 		rc = err_wrap(err, "GET %s: the answer", path);
 	kube_call_tell(&got, answer);
 	return rc;
 }
 
-int kube_scale_set(struct kube *kube, const char *deployment, const struct kube_scale *read,
-		   int64_t replicas, struct kube_answer *answer, struct err *err)
+int kube_scale_set(struct kube *kube, const struct kube_scale_target *target,
+		   const struct kube_scale *read, int64_t replicas, struct kube_answer *answer,
+		   struct err *err)
 {
-	cleanup_free char *path = scale_path(kube, deployment, "/scale?fieldManager=drey", err);
+	cleanup_free char *path = scale_path(kube, target, "/scale?fieldManager=drey", err);
 	cleanup_json struct json *body = json_object();
 	struct kube_request request = {
 		.method = "PATCH",

@@ -18,8 +18,8 @@
 #   api_verbs                 the number of its requests: lines "COUNT VERB RESOURCE"
 #   api_denied                its requests that were denied with 401 or 403
 #   api_role [HELM_OPTION...] applies the Role again, with other values; api_template FILE [HELM_OPTION...] prints one
-#   api_may VERB RESOURCE/NAME           whether the Role allows this by now
-#   api_role_without JQ VERB RESOURCE/NAME    changes the existing Role with JQ, until api_role; waits until the verb is denied
+#   api_may VERB RESOURCE/NAME [OPTION...]    whether the Role allows this by now
+#   api_role_without JQ VERB RESOURCE/NAME [OPTION...]    changes the existing Role with JQ, until api_role; waits until the verb is denied
 #   api_define                applies the custom resource definition again
 #   job_id_of N [SALT]        the job id of the N-th launch
 #   ha_options                lines of config.yaml: Flink's high availability on Kubernetes; RPC_PORT
@@ -137,17 +137,17 @@ api_role() { # [HELM_OPTION...]
 	wait_until "the Role counts" "$WAIT_S" api_may get "configmaps/$APPLICATION-drey-control"
 }
 
-api_may() { # VERB RESOURCE/NAME
-	kubectl auth can-i "$1" "$2" --as "system:serviceaccount:$NAMESPACE:$APPLICATION" >/dev/null
+api_may() { # VERB RESOURCE/NAME [OPTION...]
+	kubectl auth can-i "$@" --as "system:serviceaccount:$NAMESPACE:$APPLICATION" >/dev/null
 }
 
-api_may_not() { # VERB RESOURCE/NAME
+api_may_not() { # VERB RESOURCE/NAME [OPTION...]
 	! api_may "$@"
 }
 
-api_role_without() { # JQ VERB RESOURCE/NAME
+api_role_without() { # JQ VERB RESOURCE/NAME [OPTION...]
 	kubectl get role "$APPLICATION" --output json | jq "$1" | kubectl replace --filename - >/dev/null || return 1
-	wait_until "the Role has lost $2 $3" "$WAIT_S" api_may_not "$2" "$3"
+	wait_until "the Role has lost $2 $3" "$WAIT_S" api_may_not "${@:2}"
 }
 
 job_id_of() { # N [SALT]

@@ -262,7 +262,7 @@ hook() { # NAME
 
 scales() { # NAME: drey's keys, and the right
 	object "$1" ConfigMap/orders-drey '.data["drey.yaml"]' | sed -n 's/^  \(scale[A-Za-z]*: .*\)/\1/p' | sort | tr '\n' ' '
-	object "$1" Role/orders '.rules[] | select(.resources == ["deployments/scale"]) | "\(.resourceNames | join(" ")): \(.verbs | join(" "))"'
+	object "$1" Role/orders '.rules[] | select(.resources[0] | endswith("/scale")) | "\(.resources | join(" ")) \(.resourceNames | join(" ")): \(.verbs | join(" "))"'
 }
 
 check "with onDelete: cancel" render cancel "${s3[@]}" --set onDelete=cancel
@@ -274,9 +274,35 @@ is "$(object s3 Role/orders-uninstall '[.rules[] | "\(.resources | join(" ")) \(
 	"its account may do this and nothing else"
 is "$(scales s3)" "" "TaskManagers are not scaled, and there is no right to"
 check "with whenParked: scaleToZero" render parked "${s3[@]}" --set taskManager.whenParked=scaleToZero
-is "$(scales parked)" "scale: orders-taskmanager scaleWhen: parked orders-taskmanager: get patch" "TaskManagers may be scaled, and nothing else of them"
+is "$(scales parked)" "scale: orders-taskmanager scaleWhen: parked deployments/scale orders-taskmanager: get patch" "TaskManagers may be scaled, and nothing else of them"
 check "with ttlAfterFinished" render ttl "${s3[@]}" --set ttlAfterFinished=60
-is "$(scales ttl)" "scale: orders-taskmanager scaleFinishedAfter: 60s scaleWhen: finished orders-taskmanager: get patch" "only of a job that has finished"
+is "$(scales ttl)" "scale: orders-taskmanager scaleFinishedAfter: 60s scaleWhen: finished deployments/scale orders-taskmanager: get patch" "only of a job that has finished"
+
+# The objects that drey scales, and those that the Role names.
+scaled() { # NAME
+	object "$1" ConfigMap/orders-drey '.data["drey.yaml"]' | sed -n 's/^  - kind: //p; s/^    name: //p' | paste -sd '/ '
+	object "$1" Role/orders '.rules[] | select(.resources[0] | endswith("/scale")) | "\(.resources | join(" ")) \(.resourceNames | join(" "))"'
+}
+
+cat >"$RUN/pools.yaml" <<-YAML
+	taskManager:
+	  whenParked: scaleToZero
+	  replicas: 2
+	  pools: [{name: large, replicas: 1}, {name: spot, replicas: null}]
+YAML
+check "with pools, too" render parked-pools "${s3[@]}" --values "$RUN/pools.yaml"
+is "$(scaled parked-pools)" \
+	"Deployment/orders-taskmanager Deployment/orders-taskmanager-large Deployment/orders-taskmanager-spot
+deployments/scale orders-taskmanager orders-taskmanager-large orders-taskmanager-spot" \
+	"all of them are scaled"
+check "and drey accepts the list" drey_takes parked-pools
+check "and as StatefulSets" render parked-sets "${s3[@]}" --values "$RUN/pools.yaml" --set taskManager.kind=StatefulSet,taskManager.pools[1].replicas=0
+is "$(scaled parked-sets)" \
+	"StatefulSet/orders-taskmanager-0 StatefulSet/orders-taskmanager-1 StatefulSet/orders-taskmanager-large-0
+statefulsets/scale orders-taskmanager-0 orders-taskmanager-1 orders-taskmanager-large-0" \
+	"each TaskManager is one"
+is "$(object parked-sets StatefulSet/orders-taskmanager-1 .metadata.name)" orders-taskmanager-1 "by the names that they have"
+check "and drey accepts that list" drey_takes parked-sets
 check "with ttlAfterFinished of a Job" render ttljob "${s3[@]}" --set ttlAfterFinished=60,jobManager.kind=Job
 is "$(object ttljob Job/orders-jobmanager .spec.ttlSecondsAfterFinished)" 60 "Kubernetes deletes a Job"
 is "$(object s3 Deployment/orders-jobmanager '.spec.template.metadata.annotations["drey.dev/generation"]')" \

@@ -261,7 +261,8 @@ TEST(status_of_the_owner_says_that_the_job_was_returned)
 	end(&drey);
 }
 
-#define SCALE(members) ",\"scale\":{\"deployment\":\"tm\"," members "}"
+#define SCALE(members)        ",\"scale\":[{\"kind\":\"Deployment\",\"name\":\"tm\"," members "}]"
+#define SCALED(name, members) "{\"kind\":\"StatefulSet\",\"name\":\"" name "\"," members "}"
 
 TEST(status_says_what_has_become_of_the_task_managers)
 {
@@ -269,11 +270,20 @@ TEST(status_says_what_has_become_of_the_task_managers)
 		const char *document, *says;
 	} rows[] = {
 		{DOC("Suspended", "suspended", SCALE("\"replicas\":0,\"recorded\":3")),
-		 "scale          deployment tm is at 0; 3 will be back before the next launch\n"},
+		 "scale          Deployment tm is at 0; 3 will be back before the next launch\n"},
 		{DOC("Suspended", "suspended", SCALE("\"replicas\":3,\"contested\":true")),
-		 "scale          deployment tm is left to others"},
+		 "scale          Deployment tm is left to others"},
 		{DOC("Running", "running", SCALE("\"replicas\":null,\"error\":\"HTTP 403\"")),
-		 "scale          cannot scale deployment tm: HTTP 403\n"},
+		 "scale          cannot scale Deployment tm: HTTP 403\n"},
+		/* the worst of several, and how many such there are */
+		{DOC("Suspended", "suspended",
+		     ",\"scale\":[" SCALED("a", "\"replicas\":0,\"recorded\":3") "," SCALED(
+			     "b", "\"replicas\":0,\"recorded\":2") "]"),
+		 "scale          StatefulSet a and 1 more are at 0; 5 will be back before the next launch\n"},
+		{DOC("Suspended", "suspended",
+		     ",\"scale\":[" SCALED("a", "\"replicas\":0,\"recorded\":3") "," SCALED(
+			     "b", "\"replicas\":0,\"recorded\":2,\"error\":\"HTTP 403\"") "]"),
+		 "scale          cannot scale StatefulSet b: HTTP 403\n"},
 		{DOC("Running", "running", SCALE("\"replicas\":3,\"recorded\":null")), NULL},
 		{DOC("Suspended", "suspended", SCALE("\"replicas\":0,\"recorded\":null")), NULL},
 	};

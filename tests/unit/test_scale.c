@@ -282,3 +282,138 @@ TEST(a_refusal_that_lasts_is_asked_about_every_five_minutes)
 	looked(3, 0);
 	CHECK(!scale_is_refused(&scale, now));
 }
+
+/* ---- several objects ---- */
+
+#define SEVERAL 3
+
+static struct scale several[SEVERAL];
+static struct scale_step steps[SEVERAL];
+
+static void all_in(enum phase phase)
+{
+	for (size_t i = 0; i < SEVERAL; i++)
+		scale_stepped(&several[i], &at_once, phase, 0, now, NOW_UNIX + now - NOW);
+}
+
+static void begin_several(enum phase phase)
+{
+	memset(several, 0, sizeof(several));
+	now = NOW;
+	all_in(phase);
+}
+
+/* The act, and for which: "look 012", "set 0:0 2:0", "wait 500". */
+static const char *next_of(void)
+{
+	static char text[80];
+	static const char *const acts[] = {"wait", "look", "record", "set", "forget"};
+	struct scale_step step = scale_next_of(several, SEVERAL, now, steps);
+	bool has_number = step.act == SCALE_RECORD || step.act == SCALE_SET;
+	size_t len = (size_t)snprintf(text, sizeof(text), "%s ", acts[step.act]);
+
+	if (step.act == SCALE_NOTHING)
+		snprintf(text + len, sizeof(text) - len, "%lld", (long long)step.wait_ms);
+	for (size_t i = 0; i < SEVERAL; i++) {
+		if (step.act == SCALE_NOTHING || steps[i].act == SCALE_NOTHING) {
+			CHECK_INT(steps[i].act, ==, SCALE_NOTHING);
+			continue;
+		}
+		CHECK_INT(steps[i].act, ==, step.act);
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%zu", i);
+		if (has_number)
+			len += (size_t)snprintf(text + len, sizeof(text) - len, "=%lld ",
+						(long long)steps[i].replicas);
+	}
+	return text;
+}
+
+static void all_looked(int64_t a, int64_t b, int64_t c, int64_t recorded)
+{
+	const int64_t replicas[SEVERAL] = {a, b, c};
+
+	for (size_t i = 0; i < SEVERAL; i++) {
+		scale_begins(&several[i]);
+		scale_looked(&several[i], replicas[i], recorded, now);
+	}
+}
+
+TEST(of_several_each_has_its_own_number)
+{
+	begin_several(PHASE_SUSPENDED);
+	CHECK_STR(next_of(), "look 012");
+	all_looked(3, 0, 1, 0);
+	CHECK_STR(next_of(), "record 0=3 2=1 ");
+	scale_recorded(&several[0], 3);
+	scale_recorded(&several[2], 1);
+	CHECK_STR(next_of(), "set 0=0 2=0 ");
+	scale_was_set(&several[0], 0, now);
+	CHECK(!scale_is_down(&several[2]));
+	scale_was_set(&several[2], 0, now);
+	CHECK_STR(next_of(), "wait 60000");
+	for (size_t i = 0; i < SEVERAL; i++)
+		CHECK(scale_is_down(&several[i]));
+	all_in(PHASE_LAUNCHING);
+	CHECK_STR(next_of(), "look 012");
+	scale_looked(&several[0], 0, 3, now);
+	scale_looked(&several[1], 0, 0, now);
+	scale_looked(&several[2], 0, 1, now);
+	CHECK_STR(next_of(), "set 0=3 2=1 ");
+	scale_was_set(&several[0], 3, now);
+	scale_was_set(&several[2], 1, now);
+	CHECK_STR(next_of(), "forget 02");
+}
+
+TEST(one_that_fails_keeps_no_other_from_it)
+{
+	begin_several(PHASE_LAUNCHING);
+	scale_looked(&several[0], 0, 3, now);
+	scale_failed(&several[1], SCALE_FAILED, -1, now);
+	scale_looked(&several[2], 0, 2, now);
+	CHECK_STR(next_of(), "set 0=3 2=2 ");
+	scale_was_set(&several[0], 3, now);
+	scale_was_set(&several[2], 2, now);
+	CHECK_STR(next_of(), "forget 02");
+	scale_forgotten(&several[0]);
+	scale_forgotten(&several[2]);
+	CHECK_STR(next_of(), "wait 500");
+	now += 500;
+	CHECK_STR(next_of(), "look 1");
+	scale_looked(&several[1], 0, 7, now);
+	CHECK_STR(next_of(), "set 1=7 ");
+}
+
+TEST(who_is_behind_catches_up_first)
+{
+	begin_several(PHASE_SUSPENDED);
+	scale_looked(&several[0], 3, 3, now);
+	scale_looked(&several[1], 2, 0, now);
+	CHECK_STR(next_of(), "look 2");
+	scale_looked(&several[2], 1, 1, now);
+	CHECK_STR(next_of(), "record 1=2 ");
+	scale_recorded(&several[1], 2);
+	CHECK_STR(next_of(), "set 0=0 1=0 2=0 ");
+}
+
+TEST(nothing_is_begun_while_a_request_is_under_way)
+{
+	begin_several(PHASE_SUSPENDED);
+	scale_begins(&several[1]);
+	CHECK_STR(next_of(), "wait -1");
+	scale_looked(&several[1], 3, 0, now);
+	CHECK_STR(next_of(), "look 02");
+}
+
+TEST(the_soonest_of_several_is_waited_for)
+{
+	begin_several(PHASE_SUSPENDED);
+	all_looked(0, 0, 0, 3);
+	now += 1000;
+	scale_failed(&several[2], SCALE_FAILED, -1, now);
+	CHECK_STR(next_of(), "wait 500");
+	scale_failed(&several[2], SCALE_FAILED, 70000, now);
+	CHECK_STR(next_of(), "wait 59000");
+	/* one that is left to others never */
+	several[0].goal = several[1].goal = SCALE_KEEP;
+	CHECK_STR(next_of(), "wait 70000");
+}

@@ -115,7 +115,7 @@ WORLD_TEST(surge_needs_a_journal_that_both_pods_read)
 
 WORLD_TEST(surge_keeps_the_task_managers)
 {
-	w->kube.scale = (char *)"orders-taskmanager";
+	w->kube.scale_count = 1;
 	CHECK_INT(load(w), ==, -1);
 	CHECK_HAS(w->err.msg, "kubernetes.scale is set");
 	w->config.handover.mode = HANDOVER_NONE;

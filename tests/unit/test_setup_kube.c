@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
+#include "run/config/config_scale.h"
 #include "store_dir.h"
 
 #define HEAD "application: orders\nstateDirectory: /s\nflink: {command: [java]}\nkubernetes: "
@@ -243,6 +245,18 @@ TEST(what_makes_no_sense_is_refused_by_its_key)
 	CHECK_INT(read_keys(pod, "scale: orders-jobmanager", &kube), ==, -1);
 	CHECK_HAS(err.msg, "drey would end itself");
 	config_release(&config);
+	CHECK_INT(
+		read_keys(
+			pod,
+			"scale: [{kind: StatefulSet, name: tm}, {kind: Deployment, name: orders-jobmanager}]",
+			&kube),
+		==, -1);
+	CHECK_HAS(err.msg, "drey would end itself");
+	config_release(&config);
+	CHECK_INT(read_keys(pod, "scale: [{kind: StatefulSet, name: orders-jobmanager}]", &kube),
+		  ==, 0);
+	setup_kube_release(&kube);
+	config_release(&config);
 }
 
 TEST(task_managers_are_scaled_only_if_they_are_named)
@@ -250,14 +264,88 @@ TEST(task_managers_are_scaled_only_if_they_are_named)
 	struct setup_kube kube;
 
 	CHECK_INT(read_keys(pod, "", &kube), ==, 0);
-	CHECK(!kube.scale);
+	CHECK_INT(kube.scale_count, ==, 0);
 	done(&kube);
 	CHECK_INT(read_keys(pod, "scale: none, journal: none", &kube), ==, 0);
-	CHECK(!kube.scale);
+	CHECK_INT(kube.scale_count, ==, 0);
 	done(&kube);
+	CHECK_INT(read_keys(pod, "scale: []", &kube), ==, 0);
+	CHECK_INT(kube.scale_count, ==, 0);
+	done(&kube);
+	/* the short form is one Deployment */
 	CHECK_INT(read_keys(pod, "scale: tm", &kube), ==, 0);
-	CHECK_STR(kube.scale, "tm");
+	CHECK_INT(kube.scale_count, ==, 1);
+	CHECK_INT(kube.scale[0].kind, ==, KUBE_SCALE_DEPLOYMENT);
+	CHECK_STR(kube.scale[0].name, "tm");
 	done(&kube);
+	CHECK_INT(
+		read_keys(
+			pod,
+			"scale: [{kind: Deployment, name: tm}, {name: tm, kind: StatefulSet}, {kind: StatefulSet, name: tm-large-0}]",
+			&kube),
+		==, 0);
+	CHECK_INT(kube.scale_count, ==, 3);
+	CHECK_INT(kube.scale[0].kind, ==, KUBE_SCALE_DEPLOYMENT);
+	CHECK_INT(kube.scale[1].kind, ==, KUBE_SCALE_STATEFUL_SET);
+	CHECK_STR(kube.scale[1].name, "tm");
+	CHECK_STR(kube.scale[2].name, "tm-large-0");
+	done(&kube);
+}
+
+TEST(objects_to_scale_have_a_kind_and_a_name)
+{
+	static const struct {
+		const char *text, *says;
+	} rows[] = {
+		{"{kind: Deployment, name: tm}", "a list of {kind, name}"},
+		{"[tm]", "must be a map, such as {kind: StatefulSet"},
+		{"[{kind: Job, name: tm}]", "kind must be Deployment or StatefulSet"},
+		{"[{kind: [Deployment], name: tm}]", "kind must be Deployment or StatefulSet"},
+		{"[{kind: Deployment}]", "an element has no name"},
+		{"[{name: tm}]", "an element has no kind"},
+		{"[{kind: Deployment, name: A_b}]", "must name a Kubernetes object"},
+		{"[{kind: Deployment, name: }]", "a name must be a string"},
+		{"[{kind: Deployment, name: tm, replicas: 3}]", "unknown member 'replicas'"},
+		{"[{kind: Deployment, name: tm}, {kind: Deployment, name: tm}]",
+		 "names the Deployment 'tm' twice"},
+		{"''", "must name a Kubernetes object"},
+	};
+	struct setup_kube kube;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		cleanup_free char *keys = xasprintf("scale: %s", rows[i].text);
+
+		CHECK_INT(read_keys(pod, keys, &kube), ==, -1);
+		CHECK_INT(err.kind, ==, ERR_CONFIG);
+		CHECK_HAS(err.msg, "kubernetes.scale");
+		CHECK_HAS(err.msg, rows[i].says);
+	}
+}
+
+/* Each is a request a minute, and its record has a key. */
+TEST(there_is_a_limit_of_objects_to_scale)
+{
+	cleanup_buf struct buf keys = BUF_INIT;
+	cleanup_free char *more = NULL;
+	char name[CONFIG_SCALE_NAME_MAX + 2];
+	struct setup_kube kube;
+
+	buf_addstr(&keys, "scale: [");
+	for (int i = 0; i < CONFIG_SCALE_MAX; i++)
+		buf_addf(&keys, "{kind: StatefulSet, name: tm-%d}, ", i);
+	more = xasprintf("%s{kind: Deployment, name: tm}]", buf_str(&keys));
+	buf_addstr(&keys, "]");
+	CHECK_INT(read_keys(pod, buf_str(&keys), &kube), ==, 0);
+	CHECK_INT(kube.scale_count, ==, CONFIG_SCALE_MAX);
+	done(&kube);
+	CHECK_INT(read_keys(pod, more, &kube), ==, -1);
+	CHECK_HAS(err.msg, "more than 200 objects");
+	memset(name, 'a', sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	buf_clear(&keys);
+	buf_addf(&keys, "scale: %s", name);
+	CHECK_INT(read_keys(pod, buf_str(&keys), &kube), ==, -1);
+	CHECK_HAS(err.msg, "1 to 200 characters");
 }
 
 TEST(an_owner_is_a_kind_and_a_name)

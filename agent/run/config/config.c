@@ -228,7 +228,7 @@ static const struct config_key keys[] = {
 	KEY("kubernetes.resource", OBJECT, kubernetes.resource),
 	KEY("kubernetes.owner", STRING, kubernetes.owner),
 	KEY("kubernetes.taskManagers", STRING, kubernetes.task_managers),
-	KEY("kubernetes.scale", OBJECT, kubernetes.scale),
+	KEY("kubernetes.scale", SCALE, kubernetes.scale),
 	KEY("kubernetes.scaleWhen", WORD, kubernetes.scale_when, .fallback = "parked",
 	    .words = scale_words),
 	KEY("kubernetes.scaleParkedAfter", DURATION, kubernetes.scale_parked_after_ms,

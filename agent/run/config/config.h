@@ -22,6 +22,7 @@
 #include "core/lifecycle/lifecycle.h"
 #include "flink/launch.h"
 
+struct kube_scale_target;
 struct kube_target;
 
 #define CONFIG_MAX_BYTES    ((size_t)256 * 1024)
@@ -175,7 +176,9 @@ struct config {
 		char *owner;    /* of the pod: "deployment/NAME", "job/NAME"; "none" = none */
 		/* label selector of their Pods, for people; NULL = not known */
 		char *task_managers;
-		char *scale; /* Deployment of the TaskManagers; NULL, "none" = drey scales nothing */
+		/* Deployments and StatefulSets of the TaskManagers; none = drey scales nothing */
+		struct kube_scale_target *scale;
+		size_t scale_count;
 		int scale_when; /* enum scale_when */
 		int64_t scale_parked_after_ms, scale_finished_after_ms;
 		/* no key: whoever made this has found the API server, and has logged in; NULL = find it */
@@ -300,6 +303,7 @@ enum config_type {
 	CONFIG_LIST,       /* list of strings */
 	CONFIG_PROPERTIES, /* map of strings, dotted or nested: "a.b.c: v" */
 	CONFIG_VARIABLES,  /* map of environment variables */
+	CONFIG_SCALE,      /* kubernetes.scale: see config_scale.h */
 	CONFIG_DURATION,
 	CONFIG_INTEGER,
 	CONFIG_BOOL,

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/yaml.h"
 #include "flink/reserved.h"
+#include "run/config/config_scale.h"
 
 #define LOWER            "abcdefghijklmnopqrstuvwxyz"
 #define UPPER            "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -43,6 +44,8 @@ const char *config_type_name(enum config_type type)
 	case CONFIG_PROPERTIES:
 	case CONFIG_VARIABLES:
 		return "map of strings";
+	case CONFIG_SCALE:
+		return "object name, or list of objects";
 	case CONFIG_DURATION:
 		return "duration";
 	case CONFIG_INTEGER:
@@ -459,6 +462,11 @@ void config_value_clear(struct config *config, const struct config_key *key)
 		config->flink.properties = NULL;
 		config->flink.property_count = 0;
 		break;
+	case CONFIG_SCALE:
+		config_scale_free(config->kubernetes.scale, config->kubernetes.scale_count);
+		config->kubernetes.scale = NULL;
+		config->kubernetes.scale_count = 0;
+		break;
 	case CONFIG_DURATION:
 	case CONFIG_INTEGER:
 	case CONFIG_BOOL:
@@ -502,6 +510,9 @@ int config_value_set(struct config *config, const struct config_key *key,
 		config->flink.properties = properties.list;
 		config->flink.property_count = properties.count;
 		return 0;
+	case CONFIG_SCALE:
+		return config_scale_parse(node, key->name, &config->kubernetes.scale,
+					  &config->kubernetes.scale_count, err);
 	case CONFIG_DURATION:
 	case CONFIG_INTEGER:
 		return parse_number(node, key, to, err);

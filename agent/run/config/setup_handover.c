@@ -42,7 +42,7 @@ static int check_surge(const struct config *config, const struct setup_kube *kub
 			err, ERR_CONFIG, 0,
 			SURGE
 			"kubernetes.journal is none, and the next pod cannot read a file in this one; set it to the name of a ConfigMap, or handover.mode: none");
-	if (kube->scale)
+	if (kube->scale_count)
 		return err_set(
 			err, ERR_CONFIG, 0,
 			SURGE

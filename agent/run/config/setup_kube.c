@@ -125,8 +125,8 @@ static void fill(const struct config *config, const struct kube_world *world,
 	kube->journal = object_name(config->kubernetes.journal, application, "-drey-journal");
 	kube->control = object_name(config->kubernetes.control, application, "-drey-control");
 	kube->resource = object_name(config->kubernetes.resource, application, "");
-	if (config->kubernetes.scale && strcmp(config->kubernetes.scale, NONE) != 0)
-		kube->scale = xstrdup(config->kubernetes.scale);
+	kube->scale = config->kubernetes.scale;
+	kube->scale_count = config->kubernetes.scale_count;
 	kube->launches = config->kubernetes.launches;
 	if (kube->launches)
 		kube->id_space =
@@ -150,17 +150,20 @@ static int refuse_same_names(const struct setup_kube *kube, struct err *err)
 /* It belongs to others, or its number could not be recorded. */
 static int refuse_scale(const struct setup_kube *kube, struct err *err)
 {
-	if (!kube->scale)
+	if (!kube->scale_count)
 		return 0;
 	if (!kube->journal)
 		return err_set(
 			err, ERR_CONFIG, 0,
 			"kubernetes.scale is set, but kubernetes.journal is none, so the number of TaskManagers could not be recorded; name a ConfigMap there, or set kubernetes.scale: none");
-	if (kube->owner && !kube->owner_is_job && !strcmp(kube->scale, kube->owner))
-		return err_set(
-			err, ERR_CONFIG, 0,
-			"kubernetes.scale and kubernetes.owner are the same Deployment '%s', so drey would end itself; set kubernetes.scale to that of the TaskManagers",
-			kube->owner);
+	for (size_t i = 0; i < kube->scale_count; i++)
+		if (kube->owner && !kube->owner_is_job &&
+		    kube->scale[i].kind == KUBE_SCALE_DEPLOYMENT &&
+		    !strcmp(kube->scale[i].name, kube->owner))
+			return err_set(
+				err, ERR_CONFIG, 0,
+				"kubernetes.scale and kubernetes.owner name the same Deployment '%s', so drey would end itself; name only those of the TaskManagers in kubernetes.scale",
+				kube->owner);
 	return 0;
 }
 
@@ -200,7 +203,6 @@ void setup_kube_release(struct setup_kube *kube)
 	free(kube->control);
 	free(kube->resource);
 	free(kube->owner);
-	free(kube->scale);
 	free(kube->id_space);
 	free(kube->pod_name);
 	free(kube->pod_uid);

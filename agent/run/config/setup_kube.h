@@ -13,11 +13,13 @@
 #define DREY_RUN_SETUP_KUBE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
 #include "kube/kube_client.h"
 #include "kube/kube_find.h"
+#include "kube/kube_scale.h"
 #include "run/config/config.h"
 
 struct setup_kube {
@@ -32,7 +34,9 @@ struct setup_kube {
 	int64_t launches; /* 0 = random job ids */
 	char *id_space;   /* of the numbered job ids; NULL = they are random */
 	bool fast_failover;
-	char *scale; /* Deployment of the TaskManagers, to be scaled to 0; NULL = none */
+	/* those of the TaskManagers, to be scaled to 0; borrowed */
+	const struct kube_scale_target *scale;
+	size_t scale_count;       /* 0 = none */
 	char *pod_name, *pod_uid; /* NULL = not in a pod, or not given */
 	/* of the pod, "GENERATION/CHECKSUM/HASH"; what is not known is empty */
 	char *pod_template;

@@ -1,213 +1,207 @@
 /*
- * The TaskManagers of an application that does not run: their Deployment (kubernetes.scale) is scaled to 0, and back
- * before the next launch. core/scale.h decides; this executes one request after another, on a lane of its own.
+ * The TaskManagers of an application that does not run: their Deployments and StatefulSets (kubernetes.scale) are scaled
+ * to 0, and back before the next launch. core/scale.h decides, for each of them; this executes one batch of requests
+ * after another, on a lane of its own.
  *
- * The number that comes back is recorded in the ConfigMap of the journal, beside the journal: it has to outlive this
- * Pod, and drey has no right to change anything else of the Deployment. A failure delays nothing but this: Flink waits
+ * The numbers that come back are recorded in the ConfigMap of the journal, beside the journal: they have to outlive this
+ * Pod, and drey has no right to change anything else of those objects. A failure delays nothing but this: Flink waits
  * for TaskManagers by itself.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "core/scale.h"
-#include "kube/configmap.h"
 #include "kube/kube_lane.h"
 #include "kube/kube_scale.h"
 #include "run/driver_internal.h"
-#include "run/outputs/scale_record.h"
+#include "run/outputs/scale_batch.h"
 #include "run/part.h"
 
 #define EXIT_MS 5000 /* how long the exit waits for it: of a Job whose job has finished */
+
+/* One Deployment or StatefulSet; what is decided for it is in part->scales[], at the same index. */
+struct scale_object {
+	struct kube_scale there; /* as it was read last */
+	char *error;             /* why the last request has failed; NULL = it has not */
+	bool told_denied;
+};
 
 struct scale_part {
 	struct driver *driver;
 	struct scale_config config;
 	struct kube_lane kube;
 	struct loop_timer *timer;
-	struct scale scale;
-	struct kube_scale there; /* as it was read last */
-	char *error;             /* why the last request has failed; NULL = it has not */
-	bool told_denied;
+	size_t count;
+	const struct kube_scale_target *targets; /* of setup->kube */
+	struct scale *scales;
+	struct scale_object *objects;
+	struct scale_step *steps;
 	int64_t exit_end_ms; /* the exit waits until then; 0 = there is none */
 };
 
 struct scale_job {
 	struct scale_part *part;
-	enum scale_act act;
-	int64_t replicas;
-	struct kube_scale there; /* LOOK: read; RECORD, SET: as it was read */
-	int64_t recorded;        /* LOOK */
-	struct kube_answer answer;
-	int result;
-	struct err err;
+	struct scale_batch *batch;
 };
-
-static const struct setup_kube *setup_of(const struct scale_part *part)
-{
-	return &part->driver->setup->kube;
-}
-
-/* ---- requests ---- */
-
-static int scale_look(struct scale_job *job, struct kube *kube, const struct setup_kube *setup)
-{
-	cleanup_configmap struct configmap map = {0};
-	struct err err = {0};
-
-	if (kube_scale_get(kube, setup->scale, &job->there, &job->answer, &job->err) < 0)
-		return -1;
-	if (configmap_get(kube, setup->journal, &map, &job->answer, &err) < 0) {
-		if (err.kind == ERR_ABSENT)
-			return 0;
-		job->err = err;
-		return -1;
-	}
-	if (scale_record_read(configmap_value(&map, SCALE_RECORD_KEY), job->there.uid,
-			      &job->recorded, &err) == 0)
-		return 0;
-	/* it matters only where the number is not there */
-	job->recorded = SCALE_UNREADABLE;
-	if (job->there.replicas > 0)
-		return 0;
-	job->err = err;
-	return -1;
-}
-
-static int keep_record(struct scale_job *job, struct kube *kube, const struct setup_kube *setup)
-{
-	cleanup_json struct json *patch = json_object();
-	struct json *data = json_add_object(patch, "data");
-
-	if (job->act == SCALE_FORGET) {
-		json_add_null(data, SCALE_RECORD_KEY);
-	} else {
-		cleanup_free char *text =
-			scale_record_text(setup->scale, job->there.uid, job->replicas);
-
-		json_add_str(data, SCALE_RECORD_KEY, text);
-	}
-	return configmap_patch(kube, setup->journal, patch, NULL, &job->answer, &job->err);
-}
 
 static void scale_work(void *arg)
 {
 	struct scale_job *job = arg;
-	const struct setup_kube *setup = setup_of(job->part);
-	struct kube *kube = job->part->kube.kube;
 
-	switch (job->act) {
-	case SCALE_LOOK:
-		job->result = scale_look(job, kube, setup);
-		break;
-	case SCALE_RECORD:
-	case SCALE_FORGET:
-		job->result = keep_record(job, kube, setup);
-		break;
-	case SCALE_SET:
-		job->result = kube_scale_set(kube, setup->scale, &job->there, job->replicas,
-					     &job->answer, &job->err);
-		break;
-	case SCALE_NOTHING:
-		break;
-	}
+	scale_batch_do(job->batch, job->part->kube.kube);
 }
 
 static void scale_job_free(struct scale_job *job)
 {
-	kube_scale_release(&job->there);
-	kube_answer_release(&job->answer);
+	scale_batch_free(job->batch);
 	free(job);
 }
 
 /* ---- what came of it ---- */
 
-static void tell_failure(struct scale_part *part, const struct scale_job *job, int64_t now_ms)
+/* To be logged of a batch: the first object of which there is something new, and of how many more. */
+struct news {
+	const struct scale_task *first;
+	int64_t more;
+};
+
+static void news_add(struct news *news, const struct scale_task *task)
+{
+	if (news->first)
+		news->more++;
+	else
+		news->first = task;
+}
+
+static void took_failure(struct scale_part *part, const struct scale_task *task, int64_t now_ms,
+			 struct news *denied, struct news *failed)
+{
+	struct scale *scale = &part->scales[task->index];
+	struct scale_object *object = &part->objects[task->index];
+	bool refused = task->status == 403;
+	enum scale_failure failure = refused                      ? SCALE_REFUSED
+				     : task->err.kind == ERR_BUSY ? SCALE_CONFLICT
+								  : SCALE_FAILED;
+
+	scale_failed(scale, failure, task->retry_after_ms, now_ms);
+	if (refused && scale_is_refused(scale, now_ms) && !object->told_denied) {
+		news_add(denied, task);
+		object->told_denied = true;
+	} else if (!refused && failure != SCALE_CONFLICT && !xstris(object->error, task->err.msg)) {
+		news_add(failed, task);
+	}
+	xstrset(&object->error, task->err.msg);
+}
+
+/* One rule for all objects of the kind of `task`. */
+static char *missing_rule(const struct scale_part *part, const struct scale_task *task)
+{
+	enum kube_scale_kind kind = part->targets[task->index].kind;
+	cleanup_buf struct buf names = BUF_INIT;
+
+	for (size_t i = 0; i < part->count; i++)
+		if (part->targets[i].kind == kind)
+			buf_addf(&names, "%s%s", names.len_bytes ? ", " : "",
+				 part->targets[i].name);
+	return xasprintf(
+		"{apiGroups: [apps], resources: [%s/scale], resourceNames: [%s], verbs: [get, patch]}",
+		kube_scale_resources[kind], buf_str(&names));
+}
+
+static void tell_failures(const struct scale_part *part, const struct news *denied,
+			  const struct news *failed)
 {
 	struct log *log = part->driver->log;
-	bool denied = job->answer.status == 403;
 
-	if (denied && scale_is_refused(&part->scale, now_ms) && !part->told_denied) {
-		cleanup_free char *rule = xasprintf(
-			"{apiGroups: [apps], resources: [deployments/scale], resourceNames: [%s], verbs: [get, patch]}",
-			setup_of(part)->scale);
+	if (denied->first) {
+		cleanup_free char *rule = missing_rule(part, denied->first);
 
 		log_warn(
 			log,
 			"cannot scale the TaskManagers until the Role has this rule, and get and patch of the ConfigMap of the journal",
-			LOG_STR("rule", rule), LOG_ERR(&job->err));
-		part->told_denied = true;
-	} else if (!denied && job->err.kind != ERR_BUSY && !xstris(part->error, job->err.msg)) {
-		log_warn(log, "cannot scale the TaskManagers; trying again", LOG_ERR(&job->err));
+			LOG_STR("rule", rule), LOG_I64("more", denied->more),
+			LOG_ERR(&denied->first->err));
 	}
-	xstrset(&part->error, job->err.msg);
+	if (failed->first)
+		log_warn(log, "cannot scale the TaskManagers; trying again",
+			 LOG_STR("object", part->targets[failed->first->index].name),
+			 LOG_I64("more", failed->more), LOG_ERR(&failed->first->err));
 }
 
-static void took_failure(struct scale_part *part, const struct scale_job *job, int64_t now_ms)
+static void took_set(struct scale_part *part, const struct scale_task *task, int64_t now_ms)
 {
-	enum scale_failure failure = job->answer.status == 403   ? SCALE_REFUSED
-				     : job->err.kind == ERR_BUSY ? SCALE_CONFLICT
-								 : SCALE_FAILED;
+	const struct kube_scale_target *target = &part->targets[task->index];
+	struct scale *scale = &part->scales[task->index];
 
-	scale_failed(&part->scale, failure, job->answer.retry_after_ms, now_ms);
-	tell_failure(part, job, now_ms);
-}
-
-static void took_set(struct scale_part *part, const struct scale_job *job, int64_t now_ms)
-{
 	log_info(part->driver->log,
-		 job->replicas ? "scaled the TaskManagers up: the job is to run"
-			       : "scaled the TaskManagers to 0: the application is parked",
-		 LOG_STR("deployment", setup_of(part)->scale),
-		 LOG_I64("from", part->scale.replicas), LOG_I64("to", job->replicas));
-	scale_was_set(&part->scale, job->replicas, now_ms);
+		 task->replicas ? "scaled the TaskManagers up: the job is to run"
+				: "scaled the TaskManagers to 0: the application is parked",
+		 LOG_STR("kind", kube_scale_kinds[target->kind]), LOG_STR("name", target->name),
+		 LOG_I64("from", scale->replicas), LOG_I64("to", task->replicas));
+	scale_was_set(scale, task->replicas, now_ms);
 }
 
-static void took_look(struct scale_part *part, struct scale_job *job, int64_t now_ms)
+static void took_look(struct scale_part *part, struct scale_task *task, int64_t now_ms)
 {
-	bool contested = part->scale.contested;
+	const struct kube_scale_target *target = &part->targets[task->index];
+	struct scale_object *object = &part->objects[task->index];
+	struct scale *scale = &part->scales[task->index];
+	bool contested = scale->contested;
 
-	kube_scale_release(&part->there);
-	part->there = job->there;
-	job->there = (struct kube_scale){0};
-	scale_looked(&part->scale, part->there.replicas, job->recorded, now_ms);
-	if (part->scale.contested && !contested)
+	kube_scale_release(&object->there);
+	object->there = task->there;
+	task->there = (struct kube_scale){0};
+	scale_looked(scale, object->there.replicas, task->recorded, now_ms);
+	if (scale->contested && !contested)
 		log_warn(
 			part->driver->log,
 			"the TaskManagers were scaled up by others several times; drey leaves their number alone until the next launch",
-			LOG_STR("deployment", setup_of(part)->scale),
-			LOG_I64("replicas", part->there.replicas));
+			LOG_STR("kind", kube_scale_kinds[target->kind]),
+			LOG_STR("name", target->name), LOG_I64("replicas", object->there.replicas));
 }
 
-static void scale_took(struct scale_part *part, struct scale_job *job)
+static void took_task(struct scale_part *part, enum scale_act act, struct scale_task *task,
+		      int64_t now_ms)
 {
-	int64_t now_ms = clock_mono_ms();
+	struct scale_object *object = &part->objects[task->index];
 
-	if (job->result < 0) {
-		took_failure(part, job, now_ms);
-		return;
-	}
-	xstrset(&part->error, NULL);
-	part->told_denied = false;
-	switch (job->act) {
+	xstrset(&object->error, NULL);
+	object->told_denied = false;
+	switch (act) {
 	case SCALE_LOOK:
-		took_look(part, job, now_ms);
+		took_look(part, task, now_ms);
 		break;
 	case SCALE_RECORD:
-		scale_recorded(&part->scale, job->replicas);
+		scale_recorded(&part->scales[task->index], task->replicas);
 		break;
 	case SCALE_FORGET:
-		scale_forgotten(&part->scale);
+		scale_forgotten(&part->scales[task->index]);
 		break;
 	case SCALE_SET:
-		took_set(part, job, now_ms);
+		took_set(part, task, now_ms);
 		break;
 	case SCALE_NOTHING:
 		break;
 	}
+}
+
+static void took_batch(struct scale_part *part, struct scale_batch *batch)
+{
+	struct news denied = {0}, failed = {0};
+	int64_t now_ms = clock_mono_ms();
+
+	for (size_t i = 0; i < batch->count; i++) {
+		if (batch->tasks[i].result < 0)
+			took_failure(part, &batch->tasks[i], now_ms, &denied, &failed);
+		else
+			took_task(part, batch->act, &batch->tasks[i], now_ms);
+	}
+	tell_failures(part, &denied, &failed);
 }
 
 static void scale_part_stepped(struct driver *driver);
@@ -217,9 +211,10 @@ static void scale_done(void *arg, bool ran)
 	struct scale_job *job = arg;
 	struct scale_part *part = job->part;
 
-	part->scale.busy = false;
+	for (size_t i = 0; i < job->batch->count; i++)
+		part->scales[job->batch->tasks[i].index].busy = false;
 	if (ran && !part->driver->closing) {
-		scale_took(part, job);
+		took_batch(part, job->batch);
 		scale_part_stepped(part->driver);
 		driver_again(part->driver);
 	}
@@ -228,21 +223,31 @@ static void scale_done(void *arg, bool ran)
 
 /* ---- what to do next ---- */
 
-static void scale_submit(struct scale_part *part, const struct scale_step *step)
+static void scale_submit(struct scale_part *part, enum scale_act act)
 {
 	struct scale_job *job = xcalloc(1, sizeof(*job));
+	struct scale_batch *batch =
+		scale_batch_new(act, part->targets, part->count, part->driver->setup->kube.journal);
 
 	job->part = part;
-	job->act = step->act;
-	job->replicas = step->replicas;
-	if (step->act != SCALE_LOOK && part->there.uid)
-		job->there = (struct kube_scale){
-			.uid = xstrdup(part->there.uid),
-			.resource_version = xstrdup(part->there.resource_version),
-			.replicas = part->there.replicas,
-		};
-	job->answer.retry_after_ms = -1;
-	scale_begins(&part->scale);
+	job->batch = batch;
+	for (size_t i = 0; i < part->count; i++) {
+		const struct kube_scale *there = &part->objects[i].there;
+		struct scale_task *task = &batch->tasks[batch->count];
+
+		if (part->steps[i].act != act)
+			continue;
+		batch->count++;
+		task->index = i;
+		task->replicas = part->steps[i].replicas;
+		if (act != SCALE_LOOK)
+			task->there = (struct kube_scale){
+				.uid = xstrdup(there->uid),
+				.resource_version = xstrdup(there->resource_version),
+				.replicas = there->replicas,
+			};
+		scale_begins(&part->scales[i]);
+	}
 	loop_timer_stop(part->timer);
 	lane_submit(part->kube.lane, scale_work, scale_done, job);
 }
@@ -257,12 +262,14 @@ static void scale_part_stepped(struct driver *driver)
 	if (!part || !driver->alive || driver->closing || driver->life.fenced)
 		return;
 	now_ms = clock_mono_ms();
-	scale_stepped(&part->scale, &part->config, driver->life.phase,
-		      journal->outcome.kind == OUTCOME_FINISHED ? journal->outcome.unix_ms : 0,
-		      now_ms, clock_unix_ms());
-	step = scale_next(&part->scale, now_ms);
+	for (size_t i = 0; i < part->count; i++)
+		scale_stepped(&part->scales[i], &part->config, driver->life.phase,
+			      journal->outcome.kind == OUTCOME_FINISHED ? journal->outcome.unix_ms
+									: 0,
+			      now_ms, clock_unix_ms());
+	step = scale_next_of(part->scales, part->count, now_ms, part->steps);
 	if (step.act != SCALE_NOTHING)
-		scale_submit(part, &step);
+		scale_submit(part, step.act);
 	else if (step.wait_ms >= 0)
 		loop_timer_set(part->timer, step.wait_ms);
 }
@@ -280,6 +287,7 @@ static void scale_on_timer(void *arg)
 static enum gate_verdict scale_may(struct driver *driver, enum gate_type type, struct gate *gate)
 {
 	struct scale_part *part = driver->scale;
+	bool down = true, busy = false;
 
 	if (!part || type != GATE_EXIT || driver->life.fenced ||
 	    driver->life.phase != PHASE_FINISHED)
@@ -288,10 +296,13 @@ static enum gate_verdict scale_may(struct driver *driver, enum gate_type type, s
 		part->exit_end_ms = clock_mono_ms() + EXIT_MS;
 		scale_part_stepped(driver); /* this step has come to Finished */
 	}
-	if (clock_mono_ms() >= part->exit_end_ms || part->scale.goal != SCALE_DOWN ||
-	    (part->scale.known && part->scale.replicas == 0))
+	for (size_t i = 0; i < part->count; i++) {
+		down = down && scale_is_down(&part->scales[i]);
+		busy = busy || part->scales[i].busy;
+	}
+	if (clock_mono_ms() >= part->exit_end_ms || down)
 		return GATE_OPEN;
-	if (!part->scale.busy && !loop_timer_armed(part->timer))
+	if (!busy && !loop_timer_armed(part->timer))
 		loop_timer_set(part->timer, part->exit_end_ms - clock_mono_ms());
 	return gate_waits(gate, "the TaskManagers to be scaled to 0", part->exit_end_ms);
 }
@@ -301,19 +312,25 @@ static enum gate_verdict scale_may(struct driver *driver, enum gate_type type, s
 static void scale_status(const struct driver *driver, struct json *document)
 {
 	const struct scale_part *part = driver->scale;
-	struct json *to;
+	struct json *list;
 
 	if (!part) {
 		json_add_null(document, "scale");
 		return;
 	}
-	to = json_add_object(document, "scale");
-	json_add_str(to, "deployment", setup_of(part)->scale);
-	json_add_str(to, "goal", scale_goal_name(part->scale.goal));
-	json_add_known(to, "replicas", part->scale.known ? part->scale.replicas : -1, 0);
-	json_add_known(to, "recorded", part->scale.recorded, 1);
-	json_add_bool(to, "contested", part->scale.contested);
-	json_add_str(to, "error", part->error);
+	list = json_add_array(document, "scale");
+	for (size_t i = 0; i < part->count; i++) {
+		const struct scale *scale = &part->scales[i];
+		struct json *to = json_add_object(list, NULL);
+
+		json_add_str(to, "kind", kube_scale_kinds[part->targets[i].kind]);
+		json_add_str(to, "name", part->targets[i].name);
+		json_add_str(to, "goal", scale_goal_name(scale->goal));
+		json_add_known(to, "replicas", scale->known ? scale->replicas : -1, 0);
+		json_add_known(to, "recorded", scale->recorded, 1);
+		json_add_bool(to, "contested", scale->contested);
+		json_add_str(to, "error", part->objects[i].error);
+	}
 }
 
 static int scale_open(struct driver *driver, struct err *err)
@@ -322,10 +339,15 @@ static int scale_open(struct driver *driver, struct err *err)
 	struct scale_part *part;
 
 	(void)err;
-	if (!setup->kube.on || !setup->kube.scale)
+	if (!setup->kube.on || !setup->kube.scale_count)
 		return 0;
 	driver->scale = part = xcalloc(1, sizeof(*part));
 	part->driver = driver;
+	part->count = setup->kube.scale_count;
+	part->targets = setup->kube.scale;
+	part->scales = xcalloc(part->count, sizeof(*part->scales));
+	part->objects = xcalloc(part->count, sizeof(*part->objects));
+	part->steps = xcalloc(part->count, sizeof(*part->steps));
 	part->config = (struct scale_config){
 		.when = (enum scale_when)setup->config.kubernetes.scale_when,
 		.parked_after_ms = setup->config.kubernetes.scale_parked_after_ms,
@@ -352,8 +374,13 @@ static void scale_close(struct driver *driver)
 	loop_timer_free(part->timer);
 	if (!ended) /* what hangs still uses the rest */
 		return;
-	kube_scale_release(&part->there);
-	free(part->error);
+	for (size_t i = 0; i < part->count; i++) {
+		kube_scale_release(&part->objects[i].there);
+		free(part->objects[i].error);
+	}
+	free(part->objects);
+	free(part->scales);
+	free(part->steps);
 	free(part);
 }
 

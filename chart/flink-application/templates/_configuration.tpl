@@ -142,7 +142,12 @@ kubernetes:
   taskManagers: app.kubernetes.io/instance={{ .Release.Name }},app.kubernetes.io/component=taskmanager
   # explicit, because the Pods of the CronJob have no owner
   {{- with include "flink-application.scaleWhen" . }}
+  {{- $objects := include "flink-application.taskManagerObjects" $ | fromJsonArray }}
+  {{- if and (eq (len $objects) 1) (eq $.Values.taskManager.kind "Deployment") }}
   scale: {{ include "flink-application.taskManager" $ }}
+  {{- else }}
+  scale: {{ toJson $objects }}
+  {{- end }}
   scaleWhen: {{ . }}
   {{- if not (kindIs "invalid" $.Values.ttlAfterFinished) }}
   scaleFinishedAfter: {{ $.Values.ttlAfterFinished }}s

@@ -20,6 +20,25 @@ those of taskManager.pools, whose values replace those of taskManager. `at` is t
 {{- toJson $pools -}}
 {{- end -}}
 
+{{/* The name of the n-th StatefulSet of a pool: (list POOL N). */}}
+{{- define "flink-application.setName" -}}
+{{- printf "%s-%d" (index . 0).fullName (int (index . 1)) -}}
+{{- end -}}
+
+{{/* All objects of the TaskManagers as JSON, a list of {kind, name}. */}}
+{{- define "flink-application.taskManagerObjects" -}}
+{{- $kind := .Values.taskManager.kind -}}
+{{- $objects := list -}}
+{{- range $pool := include "flink-application.pools" . | fromJsonArray -}}
+{{- if eq $kind "StatefulSet" -}}
+{{- range $n := until (int .values.replicas) }}{{ $objects = append $objects (dict "kind" $kind "name" (include "flink-application.setName" (list $pool $n))) }}{{ end -}}
+{{- else -}}
+{{- $objects = append $objects (dict "kind" $kind "name" .fullName) -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $objects -}}
+{{- end -}}
+
 {{/* The Pod: (merge POOL (dict "root" CONTEXT "labels" MAP "set" BOOL)). */}}
 {{- define "flink-application.taskManagerPod" -}}
 {{- $chart := include "flink-application.taskManagerOwnPod" . -}}

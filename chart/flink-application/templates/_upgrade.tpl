@@ -82,18 +82,17 @@ clusterIds: {{ toJson . }}
 {{- toJson $modes -}}
 {{- end -}}
 
-{{/* Refuses to scale the TaskManagers where others need them, or where their number could not be recorded. */}}
+{{/* Refuses to scale the TaskManagers where others need them, where there are too many objects, or where their number could not
+be recorded. */}}
 {{- define "flink-application.canScale" -}}
 {{- if include "flink-application.scaleWhen" . -}}
 {{- $key := ternary "taskManager.whenParked: it is scaleToZero" (printf "ttlAfterFinished: it is %d" (int64 .Values.ttlAfterFinished)) (eq .Values.taskManager.whenParked "scaleToZero") -}}
 {{- if include "flink-application.surge" . }}
 {{- fail (printf "%s, but upgrade.strategy is surge, where a new version prepares itself with TaskManagers of its own, which the old one would scale to 0; remove it, or set upgrade.strategy to recreate" $key) }}
 {{- end }}
-{{- if eq .Values.taskManager.kind "StatefulSet" }}
-{{- fail (printf "%s, but taskManager.kind is StatefulSet, and drey scales one Deployment; remove it, or set taskManager.kind to Deployment" $key) }}
-{{- end }}
-{{- if .Values.taskManager.pools }}
-{{- fail (printf "%s, but there are taskManager.pools, and drey scales one Deployment; remove it, or the pools" $key) }}
+{{- $count := include "flink-application.taskManagerObjects" . | fromJsonArray | len }}
+{{- if gt $count 200 }}
+{{- fail (printf "%s, but there are %d Deployments or StatefulSets of TaskManagers, and drey scales at most 200; remove it, or set taskManager.kind to Deployment" $key $count) }}
 {{- end }}
 {{- if not (include "flink-application.journal" .) }}
 {{- fail (printf "%s, but drey.kubernetes.journal is none, so the number of TaskManagers could not be recorded; name a ConfigMap there, or remove it" $key) }}
