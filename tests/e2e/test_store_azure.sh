@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 #
 # Checkpoints and savepoints on Azure's blob storage, which Flink writes and drey reads with Flink's own plugin (store_lib.sh).
-# Without the plugin drey says what is missing. By wasb: Azurite rejects the requests of abfs (400 to ?resource=filesystem).
+# Without the plugin drey says what is missing. By wasb: abfs speaks the DFS protocol, which Azurite (3.35.0) does not implement: it
+# answers 400 to ?resource=filesystem (https://github.com/Azure/Azurite/issues/409, open).
 #
 # runs in: all on 2.3.0
 
