@@ -104,7 +104,7 @@ resources:
 {{- end -}}
 {{- if eq .Values.taskManager.kind "StatefulSet" -}}
 {{- if include "flink-application.surge" . }}
-{{- fail "upgrade.strategy: it is surge, but taskManager.kind is StatefulSet, whose Pods cannot be there twice, and a new version waits for its TaskManagers; set it to recreate, or taskManager.kind to Deployment" }}
+{{- fail "upgrade.strategy: it is surge, but taskManager.kind is StatefulSet, of which Kubernetes starts a new Pod only after the old one has ended, but the TaskManagers of both versions run at the same time; set it to recreate, or taskManager.kind to Deployment" }}
 {{- end }}
 {{- range include "flink-application.pools" . | fromJsonArray -}}
 {{- if kindIs "invalid" .values.replicas }}
