@@ -232,6 +232,12 @@ is "$(object s3 Role/orders-check '[.rules[].resourceNames[] | select(endswith("
 is "$(object s3 Role/orders '.rules[].resourceNames[0]? // "" | select(endswith("-config-map"))') $(object s3 Role/orders '.rules[].resourceNames[201]? // empty')" \
 	"orders-cluster-config-map orders-green-cluster-config-map" "blue has the names that were there before there were sides"
 
+artifacts() { # NAME: where Flink copies the jars of the job
+	configuration "$1" flink config.yaml | sed -n 's/^user.artifacts.base-dir: //p'
+}
+
+is "$(artifacts pyflink) $(artifacts s3)" "/tmp/artifacts " "Flink copies the jars of a job to where it can write"
+
 # ---- what the workloads are ------------------------------------------------------------------------
 
 is "$(object s3 Deployment/orders-jobmanager '[.spec.strategy.type, .spec.replicas] | join(" ")')" "Recreate 1" "one JobManager, and the old one goes first"

@@ -22,6 +22,10 @@ taskmanager.numberOfTaskSlots: {{ .Values.taskManager.slots }}
 taskmanager.memory.process.size: {{ .Values.taskManager.memoryMiB }}m
 metrics.internal.query-service.port: 6125
 parallelism.default: {{ .Values.job.parallelism }}
+{{- if .Values.job.jars }}
+# Flink copies them; its default is in the image, which is read-only
+user.artifacts.base-dir: /tmp/artifacts
+{{- end }}
 execution.checkpointing.interval: 60 s
 env.java.opts.all: {{ printf "%s %s" (include "flink-application.jvmOptions" .) .Values.flink.javaOptions | trim | quote }}
 {{- if .Values.highAvailability.enabled }}
