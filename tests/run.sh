@@ -296,17 +296,21 @@ prove_on_node() { # FILE...
 
 # The programs that the tests need are built here, with visible progress, and with a network: there is none inside.
 node_up() {
-	local name home layout
+	local name home layout images=${IMAGES:-${XDG_CACHE_HOME:-$HOME/.cache}/drey/images}
 	for name in KUBE:kube NODE:node DNS:dns HELM:helm HELM4:helm4; do
 		home=$(tools/get-kube.sh "${name#*:}") && export "${name%:*}_HOME=$home" || return 1
 	done
 	VERSITYGW=$(tools/get-servers.sh versitygw) || return 1
 	export VERSITYGW
 	if [ -z "${DREY_NODE:-}" ]; then
-		layout=$(tests/cluster/images.sh "${IMAGES:-${XDG_CACHE_HOME:-$HOME/.cache}/drey/images}") || return 1
+		layout=$(tests/cluster/images.sh "$images") || return 1
 		node=$scratch/node
 		tests/cluster/node.sh up "$node" --owner $$ && tests/cluster/node.sh load "$node" "$layout" || return 1
 		export DREY_NODE=$node
+		# large, and from PyPI: only for its test, which says when it is not there
+		if files_of tests/cluster .sh | grep --quiet /test_python.sh; then
+			layout=$(tests/cluster/images.sh "$images" python) && tests/cluster/node.sh load "$node" "$layout" || :
+		fi
 	fi
 }
 

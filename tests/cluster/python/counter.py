@@ -1,0 +1,59 @@
+"""A job in Python that notices when its state is not what it was.
+
+It reads the numbers from 0 on; a Python function with keyed state counts them. Before each number, as many have been counted as
+the number says, unless something was lost or counted twice. --log gets a line "AT NUMBER" for every tenth, "BAD NUMBER COUNT" for a
+count that is wrong, and "RESTORED COUNT" when a worker begins with state.
+"""
+
+import argparse
+import time
+
+from pyflink.common import Types, WatermarkStrategy
+from pyflink.datastream import KeyedProcessFunction, StreamExecutionEnvironment
+from pyflink.datastream.connectors.number_seq import NumberSequenceSource
+from pyflink.datastream.state import ValueStateDescriptor
+
+
+class Counter(KeyedProcessFunction):
+    def __init__(self, log, pause):
+        self.log = log
+        self.pause = pause
+
+    def open(self, context):
+        self.count = context.get_state(ValueStateDescriptor("count", Types.LONG()))
+        self.first = True
+
+    def say(self, line):
+        with open(self.log, "a", encoding="ascii") as log:
+            log.write(line + "\n")
+
+    def process_element(self, number, context):
+        count = self.count.value() or 0
+        if self.first and count:
+            self.say(f"RESTORED {count}")
+        self.first = False
+        if count != number:
+            self.say(f"BAD {number} {count}")
+        elif number % 10 == 0:
+            self.say(f"AT {number}")
+        self.count.update(count + 1)
+        time.sleep(self.pause)
+        yield number
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--log", required=True)
+    parser.add_argument("--pause", type=float, default=0.05)
+    options, _ = parser.parse_known_args()
+    env = StreamExecutionEnvironment.get_execution_environment()
+    env.set_parallelism(1)
+    numbers = env.from_source(NumberSequenceSource(0, 1 << 40), WatermarkStrategy.no_watermarks(), "numbers").uid("numbers")
+    numbers.key_by(lambda _: 0, key_type=Types.INT()).process(
+        Counter(options.log, options.pause), output_type=Types.LONG()
+    ).uid("counter").print().uid("output").name("output")
+    env.execute("counter")
+
+
+if __name__ == "__main__":
+    main()
