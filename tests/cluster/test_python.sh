@@ -27,6 +27,8 @@ chmod 666 "$LOG"
 cat >"$RUN/python.yaml" <<-YAML
 	image: {repository: localhost/orders-py}
 	flink:
+	  # not in this image, and Flink takes the complaint of ld.so for the path of the worker
+	  jemalloc: false
 	  configuration:
 	    python.executable: /usr/bin/python3
 	    python.client.executable: /usr/bin/python3
