@@ -118,6 +118,6 @@ check "its counts are those of the checkpoint" report_is '.gates[0].withheldBelo
 lines=$(wc -l <"$RUN/passed")
 await "its records pass" passed_more_than $((lines + 500))
 is "$(awk -v t="$toggle" '$3 < t' "$RUN/passed" | wc -l)" 0 "and still none below the cut"
-order 3 finish null
+order 3 finish "$toggle"
 await "at the end all pass" report_is '.number == 3 and .gates[0].acked == 1 and .gates[0].subtasks[0].state == "finished"'
 e2e_end

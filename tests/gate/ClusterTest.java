@@ -42,6 +42,7 @@ final class ClusterTest {
 		parts.put("two gates", test::twoGates);
 		parts.put("restored from older", test::restoredFromOlder);
 		parts.put("abort", test::abort);
+		parts.put("new side behind", test::newSideBehind);
 		parts.put("SQL", () -> TableTest.run(directory));
 		// most of their time they wait
 		ExecutorService threads = Executors.newFixedThreadPool(GateTests.AT_A_TIME);
@@ -136,7 +137,7 @@ final class ClusterTest {
 				behind = entry.path("checkpoint").asLong() == s1 ? entry.path("minWatermark").asLong() - t.toggle : behind;
 			}
 			Tap.ok(behind >= 0, "the last report has the savepoint of the end, behind the cut");
-			t.green.order(t.id, "finish", null);
+			t.green.order(t.id, "finish", t.toggle);
 			t.green.awaitAcked();
 			Tap.is(t.result().replaceAll(" \\(.*", ""), "lost 0 doubled " + above,
 					"with a running input and another parallelism: each record once, but for those that blue had passed");
@@ -370,6 +371,39 @@ final class ClusterTest {
 			t.blue.awaitCrossed();
 			t.end();
 			Tap.is(t.result(), EXACT, "each record is there once");
+		}
+	}
+
+	/** Green has not yet come to the cut when blue ends, and goes back to a checkpoint before it when it has. */
+	private void newSideBehind() throws Exception {
+		String[] armed = {null};
+		Transition made = new Transition(clusters, directory, 2, false) {
+			@Override
+			void before(int step) throws Exception {
+				if (step == 5) {
+					armed[0] = green.savepoint();
+					input.slowLimit = input.limit;
+					input.slowSide = "green";
+				}
+			}
+		};
+		try (Transition t = made) {
+			t.startBlue(2);
+			t.shadow(2);
+			t.stillCut();
+			t.blue.stop();
+			t.green.order(t.id, "finish", t.toggle);
+			t.green.awaitAcked();
+			t.input.slowSide = null;
+			Tap.is(t.result(), EXACT, "green is behind the cut when it is told that blue has ended: each record once");
+			t.green.cancel();
+			t.input.limit = t.input.due();
+			t.green.order(t.id, "finish", t.toggle);
+			t.green.start(2, armed[0]);
+			t.green.awaitAcked();
+			t.result();
+			long below = t.toggle - Stream.FIRST_TIME - 100;
+			Tap.ok(!t.output.isOf(t.green.job(), 0, below), "restored from a snapshot before the cut it does not repeat what blue has written");
 		}
 	}
 

@@ -44,13 +44,17 @@ final class Stream extends NumberSequenceSource {
 		/** Another record of the same time comes instead. */
 		volatile boolean instead;
 
+		/** This side ends each split before this number; null: none does. */
+		volatile String slowSide;
+		volatile long slowLimit;
+
 		Input(int splits, long ratePerSecond) {
 			this.splits = splits;
 			this.ratePerSecond = ratePerSecond;
 		}
 
-		private boolean isDue(int split, long number) {
-			return number < limit && !(split == silentSplit && number >= silentFrom)
+		private boolean isDue(String side, int split, long number) {
+			return number < limit && !(side.equals(slowSide) && number >= slowLimit) && !(split == silentSplit && number >= silentFrom)
 					&& number * 1_000_000_000L / ratePerSecond <= System.nanoTime() - startNanos;
 		}
 
@@ -167,7 +171,7 @@ final class Stream extends NumberSequenceSource {
 		public InputStatus pollNext(ReaderOutput<Long> output) {
 			Map.Entry<Integer, Long> first = null;
 			for (Map.Entry<Integer, Long> entry : next.entrySet()) {
-				if (input.isDue(entry.getKey(), entry.getValue()) && (first == null || entry.getValue() < first.getValue())) {
+				if (input.isDue(side, entry.getKey(), entry.getValue()) && (first == null || entry.getValue() < first.getValue())) {
 					first = entry;
 				}
 			}

@@ -120,7 +120,7 @@ class Transition implements AutoCloseable {
 	void end() throws Exception {
 		blue.stop();
 		before(8);
-		green.order(id, "finish", null);
+		green.order(id, "finish", toggle);
 		green.awaitAcked();
 		before(9);
 		green.order(null, "open", null);

@@ -45,7 +45,10 @@ final class ValveTest {
 		Tap.is(passes(valve(Word.CLOSED)), "--------", "closed passes nothing");
 		Tap.is(passes(valve(Word.ARM_BLUE)), "pp---ppp", "armBlue passes what is below the cut");
 		Tap.is(passes(valve(Word.ARM_GREEN)), "--ppp---", "armGreen passes what is above the cut");
-		Tap.is(passes(valve(Word.FINISH)), "pppppppp", "finish passes everything");
+		Valve finish = valve(Word.FINISH);
+		Tap.is(passes(finish), "--ppp--p", "finish, before the watermark has reached the cut, does not pass what is below it: the old side has written that");
+		finish.watermark(T);
+		Tap.is(passes(finish), "pppppppp", "behind the cut finish passes everything");
 		Valve rest = new Valve("blue");
 		Tap.ok(rest.waits() && !rest.isAtRest(), "without an order it waits");
 		rest.apply(Order.OPEN);

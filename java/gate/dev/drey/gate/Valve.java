@@ -160,6 +160,9 @@ final class Valve {
 	boolean passes(long time, long hash) {
 		boolean above = cut != null && cut.isAbove(time);
 		boolean pass = word.passes(above);
+		if (word == Word.FINISH && !above && time != GateTime.NONE && watermark < cut.toggle) {
+			pass = false; // on time: the old side has written it. This one is behind, or has gone back to an older checkpoint
+		}
 		if (counts != null) {
 			counts.count(time, hash, above, pass, watermark);
 		}

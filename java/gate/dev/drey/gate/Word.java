@@ -8,6 +8,7 @@ enum Word {
 	ARM_GREEN("armGreen", false, true),
 	/** The old side. */
 	ARM_BLUE("armBlue", true, false),
+	/** The new side, when the old one has ended; below the cut only what the old one cannot have written ({@link Valve#passes}). */
 	FINISH("finish", true, true);
 
 	private final String text;
@@ -25,7 +26,7 @@ enum Word {
 	}
 
 	boolean needsCut() {
-		return this == ARM_GREEN || this == ARM_BLUE;
+		return this == ARM_GREEN || this == ARM_BLUE || this == FINISH;
 	}
 
 	/** As it stands in the files. */
