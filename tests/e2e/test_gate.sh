@@ -114,7 +114,7 @@ await "the JobManager is killed" test -e "$RUN/jm.status"
 MUST_LIVE=(jm tm)
 start_gate_job --fromSavepoint "$(newest_retained "$job")"
 await "a new one is given the order that is there" report_is '.instance != "'"$instance"'" and .number == 2 and .gates[0].acked == 1'
-check "its counts are those of the checkpoint" report_is '.gates[0].withheldBelow > 500 and .gates[0].passedAbove > 0'
+check "its counts are those of the checkpoint" report_is '.gates[0].withheldBelow > 500'
 lines=$(wc -l <"$RUN/passed")
 await "its records pass" passed_more_than $((lines + 500))
 is "$(awk -v t="$toggle" '$3 < t' "$RUN/passed" | wc -l)" 0 "and still none below the cut"

@@ -68,9 +68,7 @@ final class Side implements AutoCloseable {
 		c.setString("state.checkpoints.dir", "file://" + directory + "/checkpoints");
 		c.setString("restart-strategy.type", "fixed-delay");
 		c.setString("restart-strategy.fixed-delay.attempts", "1000");
-		// Flink's JobManager may fail if a task is restarted while a checkpoint closes its gateways ("Some subtask gateway can be closed
-		// while others cannot"): not at once, then
-		c.setString("restart-strategy.fixed-delay.delay", "300 ms");
+		c.setString("restart-strategy.fixed-delay.delay", "50 ms");
 		c.setString("pipeline.auto-watermark-interval", "20 ms");
 		StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(c);
 		env.setParallelism(parallelism);
