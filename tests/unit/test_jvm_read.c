@@ -309,6 +309,9 @@ WORLD_TEST(a_process_that_is_not_as_drey_init_starts_them_is_refused)
 		    {ODD_PRIORITY, "changed Flink's priority"}};
 
 	for (size_t i = 0; i < ARRAY_LEN(odds); i++) {
+		/* nobody is nicer than that */
+		if (odds[i].odd == ODD_PRIORITY && getpriority(PRIO_PROCESS, 0) == 19)
+			continue;
 		start_jvm(w, odds[i].odd);
 		refuses(w, odds[i].why);
 		kill(w->pid, SIGKILL);
