@@ -92,6 +92,7 @@ final class ClusterTest {
 			Tap.is(t.output.size(), 0, "without an order that counts no record passes");
 			Tap.is(t.blue.gate().path("acked").asInt() + t.blue.report().path("number").asInt(), 0,
 					"and the report says that the gates wait");
+			t.blue.keep("waits");
 			t.blue.order(null, "open", null);
 			t.blue.awaitAcked();
 			Tap.is(t.result(), EXACT, "then all of them pass");
@@ -132,6 +133,7 @@ final class ClusterTest {
 			long above = t.blue.sum("passedAbove");
 			long s1 = Side.checkpoint(t.blue.stop());
 			Side.await("the last report", () -> t.blue.lastReport().path("ended").asBoolean());
+			t.blue.keep("the last report");
 			long behind = -1;
 			for (JsonNode entry : t.blue.lastReport().path("gates").path(0).path("snapshots")) {
 				behind = entry.path("checkpoint").asLong() == s1 ? entry.path("minWatermark").asLong() - t.toggle : behind;
@@ -282,6 +284,10 @@ final class ClusterTest {
 			JsonNode gate = t.blue.gate();
 			Tap.is(gate.path("withoutWatermark").asInt() + "/" + gate.path("crossed").asInt() + "/" + gate.path("minWatermark"), "2/0/null",
 					"without watermarks the cut holds, and nothing ever crosses it: the report says why");
+			t.blue.order(t.id, "open", null);
+			t.blue.awaitAcked();
+			long held = t.blue.sum("withheldBelow") + t.blue.sum("withheldAbove");
+			Tap.ok(held >= gate.path("withheldAbove").asLong(), "opened again in the same transition, it still says what it has held back: " + held);
 		}
 	}
 

@@ -33,6 +33,9 @@ final class Side implements AutoCloseable {
 	private static final Map<String, Integer> FAILURES = new ConcurrentHashMap<>();
 	private static final ObjectMapper JSON = new ObjectMapper();
 	private static final AtomicInteger LAUNCHES = new AtomicInteger();
+	/** Where what was awaited is kept, as tests/fixtures/gate; null: nowhere. */
+	private static final String KEEP = System.getProperty("keep");
+	private static final AtomicInteger KEPT = new AtomicInteger();
 
 	private final MiniCluster cluster;
 	private final String name;
@@ -169,6 +172,15 @@ final class Side implements AutoCloseable {
 			}
 			return all;
 		});
+		keep(what);
+	}
+
+	/** Keeps the report as it was written, under a name that says what was awaited. */
+	void keep(String what) throws IOException {
+		if (KEEP != null && Files.exists(directory.resolve("report.json"))) {
+			String kept = String.format("%03d-%s-%s-%s.json", KEPT.incrementAndGet(), stream, name, what.replace(' ', '-'));
+			Files.copy(directory.resolve("report.json"), Files.createDirectories(Path.of(KEEP)).resolve(kept));
+		}
 	}
 
 	void awaitAcked() throws Exception {
