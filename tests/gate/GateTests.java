@@ -22,6 +22,7 @@ public final class GateTests {
 		Tap.only(args.length > 1 ? args[1] : "");
 		ValveTest.run();
 		OrderFileTest.run(directory);
+		OrderFileTest.ofTheAgent(directory);
 		MiniCluster[] clusters = {cluster(directory, "blue"), cluster(directory, "green")};
 		ClusterTest.run(clusters, directory);
 		int status = Tap.end();

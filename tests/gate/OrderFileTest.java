@@ -2,6 +2,7 @@ package dev.drey.gate;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 
 /** Which order.json counts. */
 final class OrderFileTest {
@@ -52,6 +53,31 @@ final class OrderFileTest {
 			good(orders, file, ARM.replace("\"number\":5", "\"number\":7").replace(",\"ceiling\":2000", ""), 7,
 					"so does one without a ceiling");
 			Tap.is(orders.order().cut.ceiling, 3_601_000L, "which is an hour above the cut then");
+		});
+	}
+
+	/** tests/unit/test_gate_file.c has them written by the agent's own code. */
+	static void ofTheAgent(Path directory) {
+		Tap.part("orders of the agent", () -> {
+			Path fixtures = Path.of(System.getProperty("fixtures"));
+			Path file = directory.resolve("order-of-the-agent.json");
+			OrderFile orders = new OrderFile(file, LAUNCH, "green");
+			String[] expected = {"order-closed 7 h17-3f2ac1d0 CLOSED null", "order-armGreen 8 h17-3f2ac1d0 ARM_GREEN 1767225600000..1767229200000",
+					"order-finish 9 h17-3f2ac1d0 FINISH 1767225600000..1767229200000",
+					"order-rest 9007199254740991 null OPEN null"};
+			for (String row : expected) {
+				String name = row.substring(0, row.indexOf(' '));
+				Files.copy(fixtures.resolve(name + ".json"), file, StandardCopyOption.REPLACE_EXISTING);
+				orders.look();
+				Order order = orders.order();
+				Tap.is(orders.ignored() + ", " + name + " " + (order == null ? null
+						: order.number + " " + order.transition + " " + order.word + " " + order.cut), "null, " + row, name + " of the agent counts");
+			}
+			OrderFile blue = new OrderFile(fixtures.resolve("order-armBlue.json"), LAUNCH, "blue");
+			Tap.ok(blue.look() && blue.ignored() == null && blue.order().word == Word.ARM_BLUE, "so does that of the other side");
+			orders = new OrderFile(fixtures.resolve("order-armBlue.json"), LAUNCH, "green");
+			orders.look();
+			Tap.is(orders.ignored(), "it is for the side blue, and this is green", "but not for this side");
 		});
 	}
 
