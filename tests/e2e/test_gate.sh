@@ -5,7 +5,7 @@
 #
 #   SEED=N TURNS=N FLINK_VERSION=2.3.0 tests/e2e/test_gate.sh [PART]    more transitions with failures (2), only one part
 #
-# runs in: ci on 2.3.0
+# runs in: all
 
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh
