@@ -16,6 +16,8 @@ no_other_jvm() {
 }
 
 e2e_begin check-graph
+export TMPDIR=$RUN/tmp # another test may build a graph at the same time
+mkdir "$TMPDIR"
 held_jar
 "$TOP/tests/job/build.sh" "$FLINK" "$RUN/flink/usrlib/handover.jar" HandoverJob
 DREY_CONF[generation]=g1
@@ -106,7 +108,7 @@ check_new flink.jobClass=drey.HandoverJob -- --output "$RUN/out" --t0 1
 is "$STATUS" 0 "without the jar nothing is compared"
 check "which is said" says 'not compared: drey-held.jar is not'
 
-check "nothing is left behind" eval '! ls -d "${TMPDIR:-/tmp}"/drey-graph.?????? 2>/dev/null'
+check "nothing is left behind" eval '! ls -d "$TMPDIR"/drey-graph.?????? 2>/dev/null'
 is "$(job_id)" "$job" "the job has run on all the time"
 check "its state was continuous" continuity 1
 e2e_end
