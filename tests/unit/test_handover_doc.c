@@ -4,22 +4,9 @@
 
 #include "base/buf.h"
 #include "core/handover/handover_role.h"
-#include "tap.h"
+#include "doc_file.h"
 
 #define DOC "docs/reference/handover.md" /* the tests run from the top of the tree */
-
-static void read_doc(struct buf *ret)
-{
-	FILE *file = fopen(DOC, "r");
-	char chunk[4096];
-	size_t got;
-
-	if (!CHECK(file != NULL))
-		return;
-	while ((got = fread(chunk, 1, sizeof(chunk), file)))
-		buf_add(ret, chunk, got);
-	fclose(file);
-}
 
 static void add_roles(struct buf *text)
 {
@@ -40,7 +27,7 @@ TEST(the_document_has_the_rules_of_the_roles_in_their_order)
 {
 	struct buf doc = BUF_INIT, table = BUF_INIT;
 
-	read_doc(&doc);
+	doc_read(DOC, &doc);
 	add_roles(&table);
 	if (!CHECK(strstr(buf_str(&doc), buf_str(&table)) != NULL))
 		tap_note(DOC " has to have:\n%s", buf_str(&table));
@@ -62,7 +49,7 @@ TEST(the_document_explains_every_role_claim_and_state)
 {
 	struct buf doc = BUF_INIT;
 
-	read_doc(&doc);
+	doc_read(DOC, &doc);
 	for (int i = 0; i < ROLES; i++)
 		check_row(&doc, role_name((enum role)i));
 	for (int i = CLAIM_NONE + 1; i <= CLAIM_FORCE; i++)

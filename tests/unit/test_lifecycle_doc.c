@@ -3,21 +3,7 @@
 
 #include "base/buf.h"
 #include "core/lifecycle/lifecycle.h"
-#include "tap.h"
-
-/* The tests run from the top of the tree. */
-static void read_doc(struct buf *ret)
-{
-	FILE *file = fopen("docs/reference/lifecycle.md", "r");
-	char chunk[4096];
-	size_t got;
-
-	if (!CHECK(file != NULL))
-		return;
-	while ((got = fread(chunk, 1, sizeof(chunk), file)))
-		buf_add(ret, chunk, got);
-	fclose(file);
-}
+#include "doc_file.h"
 
 /* Names are a row of their own in a table: "| `name` |". */
 static void check_row(const struct buf *doc, const char *name)
@@ -33,7 +19,7 @@ TEST(the_document_has_every_phase_event_effect_and_notice)
 {
 	struct buf doc = BUF_INIT;
 
-	read_doc(&doc);
+	doc_read("docs/reference/lifecycle.md", &doc);
 	for (int i = 0; i < PHASE_COUNT; i++)
 		check_row(&doc, phase_name((enum phase)i));
 	for (int i = 0; i < EVENT_COUNT; i++)
@@ -50,7 +36,7 @@ TEST(the_document_says_what_happens_in_every_phase)
 	struct buf doc = BUF_INIT;
 	const char *part;
 
-	read_doc(&doc);
+	doc_read("docs/reference/lifecycle.md", &doc);
 	part = strstr(buf_str(&doc), "## What happens in each phase");
 	for (int i = 0; i < PHASE_COUNT && CHECK(part != NULL); i++) {
 		const char *line = part;

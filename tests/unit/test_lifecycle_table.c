@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "doc_file.h"
 #include "life.h"
 
 #define DOC   "docs/reference/lifecycle.md"
@@ -591,66 +592,12 @@ static void print_table(struct buf *out)
 
 /* ---- the document */
 
-static bool read_doc(struct buf *ret)
-{
-	FILE *file = fopen(DOC, "r");
-	char chunk[4096];
-	size_t got;
-
-	if (!CHECK(file != NULL))
-		return false;
-	while ((got = fread(chunk, 1, sizeof(chunk), file)))
-		buf_add(ret, chunk, got);
-	fclose(file);
-	return true;
-}
-
-static void renew(const char *doc, const char *begin, const char *end, const struct buf *table)
-{
-	FILE *file = fopen(DOC, "w");
-
-	if (!CHECK(file != NULL))
-		return;
-	fprintf(file, "%.*s%s%s", (int)(begin - doc), doc, buf_str(table), end);
-	CHECK_INT(fclose(file), ==, 0);
-	tap_note(DOC " was rewritten");
-}
-
-static void tell_difference(const char *is, const char *should)
-{
-	int line = 1;
-
-	for (; *is && *is == *should; is++, should++)
-		line += *is == '\n';
-	while (is[-1] != '\n') {
-		is--;
-		should--;
-	}
-	tap_note("line %d of the table in " DOC " is: %.*s", line, (int)strcspn(is, "\n"), is);
-	tap_note("the code does: %.*s", (int)strcspn(should, "\n"), should);
-	tap_note("`make docs-lifecycle` rewrites it; review the difference");
-}
-
 TEST(the_table_in_the_document_is_what_the_code_does)
 {
-	cleanup_buf struct buf doc = BUF_INIT, table = BUF_INIT;
-	const char *begin, *end;
+	cleanup_buf struct buf table = BUF_INIT;
 
 	print_table(&table);
-	if (!read_doc(&doc))
-		return;
-	begin = strstr(buf_str(&doc), BEGIN);
-	end = strstr(buf_str(&doc), END);
-	if (!CHECK(begin && end && begin < end))
-		return;
-	begin += strlen(BEGIN);
-	if (getenv("DREY_RENEW_DOCS")) {
-		renew(buf_str(&doc), begin, end, &table);
-		return;
-	}
-	if (!CHECK((size_t)(end - begin) == table.len_bytes &&
-		   !memcmp(begin, buf_str(&table), table.len_bytes)))
-		tell_difference(begin, buf_str(&table));
+	doc_check_tables(DOC, BEGIN, END, &table);
 }
 
 TEST(every_phase_and_every_event_is_in_the_table)

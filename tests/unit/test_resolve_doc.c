@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "core/resolve/resolve.h"
-#include "tap.h"
+#include "doc_file.h"
 
 static void add_table(struct buf *text, bool veto, const char *title)
 {
@@ -19,16 +19,9 @@ static void add_table(struct buf *text, bool veto, const char *title)
 TEST(the_document_has_the_rules_in_their_order)
 {
 	struct buf doc = BUF_INIT, table = BUF_INIT;
-	/* the tests run from the top of the tree */
-	FILE *file = fopen("docs/architecture.md", "r");
-	char chunk[4096];
-	size_t got;
 
-	if (!CHECK(file != NULL))
+	if (!doc_read("docs/architecture.md", &doc))
 		return;
-	while ((got = fread(chunk, 1, sizeof(chunk), file)))
-		buf_add(&doc, chunk, got);
-	fclose(file);
 	for (int veto = 0; veto < 2; veto++) {
 		table.len_bytes = 0;
 		add_table(&table, veto,

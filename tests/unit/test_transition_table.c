@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "core/handover/flip.h"
 #include "core/handover/transition_rules.h"
-#include "tap.h"
+#include "doc_file.h"
 
 #define DOC   "docs/development/transition.md"
 #define BEGIN "<!-- tables: begin (make docs-lifecycle) -->\n"
@@ -106,51 +106,13 @@ static void add_words(struct buf *out)
 	buf_addstr(out, "\n");
 }
 
-static bool read_doc(struct buf *ret)
-{
-	FILE *file = fopen(DOC, "r");
-	char chunk[4096];
-	size_t got;
-
-	if (!CHECK(file != NULL))
-		return false;
-	while ((got = fread(chunk, 1, sizeof(chunk), file)))
-		buf_add(ret, chunk, got);
-	fclose(file);
-	return true;
-}
-
-static void renew(const char *doc, const char *begin, const char *end, const struct buf *tables)
-{
-	FILE *file = fopen(DOC, "w");
-
-	if (!CHECK(file != NULL))
-		return;
-	fprintf(file, "%.*s%s%s", (int)(begin - doc), doc, buf_str(tables), end);
-	CHECK_INT(fclose(file), ==, 0);
-	tap_note(DOC " was rewritten");
-}
-
 TEST(the_document_has_the_tables_of_the_code)
 {
-	cleanup_buf struct buf doc = BUF_INIT, tables = BUF_INIT;
-	const char *begin, *end;
+	cleanup_buf struct buf tables = BUF_INIT;
 
 	add_words(&tables);
 	add_owner(&tables);
 	add_candidate(&tables);
 	buf_addstr(&tables, "\n");
-	if (!read_doc(&doc))
-		return;
-	begin = strstr(buf_str(&doc), BEGIN);
-	end = strstr(buf_str(&doc), END);
-	if (!CHECK(begin && end && begin < end))
-		return;
-	begin += strlen(BEGIN);
-	if (getenv("DREY_RENEW_DOCS"))
-		renew(buf_str(&doc), begin, end, &tables);
-	else if (!CHECK((size_t)(end - begin) == tables.len_bytes &&
-			!memcmp(begin, buf_str(&tables), tables.len_bytes)))
-		tap_note("`make docs-lifecycle` rewrites the tables in " DOC
-			 "; review the difference");
+	doc_check_tables(DOC, BEGIN, END, &tables);
 }
