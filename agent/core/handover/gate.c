@@ -3,6 +3,11 @@
 const char *const gate_words[] = {"open", "closed", "armBlue", "armGreen", "finish", NULL};
 _Static_assert(sizeof(gate_words) / sizeof(gate_words[0]) == GATE_WORDS + 1, "a word for each");
 
+bool gate_needs_cut(enum gate_word word)
+{
+	return word == GATE_ARM_BLUE || word == GATE_ARM_GREEN || word == GATE_FINISH;
+}
+
 bool gate_passes(const struct gate_order *order, int64_t time_unix_ms, int64_t watermark_unix_ms)
 {
 	bool above = time_unix_ms >= order->toggle_unix_ms &&

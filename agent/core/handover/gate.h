@@ -27,6 +27,9 @@ enum gate_word {
 };
 extern const char *const gate_words[]; /* as in the file; NULL at the end */
 
+/* It divides the records at the cut. */
+bool gate_needs_cut(enum gate_word word);
+
 /* Records this far above the cut, or more, are not part of the new side: a wrong time in the far future must
  * not be held back by both. */
 #define GATE_CEILING_MS INT64_C(3600000)

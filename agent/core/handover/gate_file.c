@@ -12,11 +12,6 @@
 
 /* ---- the order ---- */
 
-static bool needs_cut(enum gate_word word)
-{
-	return word == GATE_ARM_BLUE || word == GATE_ARM_GREEN || word == GATE_FINISH;
-}
-
 static int check_order(const struct gate_file_job *job, const char *transition,
 		       const struct gate_order *order, struct err *err)
 {
@@ -30,7 +25,7 @@ static int check_order(const struct gate_file_job *job, const char *transition,
 		return err_set(err, ERR_FORMAT, 0, "'transition' is empty");
 	if (order->toggle_unix_ms < 0 || order->toggle_unix_ms > MAX_NUMBER - GATE_CEILING_MS)
 		return err_set(err, ERR_FORMAT, 0, "'toggle' is %" PRId64, order->toggle_unix_ms);
-	if (needs_cut(order->word) && (!transition || !order->toggle_unix_ms))
+	if (gate_needs_cut(order->word) && (!transition || !order->toggle_unix_ms))
 		return err_set(err, ERR_FORMAT, 0, "'%s' needs 'toggle' and 'transition'",
 			       gate_words[order->word]);
 	return 0;
@@ -397,7 +392,7 @@ static int read_order(const struct json *doc, struct gate_order *order, const ch
 	order->word = GATE_CLOSED;
 	if (word && parse_word(word, &order->word, err))
 		return -1;
-	if ((needs_cut(order->word) && (!order->toggle_unix_ms || !*ret_transition)) ||
+	if ((gate_needs_cut(order->word) && (!order->toggle_unix_ms || !*ret_transition)) ||
 	    (!word && (order->toggle_unix_ms || *ret_transition)))
 		return err_set(err, ERR_FORMAT, 0, "'toggle' and 'transition' do not go with '%s'",
 			       word ? word : "null");

@@ -21,10 +21,10 @@ const char *transition_act_name(enum transition_act act)
 static struct gate_order order(const struct handover *handover, enum gate_word word)
 {
 	const struct transition *transition = &handover->transition;
-	bool cut = word != GATE_OPEN && word != GATE_CLOSED;
 
 	return (struct gate_order){.word = word,
-				   .toggle_unix_ms = cut ? transition->toggle_unix_ms : 0};
+				   .toggle_unix_ms =
+					   gate_needs_cut(word) ? transition->toggle_unix_ms : 0};
 }
 
 static struct gate_order owner_order(const struct handover *handover,
