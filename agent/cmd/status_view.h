@@ -55,7 +55,6 @@ struct status_view {
 	const char *returned;     /* why its version has returned the job; "" = it has not */
 	int64_t returned_unix_ms;
 
-	/* the TaskManagers that drey scales; deployment "" = none; contested: others do */
 	/* of the objects of the TaskManagers: the first that drey cannot scale, or else leaves to others, or else has
 	 * scaled to 0, and how many such there are */
 	const char *scale_kind, *scale_name, *scale_error;

@@ -29,7 +29,7 @@ enum flip_toggle {
 
 struct flip_keys {
 	enum side active;      /* active-deployment-type */
-	bool is_first;         /* is-first-deployment: there is nobody to share with */
+	bool is_first;         /* is-first-deployment: no other side runs */
 	enum flip_stage stage; /* that drey writes; a gate may have gone on from it */
 	bool stage_is_theirs;  /* one that a gate has written stays */
 	enum flip_toggle toggle;

@@ -5,8 +5,8 @@
  *
  * Life cycle: gate_file_order() -> write it; read -> gate_file_parse() -> gate_file_release().
  *
- * A report is taken as a whole or refused; one that is refused says nothing about the gates, and whoever
- * reads it keeps what the last one said. Members that this drey does not know are ignored.
+ * A report is taken as a whole or refused; one that is refused says nothing about the gates, and the
+ * reader keeps what the last one said. Members that this drey does not know are ignored.
  */
 #ifndef DREY_CORE_GATE_FILE_H
 #define DREY_CORE_GATE_FILE_H

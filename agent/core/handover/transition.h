@@ -34,7 +34,7 @@ enum handover_state transition_outside(enum transition_state state);
 
 /*
  * The state of the hand-over that is under way or was the last one. NONE: it is none of this kind;
- * the member is of another hand-over; or a drey that does not know it has gone on without it.
+ * the member is of another hand-over; or a drey that does not know it has continued without it.
  */
 enum transition_state transition_of(const struct handover *handover);
 

@@ -40,7 +40,7 @@ static bool is_not_named(Q *q)
 	       q->transition == TRANSITION_REFUSED;
 }
 
-/* Before that, what it writes is written by nobody else. */
+/* Until then no other job writes what this one writes. */
 static bool is_given_up(Q *q)
 {
 	/* MUT: the candidate's job ends before the owner's output is open */

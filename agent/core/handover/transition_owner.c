@@ -47,7 +47,7 @@ static bool has_ended(Q *q)
 	return q->facts->ended;
 }
 
-/* ---- the job, and what is wanted ---- */
+/* ---- the job, and the desired state ---- */
 
 static bool is_late(Q *q)
 {
@@ -260,7 +260,7 @@ static bool is_open(Q *q)
 	       (q->policy->gate != TRANSITION_GATE_DREY || gate_has_taken(q->facts->gate, &open));
 }
 
-/* What was held back until the gate was open is written by nobody, if the candidate's job ends now. */
+/* What was held back until the gate was open is lost, if the candidate's job ends now. */
 static bool is_open_and_whole(Q *q)
 {
 	/* what gates of FLIP-504 have held back is not known */
