@@ -95,59 +95,42 @@ by_helm() { # install|upgrade TAG
 		--set-string "image.tag=$2" --wait --timeout "${WAIT_S}s" >/dev/null || fail "helm $1"
 }
 
+# What the chart makes for the release RELEASE, as far as it does not need drey, in $RUN/RELEASE.json.
+chart_objects() { # RELEASE STATE
+	helm template "$1" "$CHART" --values "$RUN/$2.yaml" --no-hooks --set "state.uri=s3://flink/$2" --set customResource=false \
+		--set drey.kubernetes.launches=0 --set savepointCronJob.enabled=false >"$RUN/$1.objects" &&
+		kubectl create --dry-run=client --output json --filename "$RUN/$1.objects" >"$RUN/$1.json" || fail "helm template"
+}
+
+# With those of RELEASE the image of TAG, where Flink's script SCRIPT is the JobManager, with ARG...
+without_drey() { # RELEASE TAG SCRIPT ARG...
+	# shellcheck disable=SC2016 # of jq
+	jq --arg name "$1-jobmanager" --arg image "localhost/orders:$2" --arg script "/opt/flink/bin/$3" '
+		if .kind != "Deployment" then .
+		else .spec.template.spec.containers[0] |= (.image = $image | del(.startupProbe, .livenessProbe, .readinessProbe, .lifecycle)) |
+			if .metadata.name == $name then .spec.template.spec.containers[0] |= (
+				.command = [$script, "start-foreground"] | .args = $ARGS.positional |
+				.env += [{name: "LD_PRELOAD", value: "/usr/$LIB/libjemalloc.so"}])
+			else .spec.template.spec.containers[0] |= (.command = ["/opt/flink/bin/taskmanager.sh", "start-foreground"] |
+				.args = ["-D", "taskmanager.host=$(POD_IP)", "-D", "taskmanager.resource-id=$(POD_NAME)"])
+			end
+		end' "$RUN/$1.json" --args -- "${@:4}"
+}
+
 # The chart's objects. The JobManager starts as its image lets it; what only drey answers is not asked. Each version of them has job
 # results of its own: else Flink 2.3 recovers the old job, which is over, and main() fails ("Base job ID is not found").
 plain_objects() { # TAG [SAVEPOINT JOB_ID]
 	local restore=()
 	[ $# -lt 2 ] || restore=(--fromSavepoint "$2" --job-id "$3")
-	# shellcheck disable=SC2016 # of jq
-	jq --arg image "localhost/orders:$1" --arg results "${3:-first}" '
-		def args: ["-D", "jobmanager.rpc.address=$(POD_IP)", "-D", "execution.checkpointing.dir=s3://flink/plain/checkpoints",
-			"-D", "execution.checkpointing.savepoint-dir=s3://flink/plain/savepoints",
-			"-D", "job-result-store.storage-path=s3://flink/plain/results/" + $results,
-			"-D", "execution.shutdown-on-application-finish=false", "--job-classname", "drey.ContinuityJob"] + $ARGS.positional +
-			["--", "--log", "/events/log.plain", "--control", "/events/control.plain"];
-		if .kind != "Deployment" then .
-		else .spec.template.spec.containers[0] |= (.image = $image | del(.startupProbe, .livenessProbe, .readinessProbe, .lifecycle)) |
-			if .metadata.name == "plain-jobmanager" then .spec.template.spec.containers[0] |= (
-				.command = ["/opt/flink/bin/standalone-job.sh", "start-foreground"] | .args = args |
-				.env += [{name: "LD_PRELOAD", value: "/usr/$LIB/libjemalloc.so"}])
-			else .spec.template.spec.containers[0] |= (.command = ["/opt/flink/bin/taskmanager.sh", "start-foreground"] |
-				.args = ["-D", "taskmanager.host=$(POD_IP)", "-D", "taskmanager.resource-id=$(POD_NAME)"])
-			end
-		end' "$RUN/plain.json" --args -- "${restore[@]}"
+	# shellcheck disable=SC2016 # of Kubernetes
+	without_drey plain "$1" standalone-job.sh -D 'jobmanager.rpc.address=$(POD_IP)' \
+		-D execution.checkpointing.dir=s3://flink/plain/checkpoints -D execution.checkpointing.savepoint-dir=s3://flink/plain/savepoints \
+		-D "job-result-store.storage-path=s3://flink/plain/results/${3:-first}" -D execution.shutdown-on-application-finish=false \
+		--job-classname drey.ContinuityJob "${restore[@]}" -- --log /events/log.plain --control /events/control.plain
 }
 
-begin_hand() {
-	side hand
-	side_values plain
-	helm template plain "$CHART" --values "$RUN/plain.yaml" --no-hooks --set state.uri=s3://flink/plain --set customResource=false \
-		--set drey.kubernetes.launches=0 --set savepointCronJob.enabled=false >"$RUN/plain.objects" &&
-		kubectl create --dry-run=client --output json --filename "$RUN/plain.objects" >"$RUN/plain.json" || fail "helm template"
-	plain_objects 1 | kubectl apply --filename - >/dev/null || fail "kubectl apply"
-}
+# ---- the REST API of a cluster, without asking for its address each time ----
 
-# ---- Lyft's order of steps: a session cluster for each version ----
-
-LYFT=lyft-a
-
-session_objects() { # NAME TAG
-	# shellcheck disable=SC2016 # of jq
-	jq --arg name "$1" --arg image "localhost/orders:$2" '
-		if .kind != "Deployment" then .
-		else .spec.template.spec.containers[0] |= (.image = $image | del(.startupProbe, .livenessProbe, .readinessProbe, .lifecycle)) |
-			if .metadata.name == $name + "-jobmanager" then .spec.template.spec.containers[0] |= (
-				.command = ["/opt/flink/bin/jobmanager.sh", "start-foreground"] |
-				.args = ["-D", "jobmanager.rpc.address=$(POD_IP)", "-D", "execution.checkpointing.dir=s3://flink/lyft/checkpoints",
-					"-D", "execution.checkpointing.savepoint-dir=s3://flink/lyft/savepoints"] |
-				.env += [{name: "LD_PRELOAD", value: "/usr/$LIB/libjemalloc.so"}])
-			else .spec.template.spec.containers[0] |= (.command = ["/opt/flink/bin/taskmanager.sh", "start-foreground"] |
-				.args = ["-D", "taskmanager.host=$(POD_IP)", "-D", "taskmanager.resource-id=$(POD_NAME)"])
-			end
-		end' "$RUN/$1.json"
-}
-
-# REST of the cluster at ADDRESS, with the arguments of curl after JQ.
 rest_at() { # ADDRESS PATH JQ [CURL_OPTION...]
 	curl --silent --fail --max-time 20 "${@:4}" "http://$1:8081/$2" | jq --raw-output --exit-status "$3"
 }
@@ -156,13 +139,37 @@ jobmanager_address() {
 	kubectl get pod "$(pod jobmanager)" --output 'jsonpath={.status.podIP}'
 }
 
+saved_at() { # ADDRESS JOB TRIGGER
+	savepoint=$(rest_at "$1" "jobs/$2/savepoints/$3" 'select(.status.id == "COMPLETED") | .operation.location')
+}
+
+# Sets `savepoint`.
+stop_at() { # ADDRESS JOB
+	local trigger
+	trigger=$(rest_at "$1" "jobs/$2/stop" '."request-id"' --header 'Content-Type: application/json' --data '{}')
+	until_true "the savepoint is there" saved_at "$1" "$2" "$trigger"
+}
+
+begin_hand() {
+	side hand
+	side_values plain
+	chart_objects plain plain
+	plain_objects 1 | kubectl apply --filename - >/dev/null || fail "kubectl apply"
+}
+
+# ---- Lyft's order of steps: a session cluster for each version ----
+
+LYFT=lyft-a
+
+session_objects() { # NAME TAG
+	# shellcheck disable=SC2016 # of Kubernetes
+	without_drey "$1" "$2" jobmanager.sh -D 'jobmanager.rpc.address=$(POD_IP)' \
+		-D execution.checkpointing.dir=s3://flink/lyft/checkpoints -D execution.checkpointing.savepoint-dir=s3://flink/lyft/savepoints
+}
+
 cluster_is_up() {
 	local address
 	address=$(jobmanager_address) && rest_at "$address" overview '.taskmanagers == 1 and ."slots-available" >= 1'
-}
-
-saved_at() { # ADDRESS JOB TRIGGER
-	savepoint=$(rest_at "$1" "jobs/$2/savepoints/$3" 'select(.status.id == "COMPLETED") | .operation.location')
 }
 
 # Sets LYFT_AT and LYFT_JAR: where the job of this version can be started.
@@ -184,23 +191,19 @@ session_run() { # [SAVEPOINT]
 begin_lyft() {
 	side lyft
 	side_values lyft
-	for name in lyft-a lyft-b; do
-		helm template $name "$CHART" --values "$RUN/lyft.yaml" --no-hooks --set state.uri=s3://flink/lyft --set customResource=false \
-			--set drey.kubernetes.launches=0 --set savepointCronJob.enabled=false >"$RUN/$name.objects" &&
-			kubectl create --dry-run=client --output json --filename "$RUN/$name.objects" >"$RUN/$name.json" || fail "helm template"
-	done
+	chart_objects lyft-a lyft
+	chart_objects lyft-b lyft
 	kubectl exec "$(APPLICATION=orders pod jobmanager)" -- sh -c 'cat /opt/flink/usrlib/*.jar' >"$RUN/lyft.jar"
 	session_up 1
 	session_run
 }
 
 by_lyft() { # TAG
-	local old=$APPLICATION from job trigger savepoint
+	local old=$APPLICATION from job savepoint
 	job=$(job_id) from=$(jobmanager_address)
 	LYFT=$([ "$old" = lyft-a ] && echo lyft-b || echo lyft-a) APPLICATION=$LYFT
 	session_up "$1"
-	trigger=$(rest_at "$from" "jobs/$job/stop" '."request-id"' --header 'Content-Type: application/json' --data '{}')
-	until_true "the savepoint is there" saved_at "$from" "$job" "$trigger"
+	stop_at "$from" "$job"
 	session_run "$savepoint"
 	kubectl delete deployment "$old-jobmanager" "$old-taskmanager" --wait=false >/dev/null
 }
@@ -299,19 +302,9 @@ away() { # OLD_LINES
 	moments "$1" | awk '{ print $4 - $1, $2 - $1, $3 - $2, $4 - $3 }'
 }
 
-saved() { # JOB TRIGGER
-	savepoint=$(rest "jobs/$1/savepoints/$2" 'select(.status.id == "COMPLETED") | .operation.location')
-}
-
 by_hand() { # TAG
-	local address job trigger savepoint
-	job=$(job_id) address=$(kubectl get pod "$(pod jobmanager)" --output 'jsonpath={.status.podIP}')
-	rest() { # as that of lib.sh, without asking for the address each time
-		curl --silent --fail --max-time 10 "http://$address:8081/$1" | jq --raw-output --exit-status "$2"
-	}
-	trigger=$(curl --silent --fail --request POST --header 'Content-Type: application/json' --data '{}' \
-		"http://$address:8081/jobs/$job/stop" | jq --raw-output '."request-id"')
-	until_true "the savepoint is there" saved "$job" "$trigger"
+	local savepoint
+	stop_at "$(jobmanager_address)" "$(job_id)"
 	plain_objects "$1" "$savepoint" "$(openssl rand -hex 16)" | kubectl apply --filename - >/dev/null || fail "kubectl apply"
 }
 
@@ -330,7 +323,7 @@ one_upgrade() { # drey|surge|hand|lyft TAG
 	case $1 in
 	drey) by_helm upgrade "$2" ;;
 	surge) by_surge "$2" ;;
-	hand) (by_hand "$2") || exit 1 ;;
+	hand) by_hand "$2" ;;
 	lyft) by_lyft "$2" ;;
 	esac
 	until_true "the job has begun again" begun_again "$lines"
