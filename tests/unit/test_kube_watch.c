@@ -5,10 +5,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "kube/watch_stream.h"
-#include "kube_stub.h"
-#include "tap.h"
-
-#define LIMIT_MS 20000
+#include "watch_rig.h"
 
 #define LIST(version, items)                                                                       \
 	"{\"kind\":\"ConfigMapList\",\"metadata\":{\"resourceVersion\":\"" version                 \
@@ -21,29 +18,6 @@
 	"{\"type\":\"ERROR\",\"object\":" KUBE_STATUS(code, reason, "m", "") "}\n"
 #define OPEN_END .length_bytes = 1000000
 
-struct rig {
-	struct kube_stub stub;
-	struct loop *loop;
-	struct kube_client *client;
-	struct kube_watches *watches;
-	struct kube_watch *watch;
-	int woken;
-};
-
-static void on_change(void *ctx)
-{
-	struct rig *rig = ctx;
-
-	rig->woken++;
-}
-
-static void rig_start(struct rig *rig)
-{
-	memset(rig, 0, sizeof(*rig));
-	rig->loop = loop_new(NULL);
-	kube_stub_start(&rig->stub);
-}
-
 static void rig_watch(struct rig *rig, int64_t stall_ms)
 {
 	struct kube_watch_target target = {
@@ -52,35 +26,13 @@ static void rig_watch(struct rig *rig, int64_t stall_ms)
 		.stall_ms = stall_ms,
 	};
 
-	rig->client = kube_client_new(&rig->stub.config, NULL);
-	rig->watches = kube_watches_new(rig->client, rig->loop);
+	rig_connect(rig);
 	rig->watch = kube_watch_new(rig->watches, &target, on_change, rig, NULL);
-}
-
-static void rig_stop(struct rig *rig)
-{
-	int64_t begin_ms = clock_mono_ms();
-
-	kube_watch_free(rig->watch);
-	kube_watches_free(rig->watches);
-	kube_client_free(rig->client);
-	CHECK_INT(clock_mono_ms() - begin_ms, <, 10000);
-	loop_free(rig->loop);
-	kube_stub_stop(&rig->stub);
-}
-
-static bool until_woken(struct rig *rig, int count)
-{
-	int64_t end_ms = clock_mono_ms() + LIMIT_MS;
-
-	while (rig->woken < count && clock_mono_ms() < end_ms)
-		loop_step(rig->loop, 20, NULL);
-	return rig->woken >= count;
 }
 
 static bool until_asked(struct rig *rig, int count)
 {
-	int64_t end_ms = clock_mono_ms() + LIMIT_MS;
+	int64_t end_ms = clock_mono_ms() + RIG_LIMIT_MS;
 
 	while (kube_stub_asked(&rig->stub) < count && clock_mono_ms() < end_ms)
 		loop_step(rig->loop, 20, NULL);
@@ -89,14 +41,12 @@ static bool until_asked(struct rig *rig, int count)
 
 static bool until_events(struct rig *rig, int count)
 {
-	int64_t end_ms = clock_mono_ms() + LIMIT_MS;
+	int64_t end_ms = clock_mono_ms() + RIG_LIMIT_MS;
 
 	while (kube_watch_counts(rig->watch).events < count && clock_mono_ms() < end_ms)
 		loop_step(rig->loop, 20, NULL);
 	return kube_watch_counts(rig->watch).events >= count;
 }
-
-#define RIG_TEST(name) TEST_WITH(name, struct rig, rig, rig_start, rig_stop)
 
 RIG_TEST(it_lists_watches_and_wakes)
 {
@@ -288,7 +238,7 @@ TEST(a_watch_that_hangs_delays_no_other)
 	begin_ms = clock_mono_ms();
 	kube_watch_free(watch);
 	while (http_stub_counts(rig.stub.http).under_way > 1 &&
-	       clock_mono_ms() - begin_ms < LIMIT_MS)
+	       clock_mono_ms() - begin_ms < RIG_LIMIT_MS)
 		loop_step(rig.loop, 10, NULL);
 	CHECK_INT(clock_mono_ms() - begin_ms, <, 2000);
 	watch = kube_watch_new(rig.watches, &other, on_change, &second, NULL);
