@@ -311,7 +311,8 @@ TEST(jobs_that_hang_delay_no_other_lane)
 	for (int i = 0; i < 3; i++)
 		sem_post(&leave);
 	CHECK(run_until(loop, &results.done, 9));
-	CHECK_HAS(buf_str(&results.order), "2 3 ");
+	/* the other two may end between them */
+	CHECK(strstr(buf_str(&results.order), " 2 ") < strstr(buf_str(&results.order), " 3 "));
 	for (int i = 0; i < 3; i++)
 		CHECK(lane_free(hung[i], LIMIT_MS));
 	CHECK(lane_free(lane, LIMIT_MS));
