@@ -526,7 +526,16 @@ plain_path() { # URI
 }
 
 has_restored() { # JOB
-	events RESTORED | grep -q " job=$1 attempt=0 "
+	events RESTORED | grep -q " job=$1 "
+}
+
+# The count that the job JOB has restored from CHECKPOINT, which must be what it restored first, over all subtasks. A later
+# attempt may restore it, too: a TaskManager that is about to end has taken the tasks of the first.
+restored_count() { # JOB CHECKPOINT
+	events RESTORED | awk -v job="job=$1" -v id="$2" '
+		$5 == job && !first { first = $2 }
+		$5 == job && $2 == id { count[$4] = $3 }
+		END { for (s in count) sum += count[s]; if (first == id) print sum }'
 }
 
 # drey's decision, Flink's report and the job's count agree on one restore, and it is that of PATH. Prints what
@@ -546,7 +555,7 @@ restore_matches() { # PATH
 	*/savepoint-*) maker=${path##*/savepoint-} maker=${maker%%-*} ;;
 	*) maker=${path%/chk-*} maker=${maker##*/} ;;
 	esac
-	count=$(events RESTORED | awk -v job="job=$job" '$5 == job && $6 == "attempt=0" { sum += $3 } END { print sum }')
+	count=$(restored_count "$job" "$id")
 	expected=$(snapshot_count "$maker" "$id")
 	if [ -z "$count" ] || [ "$count" != "$expected" ]; then
 		echo "restored count '$count', snapshotted '$expected'"
