@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/clock.h"
+#include "base/http_url.h"
 #include "base/mem.h"
 
 #define DAY_MS INT64_C(86400000)
@@ -45,23 +46,6 @@ static bool url_to_tell(const char *url, struct buf *text)
 	curl_free(told);
 	curl_url_cleanup(parts);
 	return ok;
-}
-
-static bool is_loopback(const char *url)
-{
-	CURLU *parts = curl_url();
-	char *host = NULL;
-	bool yes = false;
-
-	if (!parts)
-		abort();
-	if (!curl_url_set(parts, CURLUPART_URL, url, 0) &&
-	    !curl_url_get(parts, CURLUPART_HOST, &host, 0))
-		yes = !strcasecmp(host, "localhost") || !strncmp(host, "127.", 4) ||
-		      !strcmp(host, "[::1]") || !strcmp(host, "::1");
-	curl_free(host);
-	curl_url_cleanup(parts);
-	return yes;
 }
 
 static const char *method_of(const struct http_request *request)
@@ -319,7 +303,7 @@ static void set_options(CURL *curl, const struct http *http, const struct http_r
 #endif
 	if (http->proxy)
 		curl_easy_setopt(curl, CURLOPT_PROXY, http->proxy);
-	else if (http->direct || is_loopback(request->url))
+	else if (http->direct || http_url_is_loopback(request->url))
 		curl_easy_setopt(curl, CURLOPT_PROXY, "");
 	set_method(curl, request);
 	set_tls(curl, http);

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/http_url.h"
 #include "base/mem.h"
 
 #define LABEL_MAX_CHARS 63
@@ -60,20 +60,6 @@ static bool is_label(const char *text)
 	       strchr(alnum, text[0]) && strchr(alnum, text[len - 1]);
 }
 
-static bool is_loopback(const char *host)
-{
-	static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		size_t len = strlen(names[i]);
-
-		if (!strncasecmp(host, names[i], len) &&
-		    (!host[len] || host[len] == ':' || host[len] == '/'))
-			return true;
-	}
-	return false;
-}
-
 int kube_target_check_server(const char *server, struct err *err)
 {
 	bool secure = !strncmp(server, "https://", 8);
@@ -81,7 +67,7 @@ int kube_target_check_server(const char *server, struct err *err)
 	if (!secure && strncmp(server, "http://", 7) != 0)
 		return err_set(err, ERR_CONFIG, 0, "server '%.200s' is not an https:// URL",
 			       server);
-	if (!secure && !is_loopback(server + 7))
+	if (!secure && !http_url_is_loopback(server))
 		return err_set(err, ERR_CONFIG, 0,
 			       "server '%.200s': http:// would reveal the token to the network",
 			       server);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/http_url.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "core/report/cause.h"
@@ -152,22 +153,6 @@ static const char *host_of(const char *url, size_t *ret_len)
 	return host;
 }
 
-static bool is_loopback(const char *url)
-{
-	static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
-	size_t len;
-	const char *host = host_of(url, &len);
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		size_t name_len = strlen(names[i]);
-
-		if (len >= name_len && !strncmp(host, names[i], name_len) &&
-		    (len == name_len || host[name_len] == ':'))
-			return true;
-	}
-	return false;
-}
-
 const char *notification_url_refused(enum notification_format format, const char *url)
 {
 	size_t len;
@@ -182,7 +167,7 @@ const char *notification_url_refused(enum notification_format format, const char
 		return NULL;
 	if (strncmp(url, "http://", 7) != 0)
 		return "it is not a URL with https://";
-	if (format == NOTIFICATION_SLACK && !is_loopback(url))
+	if (format == NOTIFICATION_SLACK && !http_url_is_loopback(url))
 		return "the URL of a Slack webhook is a secret; use https://";
 	return NULL;
 }
