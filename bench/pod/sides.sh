@@ -132,11 +132,12 @@ plain_objects() { # TAG [SAVEPOINT JOB_ID]
 # ---- the REST API of a cluster, without asking for its address each time ----
 
 rest_at() { # ADDRESS PATH JQ [CURL_OPTION...]
-	curl --silent --fail --max-time 20 "${@:4}" "http://$1:8081/$2" | jq --raw-output --exit-status "$3"
+	local answer
+	answer=$(curl --silent --fail --max-time 20 "${@:4}" "http://$1:8081/$2") && jq --raw-output --exit-status "$3" <<<"$answer"
 }
 
-jobmanager_address() {
-	kubectl get pod "$(pod jobmanager)" --output 'jsonpath={.status.podIP}'
+jobmanager_address() { # fails while its Pod has none
+	kubectl get pod "$(pod jobmanager)" --output 'jsonpath={.status.podIP}' | grep .
 }
 
 saved_at() { # ADDRESS JOB TRIGGER
@@ -193,7 +194,7 @@ begin_lyft() {
 	side_values lyft
 	chart_objects lyft-a lyft
 	chart_objects lyft-b lyft
-	kubectl exec "$(APPLICATION=orders pod jobmanager)" -- sh -c 'cat /opt/flink/usrlib/*.jar' >"$RUN/lyft.jar"
+	kubectl exec "$(APPLICATION=orders pod jobmanager)" -- sh -c 'cat /opt/flink/usrlib/job.jar' >"$RUN/lyft.jar"
 	session_up 1
 	session_run
 }
