@@ -2,7 +2,7 @@
 #
 # Surge upgrades and what the API server and the network do: T7, the candidate is stopped while its write is on its way, and comes
 # back too late; T8, the answers to the writes that hand the job over are lost, or are errors; T9, the API server is away for
-# 30 s; T10, the new owner is cut off for ever before the job runs.
+# 30 s; T10, the new owner is cut off for ever before the job runs. And what is asked of it when nothing is left to do.
 
 # shellcheck disable=SC2317 # cases are called by name
 # shellcheck source=tests/e2e/tap.sh
@@ -170,6 +170,19 @@ no_flink() { # POD
 	[ -z "$(pod_pids "$1" "^[^ ]*java .*$FLINK_ENTRYPOINT")" ]
 }
 
+# ---- afterwards ------------------------------------------------------------------------------------
+
+# The record of a Pod that has ended stays. Nothing beats there, so the owner's watch says nothing.
+rest_after() {
+	local asked
+	begin
+	upgrade_to "$NEXT"
+	await_done "$NEXT"
+	sleep 45
+	asked=$(api_requests ".verb == \"get\" and .name == \"$APPLICATION-drey-candidate\" and .unixMs > $(($(date +%s%3N) - 10000))" | wc -l)
+	check "its record is looked at every 10 s: $asked times in the last 10 s" test "$asked" -le 2
+}
+
 surge_begin surge-api own
 GAP_LIMIT_MS=120000
 REPLAY=1
@@ -179,6 +192,6 @@ for t in g1 g2; do
 	: >"$RUN/templates/$t/proxied"
 done
 if [ $# -eq 0 ]; then
-	set -- t7 t8_lost t8_conflict t8_too_many t8_forbidden t9_offered t9_stopping t9_taken t10
+	set -- t7 t8_lost t8_conflict t8_too_many t8_forbidden t9_offered t9_stopping t9_taken t10 rest_after
 fi
 surge_cases "$@"

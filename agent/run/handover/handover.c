@@ -20,7 +20,8 @@
 #define LOOK_MS 10000 /* for what the watch has missed */
 /* A pod that stands by beats every 5 s, so a watch that is silent for this long is not to be trusted. */
 #define LOOK_SILENT_MS    8000
-#define LOOK_OFTEN_MS     2000  /* and then */
+#define LOOK_OFTEN_MS     2000  /* and then, as long as looks show beats that it has not */
+#define LOOK_BEATS_MS     30000 /* what has not beaten for this long is of a pod that is gone */
 #define WANTED_AGAIN_MS   20000 /* while the candidate prepares */
 #define WANTED_FRESH_MS   500   /* for one that is prepared: it tells that twice in a moment */
 #define WANTED_TIMEOUT_MS 3000
@@ -44,6 +45,8 @@ struct handover_part {
 	int64_t seen_beat;
 	bool looking, again;
 	bool watched;                      /* the watch has caused the last look */
+	int64_t beats[PLACES];             /* of the records, 0 = none */
+	int64_t beat_ms;                   /* when one of them was seen to change */
 	struct candidate_record candidate; /* as it was read last, for the status */
 	bool has_candidate;
 };
@@ -181,13 +184,30 @@ static void keep_candidate(struct handover_part *part, const struct look_job *jo
 	part->has_candidate = job->present[PLACE_CANDIDATE] && record->state != CANDIDATE_WITHDRAWN;
 }
 
+/* The record of a pod that is gone may be there for ever. */
+static bool is_beating(struct handover_part *part, const struct look_job *job)
+{
+	bool others = false;
+
+	for (int place = 0; place < PLACES; place++) {
+		const struct candidate_record *record = &job->records[place];
+		int64_t beat = job->present[place] ? record->beat : 0;
+
+		others |= beat && record->state != CANDIDATE_WITHDRAWN;
+		if (beat != part->beats[place])
+			part->beat_ms = clock_mono_ms();
+		part->beats[place] = beat;
+	}
+	return others && clock_mono_ms() - part->beat_ms < LOOK_BEATS_MS;
+}
+
 static void look(struct handover_part *part);
 
-static int64_t next_look_ms(const struct handover_part *part, bool others)
+static int64_t next_look_ms(const struct handover_part *part, bool beating)
 {
 	if (part->again)
 		return 0;
-	if (!others)
+	if (!beating)
 		return LOOK_MS;
 	return part->watched ? LOOK_SILENT_MS : LOOK_OFTEN_MS;
 }
@@ -196,7 +216,7 @@ static void looked(void *arg, bool ran)
 {
 	struct look_job *job = arg;
 	struct handover_part *part = job->part;
-	bool others = false;
+	bool beating = ran && is_beating(part, job);
 
 	part->looking = false;
 	if (ran && job->damage.kind)
@@ -205,16 +225,13 @@ static void looked(void *arg, bool ran)
 			 LOG_ERR(&job->damage));
 	if (ran && job->result == 0)
 		keep_candidate(part, job);
-	for (int place = 0; ran && place < PLACES; place++) {
-		others |= job->present[place] && job->records[place].state != CANDIDATE_WITHDRAWN;
-		if (job->result == 0)
-			tell_seen(part, job, (enum candidate_place)place);
-	}
+	for (int place = 0; ran && job->result == 0 && place < PLACES; place++)
+		tell_seen(part, job, (enum candidate_place)place);
 	for (int place = 0; place < PLACES; place++)
 		if (!(ran && job->result == 0 && place == PLACE_CANDIDATE))
 			candidate_release(&job->records[place]);
 	if (ran && !part->driver->closing)
-		loop_timer_set(part->timer, next_look_ms(part, others));
+		loop_timer_set(part->timer, next_look_ms(part, beating));
 	configmap_release(&job->news);
 	free(job);
 }
