@@ -40,12 +40,19 @@ void flink_conf_set(struct flink_conf *conf, const char *key, const char *value)
 	flink_conf_set_from(conf, key, value, NULL);
 }
 
-const char *flink_conf_get(const struct flink_conf *conf, const char *key)
+const struct flink_conf_entry *flink_conf_find(const struct flink_conf *conf, const char *key)
 {
 	for (size_t i = 0; i < conf->count; i++)
 		if (strcmp(conf->entries[i].key, key) == 0)
-			return conf->entries[i].value;
+			return &conf->entries[i];
 	return NULL;
+}
+
+const char *flink_conf_get(const struct flink_conf *conf, const char *key)
+{
+	const struct flink_conf_entry *entry = flink_conf_find(conf, key);
+
+	return entry ? entry->value : NULL;
 }
 
 void flink_conf_release(struct flink_conf *conf)

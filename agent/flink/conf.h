@@ -88,7 +88,8 @@ void flink_conf_set_from(struct flink_conf *conf, const char *key, const char *v
 /* Overlay every -D key=value (and -Dkey=value) after the entry point in the command. */
 void flink_conf_add_command(struct flink_conf *conf, const char *const *command);
 
-/* The value, or NULL; borrowed until conf changes. */
+/* The entry of the key, or its value; NULL: not set. Borrowed until conf changes. */
+const struct flink_conf_entry *flink_conf_find(const struct flink_conf *conf, const char *key);
 const char *flink_conf_get(const struct flink_conf *conf, const char *key);
 
 void flink_conf_release(struct flink_conf *conf);

@@ -185,9 +185,10 @@ int flink_conf_settings(const struct flink_conf *conf, struct flink_settings *re
 /* Where the value of `key` comes from: "flink.properties", or the path of the file. */
 static const char *origin(const struct flink_conf *conf, const char *key)
 {
-	for (size_t i = 0; i < conf->count; i++)
-		if (strcmp(conf->entries[i].key, key) == 0 && conf->entries[i].overlay)
-			return conf->entries[i].overlay;
+	const struct flink_conf_entry *entry = flink_conf_find(conf, key);
+
+	if (entry && entry->overlay)
+		return entry->overlay;
 	return conf->file ? conf->file : "Flink's configuration";
 }
 

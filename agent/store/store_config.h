@@ -18,8 +18,9 @@ enum s3_addressing {
 };
 
 struct s3_config {
-	char *endpoint; /* "http[s]://host[:port]"; NULL: AWS, in `region` */
-	char *region;   /* NULL: us-east-1 */
+	char *endpoint;      /* "http[s]://host[:port]"; NULL: AWS, in `region` */
+	char *endpoint_from; /* for messages: "s3.endpoint in config.yaml"; NULL: not told */
+	char *region;        /* NULL: us-east-1 */
 	enum s3_addressing addressing;
 	char *access_key, *secret_key,
 		*session_token; /* NULL: the chain of store/s3/s3_credentials.h */
@@ -29,6 +30,7 @@ struct s3_config {
 
 struct swift_config {
 	char *auth_url; /* Keystone "https://host:5000/v3" or tempauth "https://host/auth/v1.0" */
+	char *auth_url_from, *storage_url_from;       /* as endpoint_from above */
 	char *user, *password;                        /* tempauth: "account:user" and key */
 	char *user_domain, *project, *project_domain; /* Keystone; domains: NULL is Default */
 	char *application_credential_id, *application_credential_secret; /* instead of user */
@@ -47,9 +49,16 @@ struct store_config {
 
 /* Fill members that are still NULL from the usual environment variables: AWS_ENDPOINT_URL_S3,
  * AWS_ENDPOINT_URL, AWS_REGION, AWS_DEFAULT_REGION, AWS_CA_BUNDLE; OS_* and ST_AUTH, ST_USER,
- * ST_KEY. S3 keys are not read here: they belong to the credential chain. `get` is getenv()
- * or a test's own. */
+ * ST_KEY. S3 keys are not read here: they belong to the credential chain. What sets an endpoint is
+ * noted in its ..._from. `get` is getenv() or a test's own. */
 void store_config_environment(struct store_config *config, char *(*get)(const char *name));
+
+/* Set an endpoint that is still NULL, and what it is from, "KEY in PLACE". NULL value: nothing. */
+void store_config_endpoint(char **slot, char **from, const char *value, const char *key,
+			   const char *place);
+
+/* "URL (FROM)", for messages; just the URL if from is NULL. Caller frees. */
+char *store_config_shown(const char *url, const char *from);
 
 /* Without `flinkfs`, which has one owner. */
 void store_config_copy(struct store_config *to, const struct store_config *from);

@@ -32,6 +32,7 @@ struct run {
 static void call_release(struct store_call *call)
 {
 	free(call->url);
+	free(call->server);
 	for (size_t i = 0; i < call->header_count; i++) {
 		/* may contain a token */
 		explicit_bzero(call->headers[i], strlen(call->headers[i]));
@@ -185,6 +186,8 @@ static int store_http_done(void *ctx, void *tag, const struct http_response *res
 
 	if (why) {
 		reason = *why;
+		if (place->call.server)
+			err_wrap(&reason, "%s", place->call.server);
 		verdict = why->kind == ERR_RETRY ? STORE_BUSY : STORE_FAILED;
 	} else {
 		verdict = store_http_judge(run, place, response, &reason);

@@ -33,7 +33,10 @@ enum store_verdict {
 struct store_call {
 	const char *method; /* static */
 	char *url;          /* owned by the call once prepared */
-	char *headers[16];  /* "Name: value"; owned by the call */
+	/* What to check when no answer comes, such as "https://host (KEY in config.yaml)": the context of
+	 * that error. Owned by the call; NULL none. */
+	char *server;
+	char *headers[16]; /* "Name: value"; owned by the call */
 	size_t header_count;
 	const char *body; /* borrowed until the attempt has ended */
 	size_t body_len_bytes;

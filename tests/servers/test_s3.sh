@@ -50,6 +50,10 @@ AWS_ACCESS_KEY_ID=nobody says 4 "InvalidAccessKeyId" "a wrong access key: unread
 	verify "s3://flink/a/b/sp/$GOOD"
 AWS_SECRET_ACCESS_KEY=not-$S3_SECRET_KEY says 4 "HOLD" "a wrong key is not an empty store: resolve holds" \
 	resolve --explain --savepoints s3://flink/a/b/none
+AWS_ENDPOINT_URL_S3=http://127.0.0.1:1 says 4 "http://127.0.0.1:1 (AWS_ENDPOINT_URL_S3 in the environment): " \
+	"a wrong endpoint: unreadable, and which variable has it" verify "s3://flink/a/b/sp/$GOOD"
+AWS_ENDPOINT_URL=https://${S3_ENDPOINT#*://} says 4 "(AWS_ENDPOINT_URL in the environment): " \
+	"TLS to a server without it: unreadable, and which variable has it" verify "s3://flink/a/b/sp/$GOOD"
 AWS_SESSION_TOKEN=token-of-a-session says 0 "complete" "a session token is signed and sent" \
 	verify "s3://flink/a/b/sp/$GOOD"
 (
@@ -64,6 +68,8 @@ is $? 0 "keys from the shared file and a profile"
 # ---- buckets and objects
 says 4 "NoSuchBucket" "a bucket that is not there is an error, not an empty one" \
 	resolve --explain --savepoints s3://nix/sp
+says 4 "$S3_ENDPOINT (AWS_ENDPOINT_URL in the environment): s3://nix/sp" "and it is said what names the server" \
+	verify s3://nix/sp
 # shellcheck disable=SC2317 # called through check
 server_user() { # NAME SECRET
 	"$VERSITYGW/bin/versitygw" admin --access "$S3_ACCESS_KEY" --secret "$S3_SECRET_KEY" --region "$S3_REGION" \
@@ -85,7 +91,7 @@ guest 4 "HOLD" "resolve holds, for it could be the newest" resolve --explain --s
 
 # ---- the server
 server_down versitygw
-says 4 "unreadable" "a server that is down: unreadable" verify "s3://flink/a/b/sp/$GOOD"
+says 4 "$S3_ENDPOINT (AWS_ENDPOINT_URL in the environment): " "a server that is down: unreadable, and what names it" verify "s3://flink/a/b/sp/$GOOD"
 says 4 "HOLD" "and resolve holds" resolve --explain --savepoints s3://flink/a/b/none
 server_up versitygw "$RUN/gw" --iam-dir "$RUN/iam"
 says 0 "complete" "back again, all is as it was" verify "s3://flink/a/b/sp/$GOOD"

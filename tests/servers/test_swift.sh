@@ -34,6 +34,10 @@ gc_check swift://gc
 
 ST_KEY=not-$SWIFT_KEY says 4 "401" "a wrong key: unreadable, and why" verify "swift://flink/sp/$GOOD"
 ST_USER=test:nobody says 4 "401" "an unknown user: unreadable, and why" verify "swift://flink/sp/$GOOD"
+ST_AUTH=http://127.0.0.1:1/auth/v1.0 says 4 "http://127.0.0.1:1/auth/v1.0 (ST_AUTH in the environment): " \
+	"a wrong address: unreadable, and which variable has it" verify "swift://flink/sp/$GOOD"
+ST_USER=$SWIFT_GUEST ST_KEY=$SWIFT_GUEST_KEY says 4 "(from the sign-in, ST_AUTH in the environment): GET swift://flink/sp/$GOOD" \
+	"a user without rights: which server it was" verify "swift://flink/sp/$GOOD"
 ST_USER=$SWIFT_GUEST ST_KEY=$SWIFT_GUEST_KEY says 4 "403" "a user without rights: unreadable, and why" \
 	verify "swift://flink/sp/$GOOD"
 ST_KEY=not-$SWIFT_KEY says 4 "HOLD" "a wrong key is not an empty store: resolve holds" \

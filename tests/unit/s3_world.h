@@ -17,6 +17,7 @@ S3_FN void begin(struct world *world)
 {
 	*world = (struct world){.stub = s3_stub_new()};
 	world->config.s3.endpoint = xstrdup(world->stub->url);
+	world->config.s3.endpoint_from = xstrdup("storage.s3.endpoint in drey.yaml");
 	world->config.s3.access_key = xstrdup(S3_STUB_KEY);
 	world->config.s3.secret_key = xstrdup(S3_STUB_SECRET);
 	if (!CHECK_INT(store_open(&world->config, "s3://b/", &world->store, &world->err), ==, 0))

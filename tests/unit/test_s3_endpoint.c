@@ -109,6 +109,26 @@ TEST(the_region_is_read_from_an_endpoint_of_amazon)
 	      "b", "https://b.s3.eu-west-1.amazonaws.com", "b.s3.eu-west-1.amazonaws.com", "", "r");
 }
 
+static void check_shown(struct s3_config config, const char *shown)
+{
+	struct s3_endpoint endpoint = {0};
+
+	CHECK_INT(s3_endpoint_of(&config, "my-bucket", &endpoint, NULL), ==, 0);
+	CHECK_STR(endpoint.shown, shown);
+	s3_endpoint_release(&endpoint);
+}
+
+TEST(messages_name_the_endpoint_and_where_it_is_from)
+{
+	check_shown((struct s3_config){0},
+		    "https://s3.us-east-1.amazonaws.com (no S3 endpoint is set)");
+	check_shown((struct s3_config){.endpoint = "http://[::1]:9000/",
+				       .endpoint_from = "s3.endpoint in config.yaml"},
+		    "http://[::1]:9000 (s3.endpoint in config.yaml)");
+	check_shown((struct s3_config){.endpoint = "s3.eu-west-3.amazonaws.com"},
+		    "https://s3.eu-west-3.amazonaws.com");
+}
+
 TEST(refuses_what_makes_no_request)
 {
 	static const char *const endpoints[] = {

@@ -129,6 +129,44 @@ TEST(each_setting_is_looked_for_in_drey_yaml_then_flink_then_the_environment)
 	end();
 }
 
+TEST(what_sets_an_endpoint_is_noted)
+{
+	begin();
+	CHECK_LOADS();
+	CHECK_STR(world.storage.s3.endpoint_from, NULL);
+	file(".aws/config", "[profile ours]\nendpoint_url = http://profile:1\n");
+	setenv("AWS_PROFILE", "ours", 1);
+	CHECK_LOADS();
+	CHECK_STR(world.storage.s3.endpoint_from, "endpoint_url in the AWS profile 'ours'");
+	unsetenv("AWS_PROFILE");
+	setenv("AWS_ENDPOINT_URL", "http://env:1", 1);
+	setenv("ST_AUTH", "http://env:2/auth/v1.0", 1);
+	CHECK_LOADS();
+	CHECK_STR(world.storage.s3.endpoint_from, "AWS_ENDPOINT_URL in the environment");
+	CHECK_STR(world.storage.swift.auth_url_from, "ST_AUTH in the environment");
+	setenv("AWS_ENDPOINT_URL_S3", "http://env:3", 1);
+	CHECK_LOADS();
+	CHECK_STR(world.storage.s3.endpoint_from, "AWS_ENDPOINT_URL_S3 in the environment");
+	flink("fs.s3a.endpoint", "flink:2");
+	CHECK_LOADS();
+	CHECK_STR(world.storage.s3.endpoint_from, "fs.s3a.endpoint in Flink's configuration");
+	world.conf.file = xstrdup("/opt/flink/conf/config.yaml");
+	CHECK_LOADS();
+	CHECK_STR(world.storage.s3.endpoint_from, "fs.s3a.endpoint in config.yaml");
+	flink_conf_set_from(&world.conf, "s3.endpoint", "http://flink:3", "FLINK_PROPERTIES");
+	CHECK_LOADS();
+	CHECK_STR(world.storage.s3.endpoint_from, "s3.endpoint in FLINK_PROPERTIES");
+	world.config.storage.s3.endpoint = xstrdup("https://drey:3/");
+	world.config.storage.swift.auth_url = xstrdup("https://drey:5000/v3");
+	CHECK_LOADS();
+	CHECK_STR(world.storage.s3.endpoint_from, "storage.s3.endpoint in drey.yaml");
+	CHECK_STR(world.storage.swift.auth_url_from, "storage.swift.authUrl in drey.yaml");
+	xstrset(&world.config.storage.s3.endpoint, "ftp://drey");
+	CHECK_INT(load(), ==, -1);
+	CHECK_HAS(world.err.msg, "storage.s3.endpoint in drey.yaml: the S3 endpoint must be http");
+	end();
+}
+
 TEST(flinks_options_are_read_under_every_prefix_and_spelling)
 {
 	static const struct {

@@ -71,7 +71,9 @@ WORLD_TEST(a_bucket_that_is_not_there_is_no_absence)
 	store_close(world->store);
 	CHECK_INT(store_open(&world->config, "s3://other/", &world->store, NULL), ==, 0);
 	check_no_stat(world, "s3://other/x", ERR_CONFIG,
-		      "there is no bucket 'other': s3://other/x: HTTP 404 NoSuchBucket");
+		      "there is no bucket 'other': http://127.0.0.1:");
+	CHECK_HAS(world->err.msg,
+		  " (storage.s3.endpoint in drey.yaml): s3://other/x: HTTP 404 NoSuchBucket");
 	check_no_list(world, "s3://other/ck", ERR_CONFIG, "there is no bucket 'other'");
 	CHECK_INT(store_read_open(world->store, "s3://other/x", 0, &stream, &world->err), ==, -1);
 	CHECK_INT(world->err.kind, ==, ERR_CONFIG);
@@ -100,8 +102,9 @@ WORLD_TEST(a_404_of_something_else_is_no_absence)
 WORLD_TEST(a_refusal_is_told_with_the_servers_words)
 {
 	set_fault(world, denied);
-	check_no_stat(world, "s3://b/x", ERR_DENIED,
-		      "s3://b/x: HTTP 403 AccessDenied: User x may not");
+	check_no_stat(
+		world, "s3://b/x", ERR_DENIED,
+		"(storage.s3.endpoint in drey.yaml): s3://b/x: HTTP 403 AccessDenied: User x may not");
 	check_no_list(world, "s3://b/ck", ERR_DENIED, "AccessDenied: User x may not");
 }
 
@@ -162,7 +165,8 @@ WORLD_TEST(a_redirect_is_told_and_not_followed)
 {
 	set_fault(world, moved);
 	check_no_stat(world, "s3://b/x", ERR_CONFIG,
-		      "/elsewhere, which drey does not follow: s3://b/x: HTTP 301");
+		      "/elsewhere, which drey does not follow: http://127.0.0.1:");
+	CHECK_HAS(world->err.msg, "(storage.s3.endpoint in drey.yaml): s3://b/x: HTTP 301");
 	check_no_list(world, "s3://b/x", ERR_CONFIG,
 		      "use the endpoint 'b.s3.eu-west-1.amazonaws.com' for this bucket");
 	world->stub->faults = 1;
@@ -369,8 +373,22 @@ WORLD_TEST(a_file_that_is_not_there_cannot_be_read)
 	CHECK_INT(store_read_open(world->store, "s3://b/none", 0, &stream, &world->err), ==, -1);
 	CHECK_INT(world->err.kind, ==, ERR_ABSENT);
 	CHECK_HAS(world->err.msg, "s3://b/none: HTTP 404 NoSuchKey");
+	CHECK(!strstr(world->err.msg, "drey.yaml")); /* the endpoint is right */
 	CHECK_INT(store_read_open(world->store, "s3://b", 0, &stream, &world->err), ==, -1);
 	CHECK_INT(world->err.kind, ==, ERR_FORMAT);
+}
+
+WORLD_TEST(a_server_that_does_not_answer_is_named_with_its_setting)
+{
+	struct store_stat stat;
+
+	store_close(world->store);
+	xstrset(&world->config.s3.endpoint, "http://127.0.0.1:1");
+	xstrset(&world->config.s3.endpoint_from, "s3.endpoint in config.yaml");
+	CHECK_INT(store_open(&world->config, "s3://b/", &world->store, NULL), ==, 0);
+	CHECK_INT(store_stat(world->store, "s3://b/x", &stat, &world->err), ==, -1);
+	CHECK_HAS(world->err.msg,
+		  "http://127.0.0.1:1 (s3.endpoint in config.yaml): HEAD http://127.0.0.1:1/b/x: ");
 }
 
 TEST(a_store_without_bucket_or_with_a_bad_endpoint_is_not_opened)

@@ -32,6 +32,7 @@ static void rig_start(struct rig *rig)
 	*rig = (struct rig){.stub = stub_new()};
 	snprintf(rig->url, sizeof(rig->url), "%s/auth/v1.0", rig->stub->url);
 	rig->config.swift.auth_url = rig->url;
+	rig->config.swift.auth_url_from = (char *)"OS_AUTH_URL in the environment";
 	rig->config.swift.user = (char *)STUB_USER;
 	rig->config.swift.password = (char *)STUB_PASSWORD;
 	CHECK_INT(store_open(&rig->config, "swift://c", &rig->store, &rig->err), ==, 0);
@@ -273,7 +274,7 @@ RIG_TEST(a_token_that_was_refused_is_renewed_once)
 	CHECK_INT(rig->stub->sign_ins, ==, 2);
 	set_fault(rig, "/c/f", 401, 100);
 	failed(rig, store_stat(rig->store, "swift://c/f", &stat, &rig->err), ERR_DENIED,
-	       "HEAD swift://c/f: HTTP 401: a new token was rejected, too");
+	       "/v1/AUTH_test (from the sign-in, OS_AUTH_URL in the environment): HEAD swift://c/f: HTTP 401: a new token was rejected, too");
 	CHECK_INT(rig->stub->faults, ==, 2);
 	CHECK_INT(rig->stub->sign_ins, ==, 3);
 }

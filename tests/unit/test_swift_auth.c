@@ -239,15 +239,27 @@ TEST(a_wrong_password_is_denied_and_not_tried_again_soon)
 
 	rig_start(&rig, "/auth/v1.0");
 	rig.config.password = (char *)"Sesam, wrong";
+	rig.config.auth_url_from = (char *)"ST_AUTH in the environment";
 	rig_open(&rig);
-	gets_none(&rig, ERR_DENIED,
-		  "/auth/v1.0 as 'test:tester': HTTP 401: wrong user or password");
+	gets_none(
+		&rig, ERR_DENIED,
+		"/auth/v1.0 (ST_AUTH in the environment) as 'test:tester': HTTP 401: wrong user or password");
 	gets_none(&rig, ERR_DENIED, "HTTP 401");
 	CHECK_INT(rig.stub->sign_ins, ==, 1);
 	now_ms += SWIFT_AUTH_DENIED_AGAIN_MS;
 	gets_none(&rig, ERR_DENIED, "HTTP 401");
 	CHECK_INT(rig.stub->sign_ins, ==, 2);
 	rig_stop(&rig);
+}
+
+RIG_TEST(a_sign_in_that_does_not_answer_is_named_with_its_setting)
+{
+	strcpy(rig->url, "http://127.0.0.1:1/auth/v1.0");
+	rig->config.auth_url_from = (char *)"storage.swift.authUrl in drey.yaml";
+	rig_open(rig);
+	gets_none(
+		rig, ERR_RETRY,
+		"http://127.0.0.1:1/auth/v1.0 (storage.swift.authUrl in drey.yaml): GET http://127.0.0.1:1");
 }
 
 RIG_TEST(a_busy_sign_in_is_tried_again)

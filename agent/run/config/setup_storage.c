@@ -47,7 +47,8 @@ static int from_config_s3(const struct config *config, struct s3_config *s3, str
 	const char *access = config->storage.s3.access_key_file;
 	const char *secret = config->storage.s3.secret_key_file;
 
-	s3->endpoint = xstrdup(config->storage.s3.endpoint);
+	store_config_endpoint(&s3->endpoint, &s3->endpoint_from, config->storage.s3.endpoint,
+			      "storage.s3.endpoint", "drey.yaml");
 	s3->region = xstrdup(config->storage.s3.region);
 	s3->addressing = (enum s3_addressing)config->storage.s3.addressing;
 	s3->profile = xstrdup(config->storage.s3.profile);
@@ -70,7 +71,8 @@ static int from_config_s3(const struct config *config, struct s3_config *s3, str
 static int from_config_swift(const struct config *config, struct swift_config *swift,
 			     struct err *err)
 {
-	swift->auth_url = xstrdup(config->storage.swift.auth_url);
+	store_config_endpoint(&swift->auth_url, &swift->auth_url_from,
+			      config->storage.swift.auth_url, "storage.swift.authUrl", "drey.yaml");
 	swift->user = xstrdup(config->storage.swift.user);
 	swift->user_domain = xstrdup(config->storage.swift.user_domain);
 	swift->project = xstrdup(config->storage.swift.project);
@@ -95,32 +97,40 @@ struct options {
 };
 
 /* The first of the names (NULL at the end) below the first of Flink's prefixes. */
-static const char *option_below(const struct options *options, const char *below,
-				const char *const *names)
+static const struct flink_conf_entry *option_below(const struct options *options, const char *below,
+						   const char *const *names)
 {
 	static const char *const prefixes[] = {"s3.", "s3a.", "fs.s3a.", "presto.s3."};
 
 	for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)
 		for (size_t j = 0; names[j]; j++) {
 			cleanup_free char *key = xasprintf("%s%s%s", prefixes[i], below, names[j]);
-			const char *value = flink_conf_get(options->conf, key);
+			const struct flink_conf_entry *entry = flink_conf_find(options->conf, key);
 
-			if (value && *value)
-				return value;
+			if (entry && *entry->value)
+				return entry;
 		}
 	return NULL;
 }
 
-static const char *option_get(const struct options *options, const char *const *names)
+static const struct flink_conf_entry *option_find(const struct options *options,
+						  const char *const *names)
 {
-	const char *value = NULL;
+	const struct flink_conf_entry *entry = NULL;
 
 	if (options->bucket) {
 		cleanup_free char *below = xasprintf("bucket.%s.", options->bucket);
 
-		value = option_below(options, below, names);
+		entry = option_below(options, below, names);
 	}
-	return value ? value : option_below(options, "", names);
+	return entry ? entry : option_below(options, "", names);
+}
+
+static const char *option_get(const struct options *options, const char *const *names)
+{
+	const struct flink_conf_entry *entry = option_find(options, names);
+
+	return entry ? entry->value : NULL;
 }
 
 #define OPTION(options, ...) option_get(options, (const char *const[]){__VA_ARGS__, NULL})
@@ -131,16 +141,31 @@ static void fill(char **slot, const char *value)
 		*slot = xstrdup(value);
 }
 
+static void from_flink_endpoint(const struct options *options, const char *ssl,
+				struct s3_config *s3)
+{
+	const struct flink_conf_entry *entry =
+		option_find(options, (const char *[]){"endpoint", NULL});
+	const char *file = options->conf->file ? strrchr(options->conf->file, '/') : NULL;
+	cleanup_free char *endpoint = NULL;
+
+	if (!entry)
+		return;
+	endpoint = strstr(entry->value, "://") || !ssl || strcasecmp(ssl, "false") != 0
+			   ? xstrdup(entry->value)
+			   : xasprintf("http://%s", entry->value);
+	store_config_endpoint(&s3->endpoint, &s3->endpoint_from, endpoint, entry->key,
+			      entry->overlay ? entry->overlay
+			      : file         ? file + 1
+					     : "Flink's configuration");
+}
+
 static void from_flink(const struct options *options, struct s3_config *s3)
 {
 	const char *path_style = OPTION(options, "path-style-access", "path.style.access");
 	const char *ssl = OPTION(options, "connection.ssl.enabled", "ssl.enabled");
-	const char *endpoint = OPTION(options, "endpoint");
 
-	if (!s3->endpoint && endpoint)
-		s3->endpoint = strstr(endpoint, "://") || !ssl || strcasecmp(ssl, "false") != 0
-				       ? xstrdup(endpoint)
-				       : xasprintf("http://%s", endpoint);
+	from_flink_endpoint(options, ssl, s3);
 	fill(&s3->region, OPTION(options, "endpoint.region", "region"));
 	if (path_style && s3->addressing == S3_ADDRESSING_AUTO)
 		s3->addressing = strcasecmp(path_style, "true") == 0 ? S3_ADDRESSING_PATH
@@ -202,11 +227,14 @@ static int from_flink_buckets(const struct config *config, const struct flink_co
 
 static void from_profile(struct s3_config *s3)
 {
+	cleanup_free char *place = NULL;
 	struct s3_profile profile;
 
 	if (s3_profile_load(getenv, s3->profile, &profile, NULL) < 0)
 		return;
-	fill(&s3->endpoint, profile.values[S3_PROFILE_ENDPOINT_URL]);
+	place = xasprintf("the AWS profile '%s'", profile.name);
+	store_config_endpoint(&s3->endpoint, &s3->endpoint_from,
+			      profile.values[S3_PROFILE_ENDPOINT_URL], "endpoint_url", place);
 	fill(&s3->region, profile.values[S3_PROFILE_REGION]);
 	fill(&s3->ca_file, profile.values[S3_PROFILE_CA_BUNDLE]);
 	s3_profile_release(&profile);
@@ -228,7 +256,7 @@ void setup_storage_environment(struct store_config *storage)
 /* ---- all of it ---- */
 
 /* "host:port" is https, as Flink's file systems take it; "http[s]://host[:port]" without a path. */
-static int check_endpoint(char **slot, struct err *err)
+static int check_endpoint(char **slot, const char *from, struct err *err)
 {
 	cleanup_free char *given = *slot;
 	char *host;
@@ -245,7 +273,8 @@ static int check_endpoint(char **slot, struct err *err)
 	    !*host || strpbrk(host, "/?#@ \t\r\n"))
 		return err_set(
 			err, ERR_CONFIG, 0,
-			"the S3 endpoint must be http[s]://host[:port], without a user or a path");
+			"%s: the S3 endpoint must be http[s]://host[:port], without a user or a path",
+			from);
 	return 0;
 }
 
@@ -262,7 +291,7 @@ int setup_storage(const struct config *config, const struct flink_conf *conf,
 		result = from_flink_buckets(config, conf, &storage, err);
 	if (result == 0) {
 		from_environment(&storage);
-		result = check_endpoint(&storage.s3.endpoint, err);
+		result = check_endpoint(&storage.s3.endpoint, storage.s3.endpoint_from, err);
 	}
 	if (result < 0) {
 		store_config_release(&storage);

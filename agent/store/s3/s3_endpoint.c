@@ -133,6 +133,8 @@ int s3_endpoint_of(const struct s3_config *config, const char *bucket, struct s3
 	cleanup_free char *aws = xasprintf("https://s3.%s.amazonaws.com%s", region,
 					   strncmp(region, "cn-", 3) != 0 ? "" : ".cn");
 	const char *text = config->endpoint ? config->endpoint : aws;
+	const char *from = config->endpoint ? config->endpoint_from : "no S3 endpoint is set";
+	cleanup_free char *plain = NULL;
 	bool virtual_host;
 	struct parts parts;
 	int host_len;
@@ -142,11 +144,16 @@ int s3_endpoint_of(const struct s3_config *config, const char *bucket, struct s3
 	/* not repeated: it may contain a password */
 	if (!take_apart(text, &parts))
 		return err_set(err, ERR_CONFIG, 0,
-			       "the S3 endpoint is not of the form http[s]://host[:port]");
+			       "the S3 endpoint%s%s%s is not of the form http[s]://host[:port]",
+			       config->endpoint_from ? " (" : "",
+			       config->endpoint_from ? config->endpoint_from : "",
+			       config->endpoint_from ? ")" : "");
 	virtual_host = in_host(config, bucket, &parts);
 	host_len = (int)(parts.host_len + (is_own_port(&parts) ? 0 : parts.port_len));
 	ret->host = xasprintf("%s%s%.*s", virtual_host ? bucket : "", virtual_host ? "." : "",
 			      host_len, parts.host);
+	plain = xasprintf("%s%.*s", parts.scheme, host_len, parts.host);
+	ret->shown = store_config_shown(plain, from);
 	ret->origin = xasprintf("%s%s", parts.scheme, ret->host);
 	ret->root = virtual_host ? xstrdup("") : xasprintf("/%s", bucket);
 	ret->region = config->region ? NULL : region_of_host(parts.host, parts.host_len);
@@ -161,5 +168,6 @@ void s3_endpoint_release(struct s3_endpoint *endpoint)
 	free(endpoint->host);
 	free(endpoint->root);
 	free(endpoint->region);
+	free(endpoint->shown);
 	*endpoint = (struct s3_endpoint){0};
 }

@@ -19,6 +19,7 @@ struct s3_endpoint {
 	char *host;   /* the Host header: without the scheme's own port */
 	char *root;   /* of all paths, encoded: "" or "/bucket" */
 	char *region;
+	char *shown; /* for messages, without the bucket: "https://host (s3.endpoint in config.yaml)" */
 };
 
 /* ERR_CONFIG: invalid bucket name, endpoint or region. *ret must be zeroed; the caller releases

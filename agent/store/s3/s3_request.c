@@ -76,6 +76,7 @@ int s3_prepare(struct s3_store *s3, const struct s3_ask *ask, struct store_call 
 	call.headers[call.header_count++] = xasprintf("Authorization: %s", buf_str(&authorization));
 	call.url = xasprintf("%s%s%s%s", s3->endpoint.origin, buf_str(&path), ask->query ? "?" : "",
 			     ask->query ? ask->query : "");
+	call.server = xstrdup(s3->endpoint.shown);
 	*ret_call = call;
 	return 0;
 }
@@ -163,7 +164,8 @@ static bool tells_secrets(const struct s3_store *s3, const char *text)
 		 holds(text, s3->keys->session_token)));
 }
 
-/* "s3://bucket/key: HTTP 403 AccessDenied: Access Denied" */
+/* "https://host (KEY in config.yaml): s3://bucket/key: HTTP 403 AccessDenied: Access Denied". When a file is
+ * absent, or S3 is busy, the endpoint is right. */
 static void describe_error(const struct failure *failure, enum err_kind kind, struct err *err)
 {
 	const struct s3_xml_error *said = &failure->said;
@@ -175,6 +177,8 @@ static void describe_error(const struct failure *failure, enum err_kind kind, st
 		failure->ask->key, failure->response->status, secret || !failure->told ? "" : " ",
 		secret ? "" : said->code, secret || !said->message[0] ? "" : ": ",
 		secret ? "" : said->message);
+	if (kind != ERR_ABSENT && (kind != ERR_RETRY || !failure->told))
+		err_wrap(err, "%s", failure->s3->endpoint.shown);
 }
 
 static enum store_verdict s3_request_fail(const struct failure *failure, enum err_kind kind,

@@ -14,6 +14,7 @@ struct swift_auth {
 	struct swift_login login;
 
 	struct swift_grant session; /* token NULL: none */
+	char *shown;                /* of the last session, also when that was refused */
 	unsigned number;
 	int64_t renew_at_ms, ends_at_ms; /* INT64_MAX: never */
 
@@ -48,6 +49,7 @@ void swift_auth_free(struct swift_auth *auth)
 	if (!auth)
 		return;
 	forget(auth);
+	free(auth->shown);
 	swift_login_release(&auth->login);
 	free(auth);
 }
@@ -64,12 +66,32 @@ static int swift_auth_prepare(void *ctx, size_t index, struct store_call *ret_ca
 	return 0;
 }
 
+/* The configured storage URL, or the one that the sign-in has given. */
+static char *show(const struct swift_login *login, const char *storage_url)
+{
+	const struct swift_config *config = login->config;
+	cleanup_free char *given = NULL;
+
+	if (config->storage_url)
+		return store_config_shown(storage_url, config->storage_url_from);
+	given = config->auth_url_from ? xasprintf("from the sign-in, %s", config->auth_url_from)
+				      : xstrdup("from the sign-in");
+	return store_config_shown(storage_url, given);
+}
+
+const char *swift_auth_shown(const struct swift_auth *auth)
+{
+	return auth->shown;
+}
+
 static void begin_session(struct swift_auth *auth, const struct swift_grant *grant)
 {
 	int64_t early_ms = SWIFT_AUTH_RENEW_MS;
 
 	forget(auth);
 	auth->session = *grant;
+	free(auth->shown);
+	auth->shown = show(&auth->login, grant->storage_url);
 	auth->number++;
 	auth->ends_at_ms = auth->renew_at_ms = INT64_MAX;
 	if (grant->life_ms < 0)

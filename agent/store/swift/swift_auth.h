@@ -53,6 +53,10 @@ void swift_auth_free(struct swift_auth *auth); /* NULL is allowed */
  */
 int swift_auth_get(struct swift_auth *auth, struct swift_session *ret, struct err *err);
 
+/* The storage URL of the last session and where it is from, for messages: "https://host/v1/AUTH_a (...)"; NULL before
+ * the first one. Borrowed until the next swift_auth_get(). */
+const char *swift_auth_shown(const struct swift_auth *auth);
+
 /* The store has answered 401 in session `number`: sign in again at the next get, unless that was
  * done already. False if no other token can be obtained. */
 bool swift_auth_refused(struct swift_auth *auth, unsigned number);

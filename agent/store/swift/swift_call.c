@@ -39,6 +39,7 @@ int swift_call_prepare(struct swift_store *store, const struct swift_request *re
 	attempt->session = session.number;
 	ret_call->method = request->method ? request->method : "GET";
 	ret_call->url = address(store, request, session.storage_url);
+	ret_call->server = xstrdup(swift_auth_shown(store->auth));
 	ret_call->max_bytes = request->max_bytes;
 	*header++ = xasprintf("X-Auth-Token: %s", session.token);
 	if (request->count)
@@ -52,12 +53,23 @@ int swift_call_prepare(struct swift_store *store, const struct swift_request *re
 
 /* ---- the answer ---- */
 
+/* The storage URL and where it is from, unless the store is just busy or has no such object. */
+static int wrap_server(const struct swift_store *store, struct err *err)
+{
+	const char *shown = swift_auth_shown(store->auth);
+
+	if (!err || !shown || err->kind == ERR_ABSENT || err->kind == ERR_RETRY)
+		return -1;
+	return err_wrap(err, "%s", shown);
+}
+
 static int swift_call_fail(const struct swift_store *store, const struct swift_request *request,
 			   int status, enum err_kind kind, const char *why, struct err *err)
 {
-	return err_set(err, kind, 0, "%s %s://%s%s: HTTP %d: %s",
-		       request->method ? request->method : "GET", store->base.scheme,
-		       store->base.authority, request->object ? request->object : "", status, why);
+	err_set(err, kind, 0, "%s %s://%s%s: HTTP %d: %s",
+		request->method ? request->method : "GET", store->base.scheme,
+		store->base.authority, request->object ? request->object : "", status, why);
+	return wrap_server(store, err);
 }
 
 static enum store_verdict judge_refusal(struct swift_store *store,
@@ -82,11 +94,13 @@ static enum store_verdict judge_failure(struct swift_store *store,
 		swift_call_fail(store, request, status, ERR_DENIED, "access denied", err);
 		return STORE_FAILED;
 	case 404:
-		if (request->object)
+		if (request->object) {
 			swift_call_fail(store, request, status, ERR_ABSENT, "no such object", err);
-		else
+		} else {
 			err_set(err, ERR_CONFIG, 0, "there is no container '%s' in this account",
 				store->container);
+			wrap_server(store, err);
+		}
 		return STORE_FAILED;
 	case 412:
 		swift_call_fail(store, request, status, ERR_RETRY,

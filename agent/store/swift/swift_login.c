@@ -92,6 +92,7 @@ static int choose_kind(struct swift_login *login, const struct swift_config *con
 		login->url = xstrdup(url);
 	else
 		login->url = xasprintf("%s%s/auth/tokens", url, v3 ? "" : "/v3");
+	login->shown = store_config_shown(login->url, config->auth_url_from);
 	return 0;
 }
 
@@ -141,7 +142,8 @@ void swift_login_release(struct swift_login *login)
 {
 	swift_login_sent(login);
 	free(login->url);
-	login->url = NULL;
+	free(login->shown);
+	login->url = login->shown = NULL;
 }
 
 void swift_login_given(const struct swift_login *login, struct swift_grant *ret)
@@ -191,6 +193,7 @@ void swift_login_call(struct swift_login *login, struct store_call *ret_call)
 	char **headers = ret_call->headers;
 
 	ret_call->url = xstrdup(login->url);
+	ret_call->server = xstrdup(login->shown);
 	ret_call->max_bytes = SWIFT_JSON_AUTH_MAX_BYTES;
 	if (login->kind == SWIFT_LOGIN_V1) {
 		ret_call->method = "GET";
@@ -213,9 +216,9 @@ void swift_login_call(struct swift_login *login, struct store_call *ret_call)
 static int wrap(const struct swift_login *login, struct err *err)
 {
 	if (login->kind == SWIFT_LOGIN_APPLICATION)
-		return err_wrap(err, "%s with the application credential %.64s", login->url,
+		return err_wrap(err, "%s with the application credential %.64s", login->shown,
 				login->config->application_credential_id);
-	return err_wrap(err, "%s as '%.64s'", login->url, login->config->user);
+	return err_wrap(err, "%s as '%.64s'", login->shown, login->config->user);
 }
 
 static enum store_verdict refuse_login(const struct swift_login *login, enum err_kind kind,

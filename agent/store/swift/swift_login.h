@@ -22,6 +22,7 @@ struct swift_login {
 	} kind;
 	const struct swift_config *config; /* borrowed */
 	char *url;                         /* of the sign-in; NULL for NONE */
+	char *shown;                       /* the URL and where it is from, for messages */
 	struct buf body;                   /* holds the password while the call is under way */
 };
 
