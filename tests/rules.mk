@@ -40,11 +40,11 @@ check: build-tests $(B)/tests/sim/sim
 	$(Q)tests/sim/mutations.sh --applies | { ! grep '^not ok'; }
 
 # every key, cause, metric, command, option, exit status, phase, picture and link that is documented is there, and no other is; the
-# blocks of sh and drey.yaml are taken by those who read them. What the guides say to Helm is in tests/chart.
+# blocks of sh and drey.yaml are taken by those who read them, and what needs no cluster is run: drey, make --dry-run, helm template.
 .PHONY: docs-check
 docs-check: build-tests
 	$(Q)tests/run.sh --build $(B) unit cause config metrics lifecycle_doc lifecycle_table resolve_doc handover_doc transition_table
-	$(Q)tests/run.sh --build $(B) contract docs docs_examples cli helps
+	$(Q)tests/run.sh --build $(B) contract docs docs_examples docs_run cli helps
 
 docs-lifecycle: $(B)/tests/unit/test_lifecycle_table $(B)/tests/unit/test_transition_table
 	$(Q)for table in $^; do DREY_RENEW_DOCS=1 $$table || exit 1; done

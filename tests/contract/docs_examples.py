@@ -163,4 +163,5 @@ def configurations(drey, directory):
         print(f'only {count} blocks are drey.yaml')
 
 
-globals()[sys.argv[1]](*sys.argv[2:])
+if __name__ == '__main__':
+    globals()[sys.argv[1]](*sys.argv[2:])
