@@ -64,7 +64,7 @@ public final class KubeStub {
 		context.init(managers.getKeyManagers(), null, null);
 		KubeStub stub = new KubeStub();
 		try (SSLServerSocket server = (SSLServerSocket) context.getServerSocketFactory()
-				.createServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+				.createServerSocket(0, 50, InetAddress.getByName("127.0.0.1"))) {
 			Files.writeString(Path.of(args[2]), server.getLocalPort() + "\n");
 			while (true) {
 				Socket socket = server.accept();

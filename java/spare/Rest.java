@@ -25,7 +25,8 @@ final class Rest {
 	/** The answer with its head, whatever its status. */
 	String request(String method, String path) throws IOException {
 		try (Socket socket = new Socket()) {
-			socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), TIMEOUT_MS);
+			// where the rehearsal listens (Loopback); with java.net.preferIPv6Addresses the loopback address is another one
+			socket.connect(new InetSocketAddress(InetAddress.getByName("127.0.0.1"), port), TIMEOUT_MS);
 			socket.setSoTimeout(TIMEOUT_MS);
 			socket.getOutputStream()
 					.write((method + " " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")

@@ -174,6 +174,19 @@ TEST(refuses_wrong_types_with_their_place)
 		  "each value in 'flink.command' must be a string");
 }
 
+TEST(refuses_an_ipv6_address_in_the_brackets_of_a_url)
+{
+	struct config config;
+
+	CHECK_HAS(
+		refusal("  restAddress: '[::1]'\n"),
+		"line 5, column 16: flink.restAddress: '[::1]' has brackets; write an IPv6 address without");
+	CHECK_HAS(refusal("  rpcAddress: '[fd00::7]'\n"),
+		  "flink.rpcAddress: '[fd00::7]' has brackets");
+	if (CHECK_INT(parse(SMALLEST "  restAddress: '::1'\n", &config, NULL), ==, 0))
+		config_release(&config);
+}
+
 TEST(refuses_what_no_schedule_and_no_store_can_use_with_its_place)
 {
 	CHECK_HAS(refusal("savepoints: {cron: '61 * * * *'}\n"),

@@ -67,6 +67,16 @@ TEST(the_addressing_can_be_chosen)
 	check((struct s3_config){.endpoint = "http://s3.local:80",
 				 .addressing = S3_ADDRESSING_VIRTUAL},
 	      "b", "http://b.s3.local", "b.s3.local", "", "us-east-1");
+	/* an address has no names below it */
+	check((struct s3_config){.endpoint = "http://10.0.0.7:9000",
+				 .addressing = S3_ADDRESSING_VIRTUAL},
+	      "b", "http://10.0.0.7:9000", "10.0.0.7:9000", "/b", "us-east-1");
+	check((struct s3_config){.endpoint = "https://[fd00::7]",
+				 .addressing = S3_ADDRESSING_VIRTUAL},
+	      "b", "https://[fd00::7]", "[fd00::7]", "/b", "us-east-1");
+	check((struct s3_config){.endpoint = "http://7.example",
+				 .addressing = S3_ADDRESSING_VIRTUAL},
+	      "b", "http://b.7.example", "b.7.example", "", "us-east-1");
 	check((struct s3_config){.addressing = S3_ADDRESSING_PATH}, "b",
 	      "https://s3.us-east-1.amazonaws.com", "s3.us-east-1.amazonaws.com", "/b",
 	      "us-east-1");

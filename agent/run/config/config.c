@@ -70,6 +70,15 @@ static int check_blackout(const char *text, struct err *err)
 	return blackout_parse(text, &blackout, err);
 }
 
+/* The brackets belong to URLs, which drey and Flink make themselves. */
+static int check_host(const char *text, struct err *err)
+{
+	if (*text != '[')
+		return 0;
+	return err_set(err, ERR_CONFIG, 0,
+		       "'%.80s' has brackets; write an IPv6 address without them", text);
+}
+
 /* It is a label of Flink's ConfigMaps as well as the beginning of their names. */
 static int check_cluster_id(const char *text, struct err *err)
 {
@@ -110,9 +119,10 @@ static const struct config_key keys[] = {
 	KEY("flink.jobClass", STRING, flink.job_class),
 	KEY("flink.jars", LIST, flink.jars),
 	KEY("flink.arguments", LIST, flink.arguments),
-	KEY("flink.restAddress", STRING, flink.rest_address, .fallback = "127.0.0.1"),
+	KEY("flink.restAddress", STRING, flink.rest_address, .fallback = "127.0.0.1",
+	    .check = check_host),
 	KEY("flink.restPort", INTEGER, flink.rest_port, .fallback = "8081", .min = 1, .max = 65535),
-	KEY("flink.rpcAddress", STRING, flink.rpc_address),
+	KEY("flink.rpcAddress", STRING, flink.rpc_address, .check = check_host),
 	KEY("flink.checkpointDirectory", URI, flink.checkpoint_directory, .check = store_check),
 	KEY("flink.savepointDirectory", URI, flink.savepoint_directory, .check = store_check),
 	KEY("flink.resultStoreDirectory", URI, flink.result_store_directory),

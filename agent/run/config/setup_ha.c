@@ -65,11 +65,29 @@ static int one_port(const char *text)
 	return end != text && !*end && port > 0 && port <= 65535 ? (int)port : 0;
 }
 
-static int parse_address(const char *text, unsigned char ret[16])
+/* An address, and its usual text: an IPv6 address has many, and Flink writes this one to its HA data. */
+struct home {
+	int family; /* 0: it is none */
+	unsigned char bytes[16];
+	char text[INET6_ADDRSTRLEN];
+};
+
+static struct home parse_address(const char *text)
 {
-	if (inet_pton(AF_INET, text, ret) == 1)
-		return AF_INET;
-	return inet_pton(AF_INET6, text, ret) == 1 ? AF_INET6 : 0;
+	struct home home = {.family = AF_INET};
+
+	if (inet_pton(AF_INET, text, home.bytes) != 1)
+		home.family = inet_pton(AF_INET6, text, home.bytes) == 1 ? AF_INET6 : 0;
+	if (home.family)
+		inet_ntop(home.family, home.bytes, home.text, sizeof(home.text));
+	return home;
+}
+
+static bool is_same(const struct home *home, const char *text)
+{
+	struct home other = parse_address(text);
+
+	return other.family == home->family && !strcmp(other.text, home->text);
 }
 
 static bool is_assigned(int family, const unsigned char *address)
@@ -99,24 +117,23 @@ static bool is_assigned(int family, const unsigned char *address)
 static char *find_home(const char *address, char **ret_why)
 {
 	const char *pod = getenv("POD_IP");
-	unsigned char bytes[16];
-	int family;
+	struct home home;
 
 	if (!address) {
 		*ret_why = xstrdup("jobmanager.rpc.address is not set");
 		return NULL;
 	}
-	family = parse_address(address, bytes);
-	if (!family)
+	home = parse_address(address);
+	if (!home.family)
 		*ret_why = xasprintf("jobmanager.rpc.address is %s, not an IP address", address);
-	else if (pod && *pod && strcmp(pod, address) != 0)
+	else if (pod && *pod && !is_same(&home, pod))
 		*ret_why =
 			xasprintf("jobmanager.rpc.address is %s, but POD_IP is %s", address, pod);
-	else if (!is_assigned(family, bytes))
+	else if (!is_assigned(home.family, home.bytes))
 		*ret_why = xasprintf("jobmanager.rpc.address is %s, not an address of this pod",
 				     address);
 	else
-		return xstrdup(address);
+		return xstrdup(home.text);
 	return NULL;
 }
 

@@ -312,7 +312,7 @@ static int open_port(const char *text, int port, struct err *err)
 {
 	union address address;
 	socklen_t bytes = 0;
-	int fd, on = 1;
+	int fd, on = 1, off = 0;
 
 	if (make_address(text, port, &address, &bytes, err) < 0)
 		return -1;
@@ -320,6 +320,9 @@ static int open_port(const char *text, int port, struct err *err)
 	if (fd < 0)
 		return err_set(err, ERR_SYS, errno, "HTTP socket");
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	/* "::" is both families, whatever the node's net.ipv6.bindv6only says */
+	if (address.any.sa_family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
 	if (bind(fd, &address.any, bytes) < 0 || listen(fd, BACKLOG) < 0) {
 		err_set(err, errno == EADDRINUSE ? ERR_BUSY : err_kind_of_errno(errno), errno,
 			"listen on %s port %d", text, port);

@@ -112,13 +112,19 @@ static bool is_own_port(const struct parts *parts)
 	       !memcmp(parts->host + parts->host_len, own, parts->port_len);
 }
 
+/* "bucket.10.0.0.7" is no host, and "bucket.[::1]" even less. */
+static bool is_address(const struct parts *parts)
+{
+	return parts->host[0] == '[' || strspn(parts->host, "0123456789.") >= parts->host_len;
+}
+
 static bool in_host(const struct s3_config *config, const char *bucket, const struct parts *parts)
 {
 	switch (config->addressing) {
 	case S3_ADDRESSING_PATH:
 		return false;
 	case S3_ADDRESSING_VIRTUAL:
-		return true;
+		return !is_address(parts);
 	case S3_ADDRESSING_AUTO:
 		break;
 	}

@@ -3,8 +3,9 @@
  *
  * Without an endpoint it is AWS in the configured region. A bucket is named in the host on AWS
  * (unless its name would break the rules of the certificate or host) and in the path elsewhere;
- * s3_config.addressing overrides this. An endpoint without a scheme means https, as in Hadoop. The
- * region of an AWS endpoint is read from its host when it is not configured.
+ * s3_config.addressing overrides this, but an IP address has no names below it. An endpoint without
+ * a scheme means https, as in Hadoop. The region of an AWS endpoint is read from its host when it is
+ * not configured.
  *
  * Source: "Virtual hosting of general purpose buckets" and "Amazon S3 endpoints", AWS.
  */
