@@ -137,6 +137,22 @@ check "with rights for accounts that are there already" render theirs "${s3[@]}"
 is "$(object theirs RoleBinding/orders-taskmanager '.subjects[0].name') $(object theirs RoleBinding/orders-check '.subjects[0].name')" "worker looker" "the Roles are bound to them"
 
 is "$(jq --compact-output '[.items[] | select(.kind == "Service") | .spec.ipFamilyPolicy] | unique' "$RUN/ipv6.json")" '["PreferDualStack"]' "every Service has the addresses that are asked for"
+all_services=(--values="$EXAMPLES/full.yaml" --values="$VARIANTS/full-service-monitor.yaml" --values="$VARIANTS/full-surge.yaml")
+check "with all Services" render dual "${all_services[@]}" --set service.ipFamilyPolicy=PreferDualStack
+is "$(jq --compact-output '[.items[] | select(.kind == "Service") | .spec.ipFamilyPolicy] | [length, unique]' "$RUN/dual.json")" '[4,["PreferDualStack"]]' \
+	"each of the four has them"
+# this API server has IPv4 only, and would refuse them
+is "$(helm template orders "$CHART" "${all_services[@]}" --set-json 'service.ipFamilies=["IPv6"]' | grep -cx '  ipFamilies: \["IPv6"\]')" 4 "IPv6 alone: each of them, too"
+listens() { # NAME
+	echo "$(configuration "$1" flink config.yaml | grep -cE "^(jobmanager\.bind-host|rest\.bind-address|taskmanager\.bind-host): '::'\$")" \
+		"$(configuration "$1" drey drey.yaml | grep -cx "  address: '::'")"
+}
+for name in ipv6 dual; do
+	is "$(listens "$name")" "3 1" "$name: Flink and drey listen on both families"
+done
+is "$(listens s3)" "0 0" "and else not"
+check "with addresses of one's own" render bound --values="$EXAMPLES/ipv6.yaml" --set 'drey.http.address=fd00::7' --set 'flink.configuration.rest\.bind-address=fd00::7'
+is "$(listens bound) $(configuration bound drey drey.yaml | grep -cx '  address: fd00::7')" "2 0 1" "these count"
 is "$(jq '[.items[].spec | .. | objects | .runAsUser, .runAsGroup, .fsGroup | select(. != null)] | length' "$RUN/openshift.pods.json")" 0 \
 	"where the cluster chooses the user, no Pod names one"
 

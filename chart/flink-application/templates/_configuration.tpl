@@ -11,11 +11,11 @@
 {{- define "flink-application.flinkDefaults" -}}
 jobmanager.rpc.address: {{ include "flink-application.jobManager" . }}
 jobmanager.rpc.port: 6123
-jobmanager.bind-host: 0.0.0.0
+jobmanager.bind-host: {{ include "flink-application.anyAddress" . | quote }}
 jobmanager.memory.process.size: {{ .Values.jobManager.memoryMiB }}m
 blob.server.port: 6124
-rest.bind-address: 0.0.0.0
-taskmanager.bind-host: 0.0.0.0
+rest.bind-address: {{ include "flink-application.anyAddress" . | quote }}
+taskmanager.bind-host: {{ include "flink-application.anyAddress" . | quote }}
 taskmanager.rpc.port: 6122
 taskmanager.data.port: 6121
 taskmanager.numberOfTaskSlots: {{ .Values.taskManager.slots }}
@@ -158,6 +158,9 @@ kubernetes:
   {{- end }}
   {{- end }}
   owner: {{ ternary "job" "deployment" (eq .Values.jobManager.kind "Job") }}/{{ include "flink-application.jobManager" . }}
+{{- if eq (include "flink-application.anyAddress" .) "::" }}
+http: {address: "::"}
+{{- end }}
 {{- end -}}
 
 {{/* Empty values mean "not set" in the chart; drey.yaml does not allow them. */}}

@@ -166,6 +166,12 @@ annotations:
 {{- end }}
 {{- end -}}
 
+{{/* What Flink and drey listen on. "::" is both families, but no address where the kernel has no IPv6. */}}
+{{- define "flink-application.anyAddress" -}}
+{{- $service := .Values.service -}}
+{{- ternary "::" "0.0.0.0" (or (hasSuffix "DualStack" $service.ipFamilyPolicy) (has "IPv6" $service.ipFamilies)) -}}
+{{- end -}}
+
 {{/* ---- image, storage ---- */}}
 
 {{- define "flink-application.image" -}}
