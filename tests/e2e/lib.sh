@@ -277,7 +277,7 @@ uncontrol() { # FILE
 # GET, the JSON on stdout; with a second argument filtered by jq. Fails on any HTTP error.
 rest() { # PATH [JQ_FILTER]
 	local answer
-	answer=$(curl --silent --show-error --fail --max-time 10 "http://127.0.0.1:$REST_PORT/${1#/}") || return
+	answer=$(curl --silent --show-error --fail --globoff --max-time 10 "http://${REST_HOST:-127.0.0.1}:$REST_PORT/${1#/}") || return
 	if [ $# -gt 1 ]; then
 		jq --raw-output --exit-status "$2" <<<"$answer"
 	else
@@ -286,8 +286,8 @@ rest() { # PATH [JQ_FILTER]
 }
 
 rest_send() { # METHOD PATH [JSON]
-	curl --silent --show-error --fail --max-time 10 --request "$1" --header 'Content-Type: application/json' \
-		${3:+--data "$3"} "http://127.0.0.1:$REST_PORT/${2#/}"
+	curl --silent --show-error --fail --globoff --max-time 10 --request "$1" --header 'Content-Type: application/json' \
+		${3:+--data "$3"} "http://${REST_HOST:-127.0.0.1}:$REST_PORT/${2#/}"
 }
 
 rest_is_up() {
