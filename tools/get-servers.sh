@@ -2,7 +2,7 @@
 #
 # get-servers.sh - installs real object stores for the tests on this machine, once, and prints their path.
 #
-#   tools/get-servers.sh versitygw|minio|openstack|hdfs|gcs|azurite
+#   tools/get-servers.sh versitygw|minio|openstack|hdfs|kafka|gcs|azurite
 #
 # versitygw   prints a directory with bin/versitygw: S3 over a plain folder, built from its Go module
 # minio       prints a directory with bin/minio: S3 whose conditional writes are atomic, built from its Go module
@@ -10,12 +10,15 @@
 #             from PyPI; tools/servers/requirements.txt pins every package
 # hdfs        prints a directory with the jars of a NameNode and a DataNode (lib/), and those that a Flink needs on its class
 #             path (client/), from Maven; tools/servers/hadoop.sha256 pins each
+# kafka       prints a directory with the jars of a broker and its clients (lib/), and those that a job needs beside its own for
+#             Flink's Kafka connector (flink-1/ and flink-2/, by the line of Flink), from Maven; tools/servers/kafka.sha256 pins
+#             each
 # gcs         prints a directory with bin/fake-gcs-server: Google Cloud Storage over a plain folder, built from its Go module
 # azurite     prints a directory with node_modules/.bin/azurite-blob: Azure's blob storage, from npm;
 #             tools/servers/azurite/package-lock.json pins every package
 #
 # They are kept in ${XDG_CACHE_HOME:-~/.cache}/drey. No root is needed and nothing is started. They need python3 (3.10
-# or newer, with venv), hdfs Maven, azurite npm, and the others Go 1.21 or newer; without one a pinned Go toolchain (70 MB) is
+# or newer, with venv), hdfs and kafka Maven, azurite npm, and the others Go 1.21 or newer; without one a pinned Go toolchain (70 MB) is
 # fetched and removed afterwards.
 #
 # Safe to call from several processes at once. A directory appears only when it is complete. Exit status: 0 done,
@@ -96,6 +99,42 @@ get_gcs() {
 	mv --no-target-directory "$tmp/gcs" "$dest"
 }
 
+# ---- jars from Maven -----------------------------------------------------------------------------
+
+maven_pom() { # GROUP:NAME:VERSION...
+	local artifact group name version
+	echo '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
+	echo '<groupId>drey</groupId><artifactId>server</artifactId><version>1</version><packaging>pom</packaging>'
+	echo '<dependencies>'
+	for artifact; do
+		IFS=: read -r group name version <<<"$artifact"
+		echo "<dependency><groupId>$group</groupId><artifactId>$name</artifactId><version>$version</version></dependency>"
+	done
+	echo '</dependencies></project>'
+}
+
+# ALONE: true for only these, false for all that they need at run time, too.
+maven_jars() { # WHAT DIR ALONE GROUP:NAME:VERSION...
+	command -v mvn >/dev/null || die 3 "mvn is needed for $1; install it: apt-get install maven"
+	mkdir -p "$2"
+	maven_pom "${@:4}" >"$tmp/pom.xml"
+	run_with_progress "fetching $1 with Maven" "$tmp/log" mvn --batch-mode --no-transfer-progress --file "$tmp/pom.xml" \
+		org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies "-DoutputDirectory=$2" \
+		-DincludeScope=runtime "-DexcludeTransitive=$3" 9>&- || die 4 "could not fetch $1; check the network"
+}
+
+jars_are_whole() { # DIR SHA256_LIST
+	(cd "$1" 2>/dev/null && sha256sum --check --quiet --strict "$2" >/dev/null 2>&1)
+}
+
+# The scratch directory FROM has exactly the jars of the list, and becomes dest.
+jars_install() { # WHAT FROM SHA256_LIST JARS_BELOW
+	diff <(LC_ALL=C sort -k2 "$3") <(cd "$4" && find . -name '*.jar' -printf '%P\n' | xargs sha256sum | LC_ALL=C sort -k2) >&2 ||
+		die 5 "$1 from Maven differs from ${3#"$here/"} (< pinned, > fetched); nothing was installed"
+	rm -rf "$dest"
+	mv --no-target-directory "$2" "$dest"
+}
+
 # ---- HDFS ----------------------------------------------------------------------------------------
 
 hdfs_artifacts=(org.apache.hadoop:hadoop-client-api:3.3.6 org.apache.hadoop:hadoop-client-runtime:3.3.6
@@ -104,36 +143,38 @@ hdfs_artifacts=(org.apache.hadoop:hadoop-client-api:3.3.6 org.apache.hadoop:hado
 	javax.activation:javax.activation-api:1.2.0)
 hdfs_client=(hadoop-client-api-3.3.6.jar hadoop-client-runtime-3.3.6.jar commons-logging-1.2.jar)
 
-hdfs_pom() {
-	local artifact group name version
-	echo '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
-	echo '<groupId>drey</groupId><artifactId>hdfs</artifactId><version>1</version><packaging>pom</packaging>'
-	echo '<dependencies>'
-	for artifact in "${hdfs_artifacts[@]}"; do
-		IFS=: read -r group name version <<<"$artifact"
-		echo "<dependency><groupId>$group</groupId><artifactId>$name</artifactId><version>$version</version></dependency>"
-	done
-	echo '</dependencies></project>'
-}
-
 get_hdfs() {
 	local wanted=$here/servers/hadoop.sha256 jar
 	dest=$cache/hdfs-3.3.6-$(sha256sum <"$wanted" | head -c 12)
-	! (cd "$dest/lib" 2>/dev/null && sha256sum --check --quiet --strict "$wanted" >/dev/null 2>&1) || return 0
-	command -v mvn >/dev/null || die 3 "mvn is needed for HDFS; install it: apt-get install maven"
+	! jars_are_whole "$dest/lib" "$wanted" || return 0
 	begin hdfs
-	mkdir -p "$tmp/hdfs/lib" "$tmp/hdfs/client"
-	hdfs_pom >"$tmp/pom.xml"
-	run_with_progress "fetching HDFS with Maven (90 MB)" "$tmp/log" mvn --batch-mode --no-transfer-progress --file "$tmp/pom.xml" \
-		org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies "-DoutputDirectory=$tmp/hdfs/lib" \
-		-DexcludeTransitive=true 9>&- || die 4 "could not fetch HDFS; check the network"
-	(cd "$tmp/hdfs/lib" && sha256sum --check --quiet --strict "$wanted" >&2) ||
-		die 5 "HDFS from Maven differs from ${wanted#"$here/"}; nothing was installed"
+	maven_jars "HDFS (90 MB)" "$tmp/hdfs/lib" true "${hdfs_artifacts[@]}"
+	mkdir "$tmp/hdfs/client"
 	for jar in "${hdfs_client[@]}"; do
 		ln -s "../lib/$jar" "$tmp/hdfs/client/"
 	done
-	rm -rf "$dest"
-	mv --no-target-directory "$tmp/hdfs" "$dest"
+	jars_install HDFS "$tmp/hdfs" "$wanted" "$tmp/hdfs/lib"
+}
+
+# ---- Kafka ---------------------------------------------------------------------------------------
+
+kafka_version=4.2.0
+# The newest connector for each line of Flink: that for 2.2 runs with 2.3. Each with the client that it was built for.
+kafka_flink_1=(org.apache.flink:flink-connector-kafka:3.4.0-1.20 org.apache.flink:flink-connector-base:1.20.0
+	org.apache.kafka:kafka-clients:3.4.0 com.google.guava:guava:32.1.2-jre com.google.guava:failureaccess:1.0.1)
+kafka_flink_2=(org.apache.flink:flink-connector-kafka:5.0.0-2.2 org.apache.flink:flink-connector-base:2.3.0
+	org.apache.kafka:kafka-clients:4.2.0)
+
+get_kafka() {
+	local wanted=$here/servers/kafka.sha256
+	dest=$cache/kafka-$kafka_version-$(sha256sum <"$wanted" | head -c 12)
+	! jars_are_whole "$dest" "$wanted" || return 0
+	begin kafka
+	maven_jars "Kafka $kafka_version (43 MB)" "$tmp/kafka/lib" false "org.apache.kafka:kafka_2.13:$kafka_version" \
+		org.slf4j:slf4j-simple:1.7.36
+	maven_jars "the Kafka connector of Flink 1.20" "$tmp/kafka/flink-1" true "${kafka_flink_1[@]}"
+	maven_jars "the Kafka connector of Flink 2" "$tmp/kafka/flink-2" true "${kafka_flink_2[@]}"
+	jars_install Kafka "$tmp/kafka" "$wanted" "$tmp/kafka"
 }
 
 # ---- Azurite -------------------------------------------------------------------------------------
@@ -185,7 +226,7 @@ get_openstack() {
 }
 
 case ${1:-} in
-versitygw | minio | openstack | hdfs | gcs | azurite) [ $# -eq 1 ] || usage ;;
+versitygw | minio | openstack | hdfs | kafka | gcs | azurite) [ $# -eq 1 ] || usage ;;
 *) usage ;;
 esac
 "get_$1"
