@@ -10,6 +10,11 @@ show=(first.log second.log)
 top=$PWD
 version=$(cat VERSION)
 arch=$(dpkg --print-architecture)
+# the static programs of the other architecture, where this machine has its cross compiler and an emulator (tools/deps.sh static-arm64)
+archs=$arch
+if [ "$arch" = amd64 ] && command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64-static >/dev/null; then
+	archs="amd64 arm64"
+fi
 
 # A root directory as the images of Flink have it, without Java and without Flink.
 mkdir -p "$dir/root/opt/flink/lib" "$dir/root/etc"
@@ -20,14 +25,15 @@ openssl pkey -in "$dir/key.pem" -pubout -out "$dir/key.pub"
 
 release() { # DIRECTORY LOG
 	git clone --quiet "$top" "$1" && (cd "$1" && umask 077 &&
-		make release ARCHS="$arch" ROOTFS="$dir/root" KEY="$dir/key.pem") >"$dir/$2" 2>&1
+		make release ARCHS="$archs" ROOTFS="$dir/root" KEY="$dir/key.pem") >"$dir/$2" 2>&1
 }
 ok "a release is made" release "$dir/first" first.log
 ok "and once more, somewhere else" release "$dir/somewhere/else/second" second.log
 one=$dir/first/build/release/$version
 two=$dir/somewhere/else/second/build/release/$version
 ok "with the same bytes" diff -r "$one" "$two"
-[ "$(cd "$one" && echo *)" = "SHA256SUMS SHA256SUMS.sig drey-$version-linux-$arch.tar.gz drey-$version.spdx.json \
+archives=$(for one_arch in $archs; do printf 'drey-%s-linux-%s.tar.gz ' "$version" "$one_arch"; done)
+[ "$(cd "$one" && echo *)" = "SHA256SUMS SHA256SUMS.sig ${archives}drey-$version.spdx.json \
 drey-crds-$version.tgz drey-image-2.3.0-$arch.oci.tar drey.krew.yaml drey_${version}_$arch.deb flink-application-$version.tgz" ]
 result $? "it has all its files"
 
@@ -40,6 +46,18 @@ ok "its digests are signed, and right" verified
 mkdir -p "$dir/static" "$dir/deb" "$dir/oci" "$dir/chart"
 tar -xf "$one/drey-$version-linux-$arch.tar.gz" -C "$dir/static"
 ok "the static drey runs" "$dir/static/drey-$version-linux-$arch/drey" version
+if [ "$archs" = "amd64 arm64" ]; then
+	tar -xf "$one/drey-$version-linux-arm64.tar.gz" -C "$dir/static"
+	for program in drey drey-init; do
+		runs_there() { # as no other machine can: the emulator runs programs for arm64 only
+			[ "$(qemu-aarch64-static "$dir/static/drey-$version-linux-arm64/$program" "$1" 2>&1)" = "$program $version" ]
+		}
+		ok "$program for arm64 runs, in an emulator" runs_there "$([ $program = drey ] && echo version || echo --version)"
+	done
+	ok "krew gets both" grep -qF "drey-$version-linux-arm64.tar.gz" "$one/drey.krew.yaml"
+else
+	skip "drey for arm64 runs, in an emulator" "no cross compiler or no emulator: tools/deps.sh static-arm64"
+fi
 dpkg-deb --extract "$one/drey_${version}_$arch.deb" "$dir/deb"
 ok "so does that of the package" "$dir/deb/usr/bin/drey" version
 ok "and as a plugin of kubectl" grep -q 'kubectl drey list' <("$dir/deb/usr/bin/kubectl-drey" list --help)
