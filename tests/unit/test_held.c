@@ -1,6 +1,7 @@
 /* The files between drey and a main() that is held, and whether a launch can be held at all. */
 #include "flink/held.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -303,13 +304,13 @@ RIG_TEST(a_script_of_flink_determines_its_lib_directory)
 
 RIG_TEST(a_jar_that_cannot_be_read_is_not_absent)
 {
-	cleanup_free char *jar = NULL;
+	cleanup_free char *jar = NULL, *why = xasprintf("cannot be read: %s", strerror(ELOOP));
 
 	put(rig, "home/lib/other.jar", "x");
 	jar = xasprintf("%s/home/lib/" HELD_JAR, rig->top);
 	CHECK(!symlink(HELD_JAR, jar)); /* a loop */
-	expect(rig, NULL, NULL, "cannot be read: Too many levels");
-	expect(rig, "home/lib/*", NULL, "cannot be read: Too many levels");
+	expect(rig, NULL, NULL, why);
+	expect(rig, "home/lib/*", NULL, why);
 }
 
 TEST(a_launch_that_flink_would_not_hold_is_not_possible)
