@@ -295,6 +295,40 @@ LIFE_TEST(state_in_a_job_that_should_be_empty_is_a_mismatch)
 	expect_mismatch(l);
 }
 
+/* Flink's statistics come late, and the job completes checkpoints faster than it is looked at. */
+LIFE_TEST(state_that_shows_with_the_first_checkpoint_is_a_mismatch)
+{
+	struct view view = restored(7, CHK(7));
+
+	launch_empty(l);
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_PHASE(l, PHASE_RUNNING);
+	forget(l);
+	view.completed_id = 8;
+	view.completed_path = CHK(8);
+	viewed(l, view);
+	expect_mismatch(l);
+}
+
+LIFE_TEST(state_of_its_own_after_a_failover_is_no_mismatch_of_an_empty_start)
+{
+	char own[200];
+	struct view view;
+
+	launch_empty(l);
+	viewed(l, job_in(JOB_RUNNING));
+	snprintf(own, sizeof(own), "file:/sp/savepoint-%.6s-0123456789ab", job_of(l));
+	viewed(l, restored(1, own));
+	CHECK_PHASE(l, PHASE_RUNNING);
+	snprintf(own, sizeof(own), "file:/cp/%s/chk-2", job_of(l));
+	view = restored(2, own);
+	view.completed_id = 3;
+	view.completed_path = CHK(3);
+	viewed(l, view);
+	CHECK_PHASE(l, PHASE_RUNNING);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+}
+
 LIFE_TEST_FROM(launch_from, a_checkpoint_of_its_own_after_a_failover_is_no_mismatch)
 {
 	char own[200];

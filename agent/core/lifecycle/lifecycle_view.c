@@ -38,11 +38,16 @@ static void sticky_mismatch(struct lifecycle *life, const char *fmt, ...)
 	end_flink(life, false, false, "%s", outcome->reason ? outcome->reason : "wrong restore");
 }
 
-/* The job restarted before the first poll: it then shows a checkpoint that it made itself. */
-static bool restored_own_checkpoint(const struct launch *launch, const struct view *view)
+/* The job restarted before the first poll: it then shows a checkpoint that it made itself, or a savepoint, whose name
+ * has six digits of its id. */
+static bool restored_own_state(const struct launch *launch, const struct view *view)
 {
+	char savepoint[32];
+
+	snprintf(savepoint, sizeof(savepoint), "savepoint-%.6s-", launch->job_id);
 	return view->restored_id > launch->restore_checkpoint_id && view->restored_path &&
-	       strstr(view->restored_path, launch->job_id);
+	       (strstr(view->restored_path, launch->job_id) ||
+		strstr(view->restored_path, savepoint));
 }
 
 static void tell_verified(struct lifecycle *life, const struct launch *launch)
@@ -72,10 +77,9 @@ static void verified(struct lifecycle *life, struct launch *launch)
 static void check_restore(struct lifecycle *life, struct launch *launch, const struct view *view)
 {
 	/* An empty start is proven by what does not appear, and Flink's statistics come late: keep
-	 * watching until there is a checkpoint that it made itself. */
-	bool open =
-		!launch->verified_unix_ms || (!launch->restore_path && view->restored &&
-					      !view->completed_id && !launch->last_checkpoint_id);
+	 * watching until there is a checkpoint that it made itself, which may come with them. */
+	bool open = !launch->verified_unix_ms ||
+		    (!launch->restore_path && view->restored && !launch->last_checkpoint_id);
 
 	if (!open || view->state == JOB_INITIALIZING || !view->job_present)
 		return;
@@ -84,7 +88,7 @@ static void check_restore(struct lifecycle *life, struct launch *launch, const s
 			    view->restored_id == launch->restore_checkpoint_id &&
 			    snapshot_same_path(view->restored_path, launch->restore_path);
 
-		if (same || restored_own_checkpoint(launch, view))
+		if (same || restored_own_state(launch, view))
 			verified(life, launch);
 		else
 			sticky_mismatch(life,
