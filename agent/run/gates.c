@@ -49,7 +49,7 @@ enum gate_verdict gate_refuses(struct gate *gate, enum cause cause, const char *
 
 static enum gate_verdict ask_parts(struct driver *driver, enum gate_type type, struct gate *gate)
 {
-	enum gate_verdict verdict = GATE_OPEN;
+	enum gate_verdict verdict = GATE_PASSES;
 	int stage = parts[0].stage;
 
 	gate->wait_count = 0;
@@ -57,7 +57,7 @@ static enum gate_verdict ask_parts(struct driver *driver, enum gate_type type, s
 		enum gate_verdict answer;
 		size_t before = gate->wait_count;
 
-		if (row->stage != stage && verdict != GATE_OPEN)
+		if (row->stage != stage && verdict != GATE_PASSES)
 			return verdict;
 		stage = row->stage;
 		if (!row->part->may)
@@ -172,7 +172,7 @@ void driver_refuse(struct driver *driver, enum effect_type effect, enum cause ca
 
 static void effect_passes(struct driver *driver, const struct gate *gate, enum gate_verdict verdict)
 {
-	if (verdict == GATE_OPEN)
+	if (verdict == GATE_PASSES)
 		driver_execute(driver, &gate->effect);
 	else if (verdict == GATE_REFUSED)
 		driver_refuse(driver, gate->effect.type, gate->cause, gate->why);

@@ -47,7 +47,7 @@ enum gate_type {
 
 /* Of all answers of one stage the last one in this list counts. */
 enum gate_verdict {
-	GATE_OPEN,
+	GATE_PASSES,
 	GATE_STALE,   /* OBSERVED: that took its time, so look at everything again */
 	GATE_REFUSED, /* gate_refuses() has said why */
 	GATE_NOT_YET, /* gate_waits() has said for what */
@@ -109,7 +109,7 @@ struct part {
 	void (*event)(struct driver *driver, const struct event *event);
 	/* The life cycle says that this has happened; the effects of the step come after it. */
 	void (*notice)(struct driver *driver, const struct notice *notice);
-	/* May this be done now? For other types GATE_OPEN. Is asked repeatedly. */
+	/* May this be done now? For other types GATE_PASSES. Is asked repeatedly. */
 	enum gate_verdict (*may)(struct driver *driver, enum gate_type type, struct gate *gate);
 	/* Execute the effect, if its type is one of this part's. */
 	void (*execute)(struct driver *driver, const struct effect *effect);

@@ -63,7 +63,7 @@ void driver_again(struct driver *driver)
 {
 	struct rig *rig = rig_of(driver);
 
-	if (rig->gate.number && part_inputs.may(driver, GATE_OBSERVE, &rig->gate) == GATE_OPEN) {
+	if (rig->gate.number && part_inputs.may(driver, GATE_OBSERVE, &rig->gate) == GATE_PASSES) {
 		rig->gate.number = 0;
 		rig->observed++;
 	}
@@ -252,7 +252,7 @@ TEST(a_decision_waits_until_the_map_was_read_after_it)
 	struct rig rig;
 
 	rig_begin_with_map(&rig, NULL);
-	CHECK_INT(may(&rig, GATE_TRIGGER, &gate), ==, GATE_OPEN);
+	CHECK_INT(may(&rig, GATE_TRIGGER, &gate), ==, GATE_PASSES);
 	CHECK_INT(may(&rig, GATE_OBSERVED, &gate), ==, GATE_NOT_YET);
 	CHECK_STR(gate.waits[0].what, "the control ConfigMap");
 	CHECK_INT(may(&rig, GATE_OBSERVED, &gate), ==, GATE_NOT_YET);
@@ -261,9 +261,9 @@ TEST(a_decision_waits_until_the_map_was_read_after_it)
 	CHECK_INT(rig.map.count, ==, 4);
 	map_answers(&rig, 2, NULL);
 	CHECK_INT(may(&rig, GATE_END, &end), ==, GATE_NOT_YET); /* that was asked later */
-	CHECK_INT(may(&rig, GATE_OBSERVED, &gate), ==, GATE_OPEN);
+	CHECK_INT(may(&rig, GATE_OBSERVED, &gate), ==, GATE_PASSES);
 	map_answers(&rig, 3, NULL);
-	CHECK_INT(may(&rig, GATE_END, &end), ==, GATE_OPEN);
+	CHECK_INT(may(&rig, GATE_END, &end), ==, GATE_PASSES);
 	rig_end(&rig);
 }
 
@@ -281,7 +281,7 @@ TEST(a_map_that_was_never_read_refuses_a_start_and_nothing_else)
 	CHECK_INT(gate.cause, ==, CAUSE_WISH_UNREADABLE);
 	CHECK_HAS(gate.why, "HTTP 403 Forbidden");
 	gate.decision = &hold;
-	CHECK_INT(may(&rig, GATE_OBSERVED, &gate), ==, GATE_OPEN);
-	CHECK_INT(may(&rig, GATE_END, &gate), ==, GATE_OPEN);
+	CHECK_INT(may(&rig, GATE_OBSERVED, &gate), ==, GATE_PASSES);
+	CHECK_INT(may(&rig, GATE_END, &gate), ==, GATE_PASSES);
 	rig_end(&rig);
 }

@@ -273,11 +273,11 @@ RIG_TEST(the_lock_is_a_gate_of_every_observation)
 	CHECK_INT(part_flink_lock.may(&rig->driver, GATE_OBSERVE, &gate), ==, GATE_REFUSED);
 	CHECK_INT(gate.cause, ==, CAUSE_FLINK_STILL_RUNS);
 	CHECK_HAS(gate.why, "is still running");
-	CHECK_INT(part_flink_lock.may(&rig->driver, GATE_EXIT, &gate), ==, GATE_OPEN);
+	CHECK_INT(part_flink_lock.may(&rig->driver, GATE_EXIT, &gate), ==, GATE_PASSES);
 	close(fd);
-	CHECK_INT(part_flink_lock.may(&rig->driver, GATE_OBSERVE, &gate), ==, GATE_OPEN);
+	CHECK_INT(part_flink_lock.may(&rig->driver, GATE_OBSERVE, &gate), ==, GATE_PASSES);
 	CHECK(is_locked(rig));
-	CHECK_INT(part_flink_lock.may(&rig->driver, GATE_OBSERVE, &gate), ==, GATE_OPEN);
+	CHECK_INT(part_flink_lock.may(&rig->driver, GATE_OBSERVE, &gate), ==, GATE_PASSES);
 	part_flink_lock.close(&rig->driver);
 	CHECK(!is_locked(rig));
 }

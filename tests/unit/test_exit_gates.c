@@ -189,7 +189,7 @@ static bool opens(struct rig *rig, const struct part *part, enum gate_type type)
 {
 	int64_t end_ms = clock_mono_ms() + LIMIT_MS;
 
-	while (part->may(&rig->driver, type, &rig->gate) != GATE_OPEN) {
+	while (part->may(&rig->driver, type, &rig->gate) != GATE_PASSES) {
 		if (clock_mono_ms() > end_ms)
 			return false;
 		loop_step(rig->driver.loop, 50, NULL);
@@ -209,7 +209,7 @@ TEST(drey_exits_after_the_last_ready_condition)
 	struct rig rig;
 
 	rig_begin(&rig);
-	CHECK_INT(part_ready.may(&rig.driver, GATE_TRIGGER, &rig.gate), ==, GATE_OPEN);
+	CHECK_INT(part_ready.may(&rig.driver, GATE_TRIGGER, &rig.gate), ==, GATE_PASSES);
 	CHECK_INT(rig.reads, ==, 0);
 	CHECK_INT(part_ready.may(&rig.driver, GATE_EXIT, &rig.gate), ==, GATE_NOT_YET);
 	waits_at_most(&rig, "the last Ready condition of the owner", 1000);
@@ -243,7 +243,7 @@ TEST(an_api_server_that_hangs_delays_the_exit_by_a_second)
 	CHECK(opens(&rig, &part_resource_status, GATE_EXIT));
 	CHECK(clock_mono_ms() - rig.now_ms >= 900);
 	/* both at the same time */
-	CHECK_INT(part_ready.may(&rig.driver, GATE_EXIT, &rig.gate), ==, GATE_OPEN);
+	CHECK_INT(part_ready.may(&rig.driver, GATE_EXIT, &rig.gate), ==, GATE_PASSES);
 	rig_end(&rig);
 }
 
@@ -253,7 +253,7 @@ TEST(without_an_object_there_is_no_last_status)
 
 	rig_begin(&rig);
 	rig.driver.object.uid = NULL;
-	CHECK_INT(part_resource_status.may(&rig.driver, GATE_EXIT, &rig.gate), ==, GATE_OPEN);
+	CHECK_INT(part_resource_status.may(&rig.driver, GATE_EXIT, &rig.gate), ==, GATE_PASSES);
 	CHECK_INT(rig.writes, ==, 0);
 	rig_end(&rig);
 }
@@ -305,7 +305,7 @@ TEST(sigterm_waits_for_the_owner_and_drey_init_knows_at_once)
 
 	rig_begin(&rig);
 	rig.replicas = 0;
-	CHECK_INT(part_sigterm.may(&rig.driver, GATE_EXIT, &rig.gate), ==, GATE_OPEN);
+	CHECK_INT(part_sigterm.may(&rig.driver, GATE_EXIT, &rig.gate), ==, GATE_PASSES);
 	CHECK_INT(part_sigterm.may(&rig.driver, GATE_STOPPING, &rig.gate), ==, GATE_NOT_YET);
 	CHECK_INT(rig.acknowledged, ==, 1);
 	waits_at_most(&rig, "the owner of the pod", 1800);
@@ -323,6 +323,6 @@ TEST(an_owner_that_does_not_answer_is_not_waited_for)
 	rig.hangs = true;
 	CHECK(opens(&rig, &part_sigterm, GATE_STOPPING));
 	CHECK_INT(rig.gate.upgrade, ==, UPGRADE_UNKNOWN);
-	CHECK_INT(part_sigterm.may(&rig.driver, GATE_STOPPING, &rig.gate), ==, GATE_OPEN);
+	CHECK_INT(part_sigterm.may(&rig.driver, GATE_STOPPING, &rig.gate), ==, GATE_PASSES);
 	rig_end(&rig);
 }

@@ -148,13 +148,13 @@ TEST(every_launch_waits_until_ha_is_prepared_for_it)
 	struct rig rig;
 
 	rig_begin(&rig);
-	CHECK_INT(part_ha.may(&rig.driver, GATE_OBSERVE, &rig.gate), ==, GATE_OPEN);
+	CHECK_INT(part_ha.may(&rig.driver, GATE_OBSERVE, &rig.gate), ==, GATE_PASSES);
 	CHECK_INT(ask(&rig), ==, GATE_NOT_YET);
 	CHECK_STR(rig.gate.waits[0].what, "Flink's HA");
-	CHECK_INT(answer(&rig), ==, GATE_OPEN);
+	CHECK_INT(answer(&rig), ==, GATE_PASSES);
 	CHECK_INT(rig.cleaned, ==, 1);
 	rig.gate.number = 2; /* the launch before may have been made under the same number */
-	CHECK_INT(answer(&rig), ==, GATE_OPEN);
+	CHECK_INT(answer(&rig), ==, GATE_PASSES);
 	CHECK_INT(rig.cleaned, ==, 2);
 	rig_end(&rig);
 }
@@ -205,8 +205,8 @@ TEST(drey_stays_until_the_lock_of_the_dead_flink_is_released)
 	rig_begin(&rig);
 	rig.setup.kube.fast_failover = true;
 	rig.setup.ha.home = (char *)"10.0.0.1";
-	CHECK_INT(answer(&rig), ==, GATE_OPEN);
-	CHECK_INT(part_ha.may(&rig.driver, GATE_EXIT, &rig.gate), ==, GATE_OPEN);
+	CHECK_INT(answer(&rig), ==, GATE_PASSES);
+	CHECK_INT(part_ha.may(&rig.driver, GATE_EXIT, &rig.gate), ==, GATE_PASSES);
 	rig.hangs = true;
 	part_ha.event(&rig.driver, &ended);
 	rig.gate.wait_count = 0;
@@ -214,10 +214,10 @@ TEST(drey_stays_until_the_lock_of_the_dead_flink_is_released)
 	CHECK_STR(rig.gate.waits[0].what, "the release of the leader lock");
 	CHECK_INT(rig.gate.waits[0].until_ms - clock_mono_ms(), <=, HA_RELEASE_TIMEOUT_MS);
 	rig.hangs = false;
-	while (part_ha.may(&rig.driver, GATE_EXIT, &rig.gate) != GATE_OPEN &&
+	while (part_ha.may(&rig.driver, GATE_EXIT, &rig.gate) != GATE_PASSES &&
 	       clock_mono_ms() < end_ms)
 		loop_step(rig.driver.loop, 50, NULL);
-	CHECK_INT(part_ha.may(&rig.driver, GATE_EXIT, &rig.gate), ==, GATE_OPEN);
+	CHECK_INT(part_ha.may(&rig.driver, GATE_EXIT, &rig.gate), ==, GATE_PASSES);
 	rig_end(&rig);
 }
 
@@ -235,12 +235,12 @@ TEST(the_side_that_is_chosen_is_prepared)
 
 	rig_begin(&rig);
 	two_sides(&rig);
-	CHECK_INT(answer(&rig), ==, GATE_OPEN);
+	CHECK_INT(answer(&rig), ==, GATE_PASSES);
 	CHECK_STR(rig.seen_id, "orders");
 	driver_choose_side(&rig.driver, SIDE_GREEN);
 	CHECK_STR(rig.driver.life_config.ha_cluster_id, "orders-green");
 	rig.gate.number = 2;
-	CHECK_INT(answer(&rig), ==, GATE_OPEN);
+	CHECK_INT(answer(&rig), ==, GATE_PASSES);
 	CHECK_STR(rig.seen_id, "orders-green");
 	rig_end(&rig);
 }
@@ -255,12 +255,12 @@ TEST(the_lock_that_is_released_is_that_of_the_dead_flinks_side)
 	rig_begin(&rig);
 	two_sides(&rig);
 	journal_launch(&rig.driver.life.journal)->ha_cluster_id = xstrdup("orders-green");
-	CHECK_INT(answer(&rig), ==, GATE_OPEN);
+	CHECK_INT(answer(&rig), ==, GATE_PASSES);
 	CHECK_STR(rig.seen_id, "orders-green");
 	*rig.seen_id = '\0';
 	driver_choose_side(&rig.driver, SIDE_BLUE);
 	part_ha.event(&rig.driver, &ended);
-	while (part_ha.may(&rig.driver, GATE_EXIT, &rig.gate) != GATE_OPEN &&
+	while (part_ha.may(&rig.driver, GATE_EXIT, &rig.gate) != GATE_PASSES &&
 	       clock_mono_ms() < end_ms)
 		loop_step(rig.driver.loop, 50, NULL);
 	CHECK_STR(rig.seen_id, "orders-green");

@@ -107,7 +107,7 @@ TEST(without_a_directory_nothing_waits)
 
 	rig_begin(&rig);
 	for (int type = 0; type < GATES; type++)
-		CHECK_INT(part_hooks.may(&none, (enum gate_type)type, &rig.gate), ==, GATE_OPEN);
+		CHECK_INT(part_hooks.may(&none, (enum gate_type)type, &rig.gate), ==, GATE_PASSES);
 	rig_end(&rig);
 }
 
@@ -116,10 +116,10 @@ TEST(a_start_without_a_script_passes_at_once)
 	struct rig rig;
 
 	rig_begin(&rig);
-	CHECK_INT(answer(&rig, GATE_OBSERVED, 1), ==, GATE_OPEN);
+	CHECK_INT(answer(&rig, GATE_OBSERVED, 1), ==, GATE_PASSES);
 	rig.decision.kind = DECISION_HOLD; /* no start: nobody is asked */
 	rig.gate.number = 2;
-	CHECK_INT(ask(&rig, GATE_OBSERVED), ==, GATE_OPEN);
+	CHECK_INT(ask(&rig, GATE_OBSERVED), ==, GATE_PASSES);
 	rig_end(&rig);
 }
 
@@ -136,8 +136,8 @@ TEST(a_hook_that_ran_makes_the_facts_old_and_the_same_start_passes_then_once)
 	CHECK_INT(rig.again, ==, 1);
 	CHECK_INT(runs(&rig), ==, 1);
 	rig.gate.number = 2;
-	CHECK_INT(ask(&rig, GATE_OBSERVED), ==, GATE_OPEN);
-	CHECK_INT(ask(&rig, GATE_OBSERVED), ==, GATE_OPEN); /* still the same question */
+	CHECK_INT(ask(&rig, GATE_OBSERVED), ==, GATE_PASSES);
+	CHECK_INT(ask(&rig, GATE_OBSERVED), ==, GATE_PASSES); /* still the same question */
 	CHECK_INT(answer(&rig, GATE_OBSERVED, 3), ==, GATE_STALE);
 	CHECK_INT(runs(&rig), ==, 2);
 	rig.gate.path = "file:///s/2"; /* another start is asked about again */
@@ -174,14 +174,14 @@ TEST(a_stop_waits_for_its_hook_and_a_savepoint_does_not)
 	script(&rig, "pre-stop", count);
 	operation(&rig, OPERATION_SAVEPOINT, "01");
 	rig.gate.number = 1;
-	CHECK_INT(ask(&rig, GATE_TRIGGER), ==, GATE_OPEN);
+	CHECK_INT(ask(&rig, GATE_TRIGGER), ==, GATE_PASSES);
 	operation(&rig, OPERATION_STOP, "02");
 	rig.gate.number = 2;
 	CHECK_INT(ask(&rig, GATE_TRIGGER), ==, GATE_NOT_YET);
 	CHECK_STR(rig.gate.waits[0].what, "the pre-stop hook");
-	CHECK_INT(answer(&rig, GATE_TRIGGER, 2), ==, GATE_OPEN);
+	CHECK_INT(answer(&rig, GATE_TRIGGER, 2), ==, GATE_PASSES);
 	CHECK_INT(runs(&rig), ==, 1);
-	CHECK_INT(answer(&rig, GATE_TRIGGER, 3), ==, GATE_OPEN); /* the POST is repeated */
+	CHECK_INT(answer(&rig, GATE_TRIGGER, 3), ==, GATE_PASSES); /* the POST is repeated */
 	CHECK_INT(runs(&rig), ==, 1);
 	rig_end(&rig);
 }
@@ -199,7 +199,7 @@ TEST(a_cancel_that_overtakes_a_stop_waits_for_its_own_hook)
 	rig.gate.number = 1;
 	CHECK_INT(ask(&rig, GATE_TRIGGER), ==, GATE_NOT_YET);
 	operation(&rig, OPERATION_CANCEL, "02");
-	CHECK_INT(answer(&rig, GATE_TRIGGER, 2), ==, GATE_OPEN);
+	CHECK_INT(answer(&rig, GATE_TRIGGER, 2), ==, GATE_PASSES);
 	CHECK_INT(runs(&rig), ==, 2);
 	rig_end(&rig);
 }
@@ -211,18 +211,18 @@ TEST(drey_exits_after_the_hooks_but_does_not_wait_for_ever)
 
 	rig_begin(&rig);
 	rig.gate.number = 1;
-	CHECK_INT(ask(&rig, GATE_EXIT), ==, GATE_OPEN);
+	CHECK_INT(ask(&rig, GATE_EXIT), ==, GATE_PASSES);
 	script(&rig, "on-failure", "sleep 0.2");
 	part_hooks.notice(&rig.driver, &(struct notice){.type = NOTICE_ATTEMPT_FAILED});
 	CHECK_INT(ask(&rig, GATE_EXIT), ==, GATE_NOT_YET);
 	CHECK(rig.gate.waits[0].until_ms >= now_ms + 5000 &&
 	      rig.gate.waits[0].until_ms <= clock_mono_ms() + 5000);
-	CHECK_INT(answer(&rig, GATE_EXIT, 1), ==, GATE_OPEN);
+	CHECK_INT(answer(&rig, GATE_EXIT, 1), ==, GATE_PASSES);
 	rig_end(&rig);
 	rig_begin(&rig);
 	script(&rig, "on-failure", "sleep 60");
 	part_hooks.notice(&rig.driver, &(struct notice){.type = NOTICE_ATTEMPT_FAILED});
-	CHECK_INT(answer(&rig, GATE_EXIT, 1), ==, GATE_OPEN);
+	CHECK_INT(answer(&rig, GATE_EXIT, 1), ==, GATE_PASSES);
 	CHECK(clock_mono_ms() - now_ms < 15000);
 	rig_end(&rig);
 }

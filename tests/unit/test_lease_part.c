@@ -214,7 +214,7 @@ TEST(without_the_lease_nothing_is_read_or_launched)
 	run_until(&rig, &there.reads, 1);
 	refuses(&rig, GATE_OBSERVE, CAUSE_LEASE_ELSEWHERE, "west holds the lease");
 	refuses(&rig, GATE_LAUNCH, CAUSE_LEASE_ELSEWHERE, "west holds the lease");
-	CHECK_INT(part_lease.may(&rig.driver, GATE_TRIGGER, &gate), ==, GATE_OPEN);
+	CHECK_INT(part_lease.may(&rig.driver, GATE_TRIGGER, &gate), ==, GATE_PASSES);
 	CHECK_INT(there.checks, ==, 0); /* nothing is written, not even to try */
 	CHECK_INT(rig.held + rig.lost, ==, 0);
 	rig_end(&rig);
@@ -231,8 +231,8 @@ TEST(the_lease_of_the_agent_before_is_taken_over_and_told)
 	alive(&rig);
 	run_until_held(&rig);
 	CHECK_INT(there.checks, ==, 1);
-	CHECK_INT(part_lease.may(&rig.driver, GATE_OBSERVE, &gate), ==, GATE_OPEN);
-	CHECK_INT(part_lease.may(&rig.driver, GATE_LAUNCH, &gate), ==, GATE_OPEN);
+	CHECK_INT(part_lease.may(&rig.driver, GATE_OBSERVE, &gate), ==, GATE_PASSES);
+	CHECK_INT(part_lease.may(&rig.driver, GATE_LAUNCH, &gate), ==, GATE_PASSES);
 	CHECK_HAS(buf_str(&there.body), "\"name\": \"east\"");
 	part_lease.status(&rig.driver, document);
 	CHECK(json_bool_or(json_get(document, "lease"), "held", false));

@@ -19,7 +19,7 @@ struct rig {
 	struct {
 		const char *name;
 		enum gate_verdict verdict;
-	} says[4]; /* everybody else: GATE_OPEN */
+	} says[4]; /* everybody else: GATE_PASSES */
 	enum effect_type executed[4];
 	char executed_id[JOB_ID_BYTES];
 	size_t executed_count;
@@ -49,7 +49,7 @@ static enum gate_verdict asked(struct driver *driver, const char *name, struct g
 			return gate_waits(gate, "a test", clock_mono_ms() + 5000);
 		return rig->says[i].verdict;
 	}
-	return GATE_OPEN;
+	return GATE_PASSES;
 }
 
 #define PART(id)                                                                                   \
@@ -212,13 +212,13 @@ RIG_TEST(at_the_exit_hooks_end_before_the_last_status_is_written)
 	says(rig, "ready", GATE_NOT_YET);
 	effect(rig, EFFECT_EXIT);
 	CHECK_STR(rig->order, "hooks ");
-	says(rig, "hooks", GATE_OPEN);
+	says(rig, "hooks", GATE_PASSES);
 	again(rig); /* both at once: drey exits no later for two of them */
 	CHECK_STR(rig->order, "hooks resource_status ready ");
-	says(rig, "ready", GATE_OPEN);
+	says(rig, "ready", GATE_PASSES);
 	again(rig);
 	CHECK_INT(rig->executed_count, ==, 0);
-	says(rig, "resource_status", GATE_OPEN);
+	says(rig, "resource_status", GATE_PASSES);
 	again(rig);
 	CHECK_INT(rig->executed_count, ==, 1);
 	CHECK_INT(rig->executed[0], ==, EFFECT_EXIT);
@@ -234,14 +234,14 @@ RIG_TEST(before_a_start_the_inputs_are_read_after_the_hook_has_ended)
 	says(rig, "resource", GATE_NOT_YET);
 	observed(rig);
 	CHECK_STR(rig->order, "hooks ");
-	says(rig, "hooks", GATE_OPEN);
+	says(rig, "hooks", GATE_PASSES);
 	again(rig);
 	CHECK_STR(rig->order, "hooks inputs resource ");
 	/* what the ConfigMap says does not count before the resource was read, too */
 	says(rig, "inputs", GATE_REFUSED);
 	again(rig);
 	CHECK_INT(rig->passes, ==, 0);
-	says(rig, "resource", GATE_OPEN);
+	says(rig, "resource", GATE_PASSES);
 	again(rig);
 	CHECK_INT(rig->passes, ==, 1);
 	CHECK_INT(rig->passed, ==, GATE_REFUSED);
@@ -260,10 +260,10 @@ RIG_TEST(a_hook_that_took_its_time_makes_the_facts_old_and_asks_nobody_else)
 RIG_TEST(flink_lock_is_taken_when_the_inputs_were_read)
 {
 	says(rig, "inputs", GATE_NOT_YET);
-	says(rig, "flink_lock", GATE_OPEN);
+	says(rig, "flink_lock", GATE_PASSES);
 	effect(rig, EFFECT_OBSERVE);
 	CHECK_STR(rig->order, "inputs ");
-	says(rig, "inputs", GATE_OPEN);
+	says(rig, "inputs", GATE_PASSES);
 	again(rig);
 	CHECK_STR(rig->order, "inputs flink_lock ");
 	CHECK_INT(rig->executed_count, ==, 1);
@@ -293,7 +293,7 @@ RIG_TEST(what_the_machine_has_given_up_is_not_executed)
 	says(rig, "ha", GATE_NOT_YET);
 	effect(rig, EFFECT_LAUNCH);
 	rig->driver.life.launch_step = LAUNCH_NONE;
-	says(rig, "ha", GATE_OPEN);
+	says(rig, "ha", GATE_PASSES);
 	again(rig);
 	rig->driver.life.launch_step = LAUNCH_STARTING;
 	again(rig);
@@ -316,7 +316,7 @@ RIG_TEST(a_cancel_overtakes_a_stop_that_waits)
 	says(rig, "hooks", GATE_NOT_YET);
 	trigger(rig, "01");
 	trigger(rig, "02");
-	says(rig, "hooks", GATE_OPEN);
+	says(rig, "hooks", GATE_PASSES);
 	again(rig);
 	CHECK_INT(rig->executed_count, ==, 1);
 	CHECK_STR(rig->executed_id, "02");
@@ -326,7 +326,7 @@ RIG_TEST(when_drey_ends_what_waits_is_dropped)
 {
 	says(rig, "hooks", GATE_NOT_YET);
 	observed(rig);
-	rig->passed = GATE_OPEN;
+	rig->passed = GATE_PASSES;
 	rig->driver.closing = true;
 	again(rig);
 	CHECK_INT(rig->passes, ==, 0);

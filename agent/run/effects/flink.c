@@ -278,7 +278,7 @@ static void poll_done(void *arg, bool ran)
 	else if (is_outside_end(&driver->life, &job->view))
 		gate_ask(driver, GATE_END, &wanted);
 	else
-		view_passes(driver, &wanted, GATE_OPEN);
+		view_passes(driver, &wanted, GATE_PASSES);
 }
 
 static void effect_poll(struct driver *driver, const struct effect *effect)

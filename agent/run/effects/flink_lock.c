@@ -52,10 +52,10 @@ static enum gate_verdict flink_lock_may(struct driver *driver, enum gate_type ty
 
 	/* the one that waits in main() has it, and has run nothing */
 	if (*driver->life.handover.held_id)
-		return GATE_OPEN;
+		return GATE_PASSES;
 	if (type == GATE_OBSERVE && driver_take_flink_lock(driver, &err) < 0)
 		return gate_refuses(gate, CAUSE_FLINK_STILL_RUNS, "%s", err.msg);
-	return GATE_OPEN;
+	return GATE_PASSES;
 }
 
 static void flink_lock_close(struct driver *driver)

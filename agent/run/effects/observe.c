@@ -69,7 +69,7 @@ static void decided(struct driver *driver, const struct gate *gate, enum gate_ve
 					    .facts = &job->facts,
 					    .decision = &job->decision}};
 
-	if (verdict == GATE_OPEN || verdict == GATE_REFUSED) {
+	if (verdict == GATE_PASSES || verdict == GATE_REFUSED) {
 		json_free(driver->decision);
 		driver->decision = decision_document(&job->facts, &job->decision, clock_unix_ms());
 	}

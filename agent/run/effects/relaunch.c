@@ -256,7 +256,7 @@ static enum gate_verdict relaunch_may(struct driver *driver, enum gate_type type
 	struct relauncher *relauncher = driver->relauncher;
 
 	if (type != GATE_LAUNCH || !relauncher)
-		return GATE_OPEN;
+		return GATE_PASSES;
 	if (relauncher->gate_number != gate->number) {
 		relauncher->gate_number = gate->number;
 		relauncher->waiting = relauncher->now_known = false;
@@ -265,7 +265,7 @@ static enum gate_verdict relaunch_may(struct driver *driver, enum gate_type type
 	}
 	return relauncher->waiting ? gate_waits(gate, "what Flink's scripts read",
 						relauncher->asked_ms + PATIENCE_MS)
-				   : GATE_OPEN;
+				   : GATE_PASSES;
 }
 
 static void say_why_not(struct driver *driver, enum relaunch_why why)

@@ -331,7 +331,7 @@ static void prepared(void *arg, bool ran)
 	const struct setup_ha *setup = &driver->setup->ha;
 
 	if (ran && !driver->closing && ha->launch_number == job->number) {
-		ha->launch = job->result < 0 ? GATE_REFUSED : GATE_OPEN;
+		ha->launch = job->result < 0 ? GATE_REFUSED : GATE_PASSES;
 		xstrset(&ha->why_not, job->result < 0 ? job->err.msg : NULL);
 		if (job->result == 0) {
 			failover_watch_begin(&ha->watch, job->launch.job_id, setup->home,
@@ -367,7 +367,7 @@ static enum gate_verdict may_exit(const struct ha *ha, struct gate *gate)
 	/* MUT: drey exits before the leader lock is released */
 	if (ha->release_end_ms > clock_mono_ms())
 		return gate_waits(gate, "the release of the leader lock", ha->release_end_ms);
-	return GATE_OPEN;
+	return GATE_PASSES;
 }
 
 /* A launch waits until Flink's HA has nothing that it would start as well. */
@@ -381,7 +381,7 @@ static enum gate_verdict ha_may(struct driver *driver, enum gate_type type, stru
 		return may_exit(ha, gate);
 	/* for one that is held this was done before it was started */
 	if (!ha || type != GATE_LAUNCH || journal_launch_const(&life->journal)->held)
-		return GATE_OPEN;
+		return GATE_PASSES;
 	if (ha->launch_number != gate->number)
 		prepare(ha, gate->number);
 	if (ha->launch == GATE_REFUSED)
@@ -393,7 +393,7 @@ static enum gate_verdict ha_may(struct driver *driver, enum gate_type type, stru
 	/* do-not-restart may have been turned on meanwhile */
 	if (resolve_parked(&life->journal, &driver->setup->life.policy, &parked))
 		return gate_refuses(gate, parked.cause, "%s", parked.reason);
-	return GATE_OPEN;
+	return GATE_PASSES;
 }
 
 /* ---- maps of jobs that have gone ---- */

@@ -274,7 +274,7 @@ static enum gate_verdict read_again(struct directory *directory, struct gate *ga
 	struct check *check;
 
 	if (!directory->map || directory->served >= gate->number)
-		return GATE_OPEN;
+		return GATE_PASSES;
 	if (directory->asked < gate->number) {
 		directory->asked = gate->number;
 		directory->asked_ms = clock_mono_ms();
@@ -290,10 +290,10 @@ static enum gate_verdict may_start(const struct directory *directory, struct gat
 	cleanup_free char *unknown = NULL;
 
 	if (!directory->map && !directory->inputs.from[DESIRED_FROM_RESOURCE].configured)
-		return GATE_OPEN;
+		return GATE_PASSES;
 	unknown = desired_inputs_unknown(&directory->inputs);
 	if (!unknown || !decision_starts(gate->decision))
-		return GATE_OPEN;
+		return GATE_PASSES;
 	return gate_refuses(gate, CAUSE_WISH_UNREADABLE,
 			    "it is unknown whether the job may start %s", unknown);
 }
@@ -307,15 +307,16 @@ static enum gate_verdict inputs_may(struct driver *driver, enum gate_type type, 
 	enum gate_verdict verdict;
 
 	if (!directory)
-		return GATE_OPEN;
+		return GATE_PASSES;
 	if (type == GATE_OBSERVE)
 		return desired_inputs_may_decide(&directory->inputs)
-			       ? GATE_OPEN
+			       ? GATE_PASSES
 			       : gate_waits(gate, "the control inputs", 0);
 	if (type != GATE_OBSERVED && type != GATE_END)
-		return GATE_OPEN;
+		return GATE_PASSES;
 	verdict = read_again(directory, gate);
-	return verdict == GATE_OPEN && type == GATE_OBSERVED ? may_start(directory, gate) : verdict;
+	return verdict == GATE_PASSES && type == GATE_OBSERVED ? may_start(directory, gate)
+							       : verdict;
 }
 
 /* ---- the custom resource ---- */

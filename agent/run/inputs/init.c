@@ -56,7 +56,7 @@ static void stopping_passes(struct driver *driver, const struct gate *gate,
 	if (gate->grace_left_ms > 0)
 		event.stopping.grace_left_ms =
 			gate->grace_left_ms > passed_ms ? gate->grace_left_ms - passed_ms : 1;
-	if (verdict == GATE_OPEN)
+	if (verdict == GATE_PASSES)
 		driver_step(driver, &event);
 }
 

@@ -314,7 +314,7 @@ void driver_resource_doubt(struct driver *driver)
 static enum gate_verdict read_again(struct resource *resource, struct gate *gate)
 {
 	if (resource->served >= gate->number)
-		return GATE_OPEN;
+		return GATE_PASSES;
 	if (resource->asked < gate->number) {
 		resource->asked = gate->number;
 		resource->asked_ms = clock_mono_ms();
@@ -329,7 +329,7 @@ static enum gate_verdict resource_may(struct driver *driver, enum gate_type type
 
 	if (resource && (type == GATE_OBSERVED || type == GATE_END))
 		return read_again(resource, gate);
-	return GATE_OPEN;
+	return GATE_PASSES;
 }
 
 /* ---- begin and end ---- */

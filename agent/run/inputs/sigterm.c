@@ -172,13 +172,13 @@ static enum gate_verdict sigterm_may(struct driver *driver, enum gate_type type,
 	struct owner_watch *watch = driver->owner;
 
 	if (!watch || type != GATE_STOPPING || driver->life.terminating)
-		return GATE_OPEN;
+		return GATE_PASSES;
 	if (watch->number != gate->number)
 		begin(watch, gate);
 	if (watch->waiting)
 		return gate_waits(gate, "the owner of the pod", watch->end_ms);
 	gate->upgrade = watch->upgrade;
-	return GATE_OPEN;
+	return GATE_PASSES;
 }
 
 enum upgrade driver_owner_ask(const struct setup *setup, char *ret_reason, size_t reason_bytes)

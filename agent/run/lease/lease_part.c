@@ -273,10 +273,10 @@ static enum gate_verdict lease_may(struct driver *driver, enum gate_type type, s
 	bool known;
 
 	if (!part || (type != GATE_OBSERVE && type != GATE_LAUNCH))
-		return GATE_OPEN;
+		return GATE_PASSES;
 	/* MUT: a job is started without the lease */
 	if (lease_is_held(&part->lease, now_ms))
-		return GATE_OPEN;
+		return GATE_PASSES;
 	known = (part->lease.seen == LEASE_ANSWER_OK || part->lease.seen == LEASE_ANSWER_ABSENT) &&
 		!part->lease.why[0];
 	lease_print(&part->lease, now_ms, &why);

@@ -174,7 +174,7 @@ static void start_judged(struct hooks *hooks, const struct hook_job *job)
 {
 	hooks->start = job->result.failure ? GATE_REFUSED
 		       : job->result.count ? GATE_STALE
-					   : GATE_OPEN;
+					   : GATE_PASSES;
 	xstrset(&hooks->refusal, job->result.failure);
 	if (hooks->start == GATE_STALE)
 		xstrset(&hooks->approved, hooks->start_key);
@@ -183,13 +183,13 @@ static void start_judged(struct hooks *hooks, const struct hook_job *job)
 static enum gate_verdict may_start(struct hooks *hooks, struct gate *gate)
 {
 	if (!decision_starts(gate->decision))
-		return GATE_OPEN;
+		return GATE_PASSES;
 	if (hooks->start_number != gate->number) {
 		free(hooks->start_key);
 		hooks->start_key = start_key(gate);
 		hooks->start_number = gate->number;
 		hooks->start =
-			xstrsame(hooks->approved, hooks->start_key) ? GATE_OPEN : GATE_NOT_YET;
+			xstrsame(hooks->approved, hooks->start_key) ? GATE_PASSES : GATE_NOT_YET;
 		/* MUT: what a hook has allowed is allowed forever */
 		xstrset(&hooks->approved, NULL);
 		if (hooks->start == GATE_NOT_YET)
@@ -206,19 +206,19 @@ static enum gate_verdict may_stop(struct hooks *hooks, struct gate *gate)
 	enum operation_kind kind = hooks->driver->life.journal.operation.kind;
 
 	if (kind != OPERATION_STOP && kind != OPERATION_CANCEL)
-		return GATE_OPEN;
+		return GATE_PASSES;
 	if (strcmp(hooks->stop_id, gate->effect.id) != 0) {
 		memcpy(hooks->stop_id, gate->effect.id, JOB_ID_BYTES);
 		hooks->stop_number = gate->number;
 		run_hook(hooks->driver, HOOK_PRE_STOP, NULL, gate->number);
 	}
-	return hooks->stop_number ? gate_waits(gate, "the pre-stop hook", 0) : GATE_OPEN;
+	return hooks->stop_number ? gate_waits(gate, "the pre-stop hook", 0) : GATE_PASSES;
 }
 
 static enum gate_verdict may_exit(struct hooks *hooks, struct gate *gate)
 {
 	if (hooks->exit_now || !hooks->pending)
-		return GATE_OPEN;
+		return GATE_PASSES;
 	if (!hooks->exit_end_ms) {
 		hooks->exit_end_ms = clock_mono_ms() + HOOK_EXIT_MS;
 		loop_timer_set(hooks->exit_timer, HOOK_EXIT_MS);
@@ -231,12 +231,12 @@ static enum gate_verdict hooks_may(struct driver *driver, enum gate_type type, s
 	struct hooks *hooks = driver->hooks;
 
 	if (!hooks)
-		return GATE_OPEN;
+		return GATE_PASSES;
 	if (type == GATE_OBSERVED)
 		return may_start(hooks, gate);
 	if (type == GATE_TRIGGER)
 		return may_stop(hooks, gate);
-	return type == GATE_EXIT ? may_exit(hooks, gate) : GATE_OPEN;
+	return type == GATE_EXIT ? may_exit(hooks, gate) : GATE_PASSES;
 }
 
 static void exit_now(void *arg)

@@ -301,7 +301,7 @@ static enum gate_verdict notifications_may(struct driver *driver, enum gate_type
 	int64_t now_ms = clock_mono_ms(), wait_ms;
 
 	if (!n || type != GATE_EXIT || !n->first)
-		return GATE_OPEN;
+		return GATE_PASSES;
 	if (!n->exit_end_ms) {
 		wait_ms = driver->life.terminating ? TERMINATE_MS : EXIT_MS;
 		n->exit_end_ms = now_ms + wait_ms;
@@ -309,7 +309,7 @@ static enum gate_verdict notifications_may(struct driver *driver, enum gate_type
 		send_first(n);
 	}
 	if (now_ms >= n->exit_end_ms)
-		return GATE_OPEN;
+		return GATE_PASSES;
 	return gate_waits(gate, "the last notifications", n->exit_end_ms);
 }
 

@@ -298,14 +298,14 @@ static enum gate_verdict ready_may(struct driver *driver, enum gate_type type, s
 	struct ready *ready = driver->ready;
 
 	if (!ready || type != GATE_EXIT)
-		return GATE_OPEN;
+		return GATE_PASSES;
 	if (pace_leave(&ready->pace)) {
 		ready->leave_end_ms = clock_mono_ms() + PACE_PATIENCE_MS;
 		loop_timer_set(ready->timer, PACE_PATIENCE_MS);
 		ready_stepped(driver);
 	}
 	return pace_may_end(&ready->pace)
-		       ? GATE_OPEN
+		       ? GATE_PASSES
 		       : gate_waits(gate, "the last Ready condition of the owner",
 				    ready->leave_end_ms);
 }

@@ -219,7 +219,7 @@ static enum gate_verdict may_exit(struct resource_status *status, struct gate *g
 		resource_status_stepped(status->driver);
 	}
 	return pace_may_end(&status->pace)
-		       ? GATE_OPEN
+		       ? GATE_PASSES
 		       : gate_waits(gate, "the last status of the custom resource",
 				    status->leave_end_ms);
 }
@@ -229,7 +229,7 @@ static enum gate_verdict resource_status_may(struct driver *driver, enum gate_ty
 {
 	struct resource_status *status = driver->resource_status;
 
-	return status && type == GATE_EXIT ? may_exit(status, gate) : GATE_OPEN;
+	return status && type == GATE_EXIT ? may_exit(status, gate) : GATE_PASSES;
 }
 
 /* ---- begin and end ---- */

@@ -291,7 +291,7 @@ static enum gate_verdict scale_may(struct driver *driver, enum gate_type type, s
 
 	if (!part || type != GATE_EXIT || driver->life.fenced ||
 	    driver->life.phase != PHASE_FINISHED)
-		return GATE_OPEN;
+		return GATE_PASSES;
 	if (!part->exit_end_ms) {
 		part->exit_end_ms = clock_mono_ms() + EXIT_MS;
 		scale_part_stepped(driver); /* this step has come to Finished */
@@ -301,7 +301,7 @@ static enum gate_verdict scale_may(struct driver *driver, enum gate_type type, s
 		busy = busy || part->scales[i].busy;
 	}
 	if (clock_mono_ms() >= part->exit_end_ms || down)
-		return GATE_OPEN;
+		return GATE_PASSES;
 	if (!busy && !loop_timer_armed(part->timer))
 		loop_timer_set(part->timer, part->exit_end_ms - clock_mono_ms());
 	return gate_waits(gate, "the TaskManagers to be scaled to 0", part->exit_end_ms);
