@@ -173,6 +173,7 @@ static void execute(struct world *w, const struct effect *effect)
 		rescale_ask(w, effect);
 		return;
 	case EFFECT_NOTE:
+	case EFFECT_GATE: /* no world has gates: tests/sim/bluegreen.c plays them without a life cycle */
 	case EFFECT_TELL:
 		return;
 	}

@@ -171,7 +171,7 @@ static inline void remember_notice(struct life *l, const struct notice *n)
 
 static inline void take_effect(struct life *l, struct effect *e)
 {
-	static const char letters[] = "OWLPTQIDSAXn....CR"; /* by effect type; . = not shown */
+	static const char letters[] = "OWLPTQIDSAXn....CR.G"; /* by effect type; . = not shown */
 	size_t used = strlen(l->order);
 
 	watch_order(l, e);

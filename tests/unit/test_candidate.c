@@ -5,13 +5,19 @@
 #include "base/mem.h"
 #include "tap.h"
 
+#define SHADOW                                                                                     \
+	"{\"transition\":\"h17-3f2ac1d0\",\"state\":\"shadowing\",\"ended\":false,\"gate\":"       \
+	"{\"known\":true,\"number\":7,\"word\":\"armGreen\",\"toggleUnixMs\":1767225660000,"       \
+	"\"subtasks\":4,\"running\":3,\"acked\":2,\"refused\":0,\"idle\":1,"                       \
+	"\"minWatermarkUnixMs\":1767225600000,\"maxSeenUnixMs\":1767225601000,"                    \
+	"\"passedAbove\":5,\"withheldAbove\":0,\"passedBelow\":6}}"
 #define FULL                                                                                       \
 	"{\"schema\":1,\"application\":\"orders\",\"uid\":\"u-2\",\"pod\":\"orders-2\","           \
 	"\"template\":\"g18/c0ffee/7c9d\",\"generation\":\"g18\",\"flinkVersion\":\"2.3.0\","      \
 	"\"side\":\"green\",\"handover\":\"h17-3f2ac1d0\",\"state\":\"Prepared\",\"beat\":17,"     \
 	"\"ask\":3,\"answer\":2,\"warm\":{\"taskManagers\":2,\"slotsFree\":0,\"mainHeld\":true,"   \
 	"\"sinceUnixMs\":1767225600000},\"checked\":{\"decision\":\"startFrom\","                  \
-	"\"why\":\"the newest\"},\"why\":\"it holds\"}"
+	"\"why\":\"the newest\"},\"shadow\":" SHADOW ",\"why\":\"it holds\"}"
 #define LEAST                                                                                      \
 	"{\"schema\":1,\"application\":\"orders\",\"uid\":\"u-2\",\"pod\":\"orders-2\","           \
 	"\"template\":\"//\",\"side\":\"blue\",\"state\":\"Standby\",\"beat\":0}"
@@ -49,6 +55,21 @@ TEST(every_member_is_read_and_written)
 	CHECK_INT(record.warm.since_unix_ms, ==, 1767225600000);
 	CHECK_STR(record.checked.decision, "startFrom");
 	CHECK_STR(record.checked.why, "the newest");
+	CHECK_STR(record.shadow.transition, "h17-3f2ac1d0");
+	CHECK_INT(record.shadow.state, ==, SHADOW_RUNNING);
+	CHECK(!record.shadow.ended && record.shadow.gate.known);
+	CHECK_INT(record.shadow.gate.order.number, ==, 7);
+	CHECK_INT(record.shadow.gate.order.word, ==, GATE_ARM_GREEN);
+	CHECK_INT(record.shadow.gate.order.toggle_unix_ms, ==, 1767225660000);
+	CHECK_INT(record.shadow.gate.subtasks, ==, 4);
+	CHECK_INT(record.shadow.gate.running, ==, 3);
+	CHECK_INT(record.shadow.gate.acked, ==, 2);
+	CHECK_INT(record.shadow.gate.refused, ==, 0);
+	CHECK_INT(record.shadow.gate.idle, ==, 1);
+	CHECK_INT(record.shadow.gate.min_watermark_unix_ms, ==, 1767225600000);
+	CHECK_INT(record.shadow.gate.max_seen_unix_ms, ==, 1767225601000);
+	CHECK_INT(record.shadow.gate.passed_above, ==, 5);
+	CHECK_INT(record.shadow.gate.passed_below, ==, 6);
 	CHECK_STR(record.why, "it holds");
 	CHECK_INT(candidate_encode(&record, &text, &err), ==, 0);
 	CHECK_STR(buf_str(&text), FULL);
@@ -126,6 +147,17 @@ TEST(what_is_not_as_expected_is_refused_by_its_path)
 		{"\"slotsFree\":0", "\"slotsFree\":-1", "warm: 'slotsFree': -1 is out of range"},
 		{"\"mainHeld\":true", "\"mainHeld\":1", "warm: 'mainHeld'"},
 		{"\"decision\":\"startFrom\"", "\"decision\":[]", "checked: 'decision'"},
+		{"\"transition\":\"h17-3f2ac1d0\"", "\"transition\":17", "shadow: 'transition'"},
+		{"\"state\":\"shadowing\"", "\"state\":\"Shadowing\"",
+		 "shadow: 'state': unknown word \"Shadowing\""},
+		{"\"ended\":false", "\"ended\":0", "shadow: 'ended'"},
+		{"\"word\":\"armGreen\"", "\"word\":\"arm\"",
+		 "shadow: gate: 'word': unknown word \"arm\""},
+		{"\"acked\":2", "\"acked\":-2", "shadow: gate: 'acked': -2 is out of range"},
+		{"\"acked\":2", "\"acked\":5", "shadow: gate: 'acked': 5 is out of range"},
+		{"\"running\":3", "\"running\":5", "shadow: gate: 'running': 5 is out of range"},
+		{"\"refused\":0", "\"refused\":null", "shadow: gate: 'refused'"},
+		{"\"passedAbove\":5", "\"passedAbove\":-5", "shadow: gate: 'passedAbove'"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

@@ -286,6 +286,71 @@ TEST(reads_every_key_of_hand_overs)
 	config_release(&config);
 }
 
+#define BLUE_GREEN "handover: {mode: blueGreen, clusterIds: [orders, orders-green]}\n"
+
+TEST(the_keys_of_blue_green_have_defaults)
+{
+	struct config config;
+
+	CHECK_INT(parse(SMALLEST BLUE_GREEN "blueGreen: {sourcesCanBeReadTwice: true}\n", &config,
+			NULL),
+		  ==, 0);
+	CHECK_INT(config.handover.mode, ==, HANDOVER_BLUE_GREEN);
+	CHECK_INT(config.blue_green.gate, ==, TRANSITION_GATE_DREY);
+	CHECK(!config.blue_green.sink_uids);
+	CHECK_INT(config.blue_green.lead_ms, ==, 30000);
+	CHECK_INT(config.blue_green.align_ms, ==, 0);
+	CHECK_INT(config.blue_green.caught_up_ms, ==, 10000);
+	CHECK_INT(config.blue_green.settle_ms, ==, 10000);
+	CHECK_INT(config.blue_green.deadline_ms, ==, 1800000);
+	CHECK_INT(config.blue_green.idle, ==, BLUE_GREEN_IDLE_WAIT);
+	CHECK_INT(config.blue_green.promote, ==, BLUE_GREEN_PROMOTE_AUTOMATIC);
+	CHECK_INT(config.blue_green.after_cut, ==, AFTER_CUT_REPLAY);
+	config_release(&config);
+}
+
+TEST(reads_every_key_of_blue_green)
+{
+	struct config config;
+	const char *text = SMALLEST BLUE_GREEN "blueGreen:\n"
+					       "  gate: none\n"
+					       "  sourcesCanBeReadTwice: true\n"
+					       "  sinkUids: [orders-sink-blue, orders-sink-green]\n"
+					       "  lead: 5s\n"
+					       "  align: 1min\n"
+					       "  caughtUp: 2s\n"
+					       "  settle: 3s\n"
+					       "  idle: pass\n"
+					       "  deadline: 1h\n"
+					       "  promote: manual\n"
+					       "  afterCut: forward\n";
+
+	CHECK_INT(parse(text, &config, NULL), ==, 0);
+	CHECK_INT(config.blue_green.gate, ==, TRANSITION_GATE_NONE);
+	CHECK_STR(config.blue_green.sink_uids[1], "orders-sink-green");
+	CHECK_INT(config.blue_green.lead_ms, ==, 5000);
+	CHECK_INT(config.blue_green.align_ms, ==, 60000);
+	CHECK_INT(config.blue_green.caught_up_ms, ==, 2000);
+	CHECK_INT(config.blue_green.settle_ms, ==, 3000);
+	CHECK_INT(config.blue_green.deadline_ms, ==, 3600000);
+	CHECK_INT(config.blue_green.idle, ==, BLUE_GREEN_IDLE_PASS);
+	CHECK_INT(config.blue_green.promote, ==, BLUE_GREEN_PROMOTE_MANUAL);
+	CHECK_INT(config.blue_green.after_cut, ==, AFTER_CUT_FORWARD);
+	config_release(&config);
+}
+
+TEST(blue_green_is_refused_where_it_cannot_be_exact)
+{
+	CHECK_HAS(refusal(BLUE_GREEN), "'blueGreen.sourcesCanBeReadTwice' is not true");
+	CHECK_HAS(refusal(BLUE_GREEN "blueGreen: {gate: flip, sourcesCanBeReadTwice: true}\n"),
+		  "line 6, column 19: 'blueGreen.gate: flip' is not possible yet");
+	CHECK_HAS(refusal("blueGreen: {gate: fence}\n"), "'blueGreen.gate' must be one of drey");
+	CHECK_HAS(refusal("blueGreen: {lead: 0}\n"),
+		  "'blueGreen.lead' must be between 1 s and 30 min");
+	/* the keys alone change nothing: the next mode may need them */
+	CHECK_STR(refusal("blueGreen: {gate: flip}\n"), "(accepted)");
+}
+
 /* The job may stay on its side after hand-overs were turned off. */
 TEST(cluster_ids_may_be_given_without_hand_overs)
 {
@@ -329,7 +394,7 @@ TEST(refuses_hand_overs_without_two_cluster_ids)
 	}
 	CHECK_STR(refusal(IDS("[a, " TEN TEN TEN TEN TEN TEN "abc]")), "(accepted)");
 	CHECK_HAS(refusal("handover: {mode: blueGreen}\n"),
-		  "'handover.mode' must be one of none, surge, not 'blueGreen'");
+		  "'handover.mode' is blueGreen, but 'handover.clusterIds' is not set");
 	CHECK_HAS(refusal("handover: {tries: 0}\n"), "'handover.tries' must be between 1 and 100");
 	CHECK_HAS(refusal("handover: {candidate: A}\n"),
 		  "'handover.candidate' must be the name of a Kubernetes object");

@@ -24,7 +24,7 @@ TEST(the_document_has_every_phase_event_effect_and_notice)
 		check_row(&doc, phase_name((enum phase)i));
 	for (int i = 0; i < EVENT_COUNT; i++)
 		check_row(&doc, event_type_name((enum event_type)i));
-	for (int i = 0; i <= EFFECT_RESCALE; i++)
+	for (int i = 0; i <= EFFECT_GATE; i++)
 		check_row(&doc, effect_type_name((enum effect_type)i));
 	for (int i = 0; i < NOTICE_COUNT; i++)
 		check_row(&doc, notice_type_name((enum notice_type)i));

@@ -468,6 +468,13 @@ static void lease(struct life *l)
 	step(l, &e);
 }
 
+static void gates_report(struct life *l)
+{
+	struct event e = {.type = EVENT_GATE, .gate = {.launch_id = job_of(l)}};
+
+	step(l, &e);
+}
+
 static void container_ends(struct life *l)
 {
 	stopping(l, 60000);
@@ -526,13 +533,14 @@ static const struct trial {
 	{EVENT_CANDIDATE, "without hand-overs", another_pod},
 	{EVENT_RESCALED, "without a request", rescaled},
 	{EVENT_LEASE, "without a lease object", lease},
+	{EVENT_GATE, "without hand-overs", gates_report},
 };
 
 /* ---- the table */
 
 static void add_effects(struct buf *out, const char *order)
 {
-	static const char letters[] = "OWLPTQIDSAXn....CR"; /* as in life.h */
+	static const char letters[] = "OWLPTQIDSAXn....CR.G"; /* as in life.h */
 
 	for (const char *c = order; *c; c++)
 		buf_addf(out, "%s%s", c > order ? ", " : "",

@@ -52,7 +52,7 @@ WORLD_TEST(surge_has_two_sides_and_a_map_of_the_candidate)
 {
 	if (!CHECK_INT(load(w), ==, 0))
 		tap_note("%s", w->err.msg);
-	CHECK(w->handover.surge && w->handover.two_sides);
+	CHECK(w->handover.on && w->handover.two_sides);
 	CHECK_STR(w->handover.cluster_ids[SIDE_BLUE], "orders");
 	CHECK_STR(w->handover.cluster_ids[SIDE_GREEN], "orders-green");
 	CHECK_STR(w->handover.candidate, "orders-drey-candidate");
@@ -74,7 +74,7 @@ TEST(without_a_mode_and_ids_there_is_one_side)
 		struct world w = {.ha = {.on = ids[i], .cluster_id = ids[i]}};
 
 		CHECK_INT(load(&w), ==, 0);
-		CHECK(!w.handover.surge && !w.handover.two_sides && !w.handover.candidate);
+		CHECK(!w.handover.on && !w.handover.two_sides && !w.handover.candidate);
 		CHECK(w.handover.cluster_ids[SIDE_BLUE] == ids[i]);
 		CHECK(!w.handover.cluster_ids[SIDE_GREEN]);
 		end(&w);
@@ -88,7 +88,7 @@ WORLD_TEST(ids_count_without_a_mode)
 	w->config.generation = NULL;
 	w->kube = (struct setup_kube){.on = true};
 	CHECK_INT(load(w), ==, 0);
-	CHECK(!w->handover.surge && w->handover.two_sides && !w->handover.candidate);
+	CHECK(!w->handover.on && w->handover.two_sides && !w->handover.candidate);
 	CHECK_STR(w->handover.cluster_ids[SIDE_GREEN], "orders-green");
 }
 
@@ -97,7 +97,7 @@ static void refuses(struct world *w, const char *says)
 	CHECK_INT(load(w), ==, -1);
 	CHECK_INT(w->err.kind, ==, ERR_CONFIG);
 	CHECK_HAS(w->err.msg, says);
-	CHECK(!w->handover.candidate && !w->handover.surge);
+	CHECK(!w->handover.candidate && !w->handover.on);
 }
 
 WORLD_TEST(surge_needs_flinks_ha)
@@ -105,6 +105,13 @@ WORLD_TEST(surge_needs_flinks_ha)
 	w->ha = (struct setup_ha){0};
 	refuses(w, "handover.mode is surge, but Flink's HA is off");
 	CHECK_HAS(w->err.msg, "set high-availability.type: kubernetes");
+}
+
+WORLD_TEST(a_refusal_names_the_mode_that_was_chosen)
+{
+	w->config.handover.mode = HANDOVER_BLUE_GREEN;
+	w->kube.journal = NULL;
+	refuses(w, "handover.mode is blueGreen, but kubernetes.journal is none");
 }
 
 WORLD_TEST(surge_needs_a_journal_that_both_pods_read)

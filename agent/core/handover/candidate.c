@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/mem.h"
+#include "core/handover/gate_record.h"
 #include "core/record.h"
 
 const char *const candidate_keys[PLACES] = {"candidate.json", "reserve.json", "standby.json"};
@@ -16,6 +18,7 @@ _Static_assert(sizeof(state_words) / sizeof(state_words[0]) == CANDIDATE_STATES 
 
 #define WARM(name, kind, ...)    FIELD(name, kind, struct candidate_warm, __VA_ARGS__)
 #define CHECKED(name, kind, ...) FIELD(name, kind, struct candidate_check, __VA_ARGS__)
+#define SHADOW(name, kind, ...)  FIELD(name, kind, struct candidate_shadow, __VA_ARGS__)
 #define MEMBER(name, kind, ...)  FIELD(name, kind, struct candidate_record, __VA_ARGS__)
 
 static const struct field warm_fields[] = {
@@ -32,6 +35,14 @@ static const struct field checked_fields[] = {
 };
 static const struct record checked_table = RECORD(struct candidate_check, checked_fields);
 
+static const struct field shadow_fields[] = {
+	SHADOW("transition", TEXT, transition, .key = true),
+	SHADOW("state", WORD, state, .words = shadow_state_words),
+	SHADOW("ended", BOOL, ended),
+	SHADOW("gate", RECORD, gate, .record = &gate_report_table),
+};
+const struct record candidate_shadow_table = RECORD(struct candidate_shadow, shadow_fields);
+
 static const struct field candidate_fields[] = {
 	MEMBER("application", TEXT, application, .needed = true),
 	MEMBER("uid", TEXT, uid, .needed = true),
@@ -47,6 +58,7 @@ static const struct field candidate_fields[] = {
 	MEMBER("answer", NUMBER, answer),
 	MEMBER("warm", RECORD, warm, .record = &warm_table),
 	MEMBER("checked", RECORD, checked, .record = &checked_table),
+	MEMBER("shadow", RECORD, shadow, .record = &candidate_shadow_table, .sparse = true),
 	MEMBER("why", TEXT, why, PROSE),
 };
 static const struct record candidate_table = RECORD(struct candidate_record, candidate_fields);
@@ -66,6 +78,25 @@ enum candidate_place candidate_place_of(enum candidate_state state)
 void candidate_release(struct candidate_record *record)
 {
 	record_release(&candidate_table, record);
+}
+
+void candidate_shadow_release(struct candidate_shadow *shadow)
+{
+	record_release(&candidate_shadow_table, shadow);
+}
+
+void candidate_shadow_set(struct candidate_shadow *to, const struct candidate_shadow *from)
+{
+	struct candidate_shadow old = *to;
+
+	record_copy(&candidate_shadow_table, from, to);
+	candidate_shadow_release(&old);
+}
+
+void candidate_seen_release(struct candidate_seen *seen)
+{
+	party_release(&seen->party);
+	candidate_shadow_release(&seen->shadow);
 }
 
 int candidate_encode(const struct candidate_record *record, struct buf *ret_text, struct err *err)
@@ -97,6 +128,30 @@ static int check_schema(const struct json *doc, struct err *err)
 	return 0;
 }
 
+/* What has taken an order runs, and is there. */
+static int check_shadow(const struct gate_report *gate, struct err *err)
+{
+	const struct {
+		const char *name;
+		int64_t value, most;
+	} counts[] = {
+		{"'subtasks'", gate->subtasks, INT32_MAX},
+		{"'running'", gate->running, gate->subtasks},
+		{"'acked'", gate->acked, gate->running},
+		{"'refused'", gate->refused, gate->running},
+		{"'idle'", gate->idle, gate->running},
+		{"'passedAbove'", gate->passed_above, INT64_MAX},
+		{"'withheldAbove'", gate->withheld_above, INT64_MAX},
+		{"'passedBelow'", gate->passed_below, INT64_MAX},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
+		if (counts[i].value < 0 || counts[i].value > counts[i].most)
+			return err_set(err, ERR_FORMAT, 0, "shadow: gate: %s: %lld is out of range",
+				       counts[i].name, (long long)counts[i].value);
+	return 0;
+}
+
 static int check_values(const struct candidate_record *record, const char *application,
 			struct err *err)
 {
@@ -119,7 +174,7 @@ static int check_values(const struct candidate_record *record, const char *appli
 		if (numbers[i].value < 0)
 			return err_set(err, ERR_FORMAT, 0, "%s: %lld is out of range",
 				       numbers[i].name, (long long)numbers[i].value);
-	return 0;
+	return record->shadow.transition ? check_shadow(&record->shadow.gate, err) : 0;
 }
 
 int candidate_decode(const char *text, size_t len_bytes, const char *application,

@@ -22,6 +22,7 @@
 #include "base/err.h"
 #include "core/handover/handover.h"
 #include "core/handover/side.h"
+#include "core/handover/transition_step.h"
 
 #define CANDIDATE_SCHEMA    1
 #define CANDIDATE_MAX_BYTES ((size_t)64 * 1024)
@@ -61,6 +62,19 @@ struct candidate_check {
 	char *why;
 };
 
+/*
+ * In a transition (transition.h): its job, which runs in the shadow. Whether it has caught up the owner
+ * finds out, which knows both watermarks; SHADOW_CAUGHT_UP is said only by one without gates.
+ */
+struct candidate_shadow {
+	char *transition; /* id of the hand-over that all of it is about; NULL = there is no such job */
+	enum shadow_state state;
+	bool ended; /* nothing of its job runs, and nothing starts it for this transition any more */
+	/* of its gates; without snapshots; `known` is false while there is no report of this launch */
+	struct gate_report gate;
+};
+extern const struct record candidate_shadow_table;
+
 struct candidate_record {
 	char *application;
 	char *uid, *pod;     /* of the writer */
@@ -75,10 +89,15 @@ struct candidate_record {
 	int64_t answer; /* the last question of the owner that was answered; 0 = none */
 	struct candidate_warm warm;
 	struct candidate_check checked;
+	struct candidate_shadow shadow;
 	char *why; /* of the state; NULL = none */
 };
 
 void candidate_release(struct candidate_record *record); /* zeroed is allowed */
+
+void candidate_shadow_set(struct candidate_shadow *to,
+			  const struct candidate_shadow *from); /* copies */
+void candidate_shadow_release(struct candidate_shadow *shadow);
 
 /* Append it to *ret_text. ERR_FORMAT: larger than CANDIDATE_MAX_BYTES; nothing is appended then. */
 int candidate_encode(const struct candidate_record *record, struct buf *ret_text, struct err *err);
@@ -95,8 +114,10 @@ struct candidate_seen {
 	enum candidate_state state;
 	int64_t beat, ask, answer;
 	enum wanted wanted;
-	int64_t seen_ms; /* when it was last seen to have changed */
-	bool beats;      /* it has changed since it was found */
+	struct candidate_shadow shadow; /* owned */
+	int64_t seen_ms;                /* when it was last seen to have changed */
+	bool beats;                     /* it has changed since it was found */
 };
+void candidate_seen_release(struct candidate_seen *seen);
 
 #endif

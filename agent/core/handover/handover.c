@@ -5,8 +5,9 @@
 #include "base/mem.h"
 #include "core/handover/transition.h"
 
-const char *const handover_mode_words[] = {"none", "surge", NULL};
-_Static_assert(HANDOVER_OFF == 0 && HANDOVER_SURGE == 1, "order of handover_mode_words");
+const char *const handover_mode_words[] = {"none", "surge", "blueGreen", NULL};
+_Static_assert(HANDOVER_OFF == 0 && HANDOVER_SURGE == 1 && HANDOVER_BLUE_GREEN == 2,
+	       "order of handover_mode_words");
 const char *const handover_kind_words[] = {"surge", "same", NULL};
 const char *const handover_state_words[] = {"none", "offered",  "stopping", "granted", "taken",
 					    "done", "returned", "refused",  NULL};

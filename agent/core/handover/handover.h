@@ -31,6 +31,8 @@
 enum handover_mode {
 	HANDOVER_OFF,   /* one pod at a time; a second drey fences the first one */
 	HANDOVER_SURGE, /* the next pod prepares beside the running one */
+	/* the same, and the next version runs beside the running one until it has caught up: transition.h */
+	HANDOVER_BLUE_GREEN,
 };
 extern const char *const handover_mode_words[]; /* as in drey.yaml, by value; NULL at the end */
 

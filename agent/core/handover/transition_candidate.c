@@ -7,15 +7,16 @@
 
 typedef const struct shadow_question Q;
 
-static const char *const states[] = {"prepared", "starting", "shadowing", "caughtUp",
-				     "taken",    "failed",   "withdrawn"};
-_Static_assert(sizeof(states) / sizeof(states[0]) == SHADOW_STATES, "a word for each state");
+const char *const shadow_state_words[] = {"prepared", "starting", "shadowing", "caughtUp",
+					  "taken",    "failed",   "withdrawn", NULL};
+_Static_assert(sizeof(shadow_state_words) / sizeof(shadow_state_words[0]) == SHADOW_STATES + 1,
+	       "a word for each state");
 static const char *const shadow_acts[] = {"none", "seed", "goOn", "kill", "adopt"};
 _Static_assert(sizeof(shadow_acts) / sizeof(shadow_acts[0]) == SHADOW_ACTS, "a word for each act");
 
 const char *shadow_state_name(enum shadow_state state)
 {
-	return state < SHADOW_STATES ? states[state] : "unknown";
+	return state < SHADOW_STATES ? shadow_state_words[state] : "unknown";
 }
 
 const char *shadow_act_name(enum shadow_act act)

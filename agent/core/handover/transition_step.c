@@ -13,6 +13,12 @@ const char *transition_act_name(enum transition_act act)
 	return act < ACTS ? acts[act] : "unknown";
 }
 
+const char *const transition_gate_words[] = {"drey", "flip", "none", NULL};
+_Static_assert(TRANSITION_GATE_DREY == 0 && TRANSITION_GATE_NONE == 2,
+	       "order of transition_gate_words");
+const char *const after_cut_words[] = {"replay", "forward", NULL};
+_Static_assert(AFTER_CUT_REPLAY == 0 && AFTER_CUT_FORWARD == 1, "order of after_cut_words");
+
 #define LEAST_LEAD_MS  1000
 #define MOST_DOUBLINGS 6
 

@@ -18,11 +18,13 @@ enum transition_gate {
 	TRANSITION_GATE_FLIP, /* those of FLIP-504; see flip.h */
 	TRANSITION_GATE_NONE, /* both write, as long as both run */
 };
+extern const char *const transition_gate_words[]; /* as in drey.yaml, by value; NULL at the end */
 
 enum after_cut {
 	AFTER_CUT_REPLAY,  /* the owner's job starts again from before the cut was in force */
 	AFTER_CUT_FORWARD, /* the candidate's is started again and again */
 };
+extern const char *const after_cut_words[]; /* the same */
 
 /* What people have chosen (blueGreen in the configuration). */
 struct transition_policy {
@@ -34,6 +36,18 @@ struct transition_policy {
 	int64_t align_ms;   /* the cut is a multiple of this; 0 = of nothing */
 	int64_t at_unix_ms; /* a person wants this cut, or a later one; 0 = any */
 	int64_t tries;      /* that may fail before this version is refused */
+};
+
+/* All of it: the section blueGreen, for the owner and the candidate. */
+struct blue_green {
+	struct transition_policy policy;
+	/* event time that the candidate's watermark may be behind the owner's; without gates how long its job
+	 * has to have run */
+	int64_t caught_up_ms;
+	int64_t settle_ms; /* for how long all gates are behind the cut, before the job is stopped */
+	int64_t deadline_ms; /* of each state from seeding to ending, except arming */
+	/* sinks keep their state on their side, so the candidate's job may leave some of the seed out */
+	bool allow_non_restored;
 };
 
 enum transition_work {
@@ -137,6 +151,7 @@ enum shadow_state {
 	SHADOW_WITHDRAWN, /* nothing of it runs */
 	SHADOW_STATES,
 };
+extern const char *const shadow_state_words[]; /* NULL at the end */
 const char *shadow_state_name(enum shadow_state state);
 
 struct shadow_facts {

@@ -400,6 +400,9 @@ static void dispatch(struct lifecycle *life, const struct event *event)
 	case EVENT_LEASE:
 		on_lease(life, event);
 		break;
+	case EVENT_GATE:
+		on_gate(life, event);
+		break;
 	case EVENT_COUNT:
 		break;
 	}

@@ -78,6 +78,7 @@ enum event_type {
 	EVENT_CHECKPOINT, /* answer to a requested checkpoint's POST or poll */
 	EVENT_RESCALED,   /* answer to RESCALE */
 	EVENT_LEASE,      /* the lease object was written, or is lost */
+	EVENT_GATE,       /* the gates of the job here have reported */
 	EVENT_COUNT,
 };
 
@@ -110,6 +111,9 @@ enum effect_type {
 	/* job id; text: give the vertices of the job these bounds (a body for Flink), then look at
 	 * them; NULL: only look. Answer EVENT_RESCALED */
 	EFFECT_RESCALE,
+	/* with blue/green: the gates of the job `id` are told `order`, for the transition with the id
+	 * `text` (NULL: none is under way). What they report is EVENT_GATE, as long as there is one */
+	EFFECT_GATE,
 };
 
 /* Strings and pointers are borrowed for the step. */
@@ -197,7 +201,8 @@ struct event {
 			struct party party; /* borrowed */
 			enum candidate_state state;
 			int64_t beat, ask, answer;
-			enum wanted wanted; /* by the Deployment, now */
+			enum wanted wanted;             /* by the Deployment, now */
+			struct candidate_shadow shadow; /* borrowed */
 		} candidate;
 		struct {
 			const char *trigger_id;
@@ -221,6 +226,13 @@ struct event {
 			int64_t sent_ms; /* of the write that succeeded; 0 = it is another one's */
 			const char *why; /* lost: a sentence */
 		} lease;
+		struct {
+			const char *launch_id; /* of the job whose gates they are */
+			const char *
+				transition; /* of the order that they go by; NULL = at rest, or none yet */
+			bool ended; /* the last one: its Flink ends, or its job starts anew */
+			struct gate_report report;
+		} gate;
 	};
 };
 
@@ -247,13 +259,15 @@ struct effect {
 	bool group;
 	int status;
 	enum note_level level;
-	enum poll_depth depth; /* POLL */
-	bool plan;             /* POLL: how often the job makes checkpoints, too */
-	enum cause cause;      /* NOTE that a phase begins: lifecycle.cause */
-	/* POLL, DISPOSE, SIGNAL, RESCALE: job id; TRIGGER, POLL_OPERATION, and those of a checkpoint: trigger
+	enum poll_depth depth;   /* POLL */
+	bool plan;               /* POLL: how often the job makes checkpoints, too */
+	enum cause cause;        /* NOTE that a phase begins: lifecycle.cause */
+	struct gate_order order; /* GATE */
+	/* POLL, DISPOSE, SIGNAL, RESCALE, GATE: job id; TRIGGER, POLL_OPERATION, and those of a checkpoint: trigger
 	 * id */
 	char id[JOB_ID_BYTES];
-	/* INSPECT, DISPOSE: path; NOTE: the line; RESCALE: the body; owned by the effect */
+	/* INSPECT, DISPOSE: path; NOTE: the line; RESCALE: the body; GATE: id of the hand-over; owned by
+	 * the effect */
 	char *text;
 	struct notice notice; /* TELL; its strings are owned by the effect */
 };
@@ -397,6 +411,15 @@ struct lifecycle {
 		/* deadlines, 0 = not armed */
 		int64_t deadline_ms, ask_again_ms, held_kill_ms;
 	} handover;
+
+	/* what the gates of the job here have reported last, for this transition and launch;
+	 * lifecycle_transition.c */
+	struct {
+		char *transition; /* owned; NULL = nothing */
+		char launch_id[JOB_ID_BYTES];
+		bool ended;
+		struct gate_report report;
+	} gate;
 
 	/* another parallelism of the running job; lifecycle_rescale.c */
 	struct {

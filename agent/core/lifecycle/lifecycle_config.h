@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "core/handover/handover.h"
+#include "core/handover/transition_step.h"
 #include "core/lifecycle/checkpointing.h"
 #include "core/lifecycle/retention.h"
 #include "core/lifecycle/savepoint_format.h"
@@ -57,6 +58,7 @@ struct handover_config {
 	/* This job runs in the shadow (transition.h), by the journal of a candidate: it takes no savepoints by
 	 * schedule, deletes nothing, and follows no requests, which are for the owner */
 	bool shadow;
+	struct blue_green blue_green; /* with this mode */
 };
 
 struct lifecycle_config {

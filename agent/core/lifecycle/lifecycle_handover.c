@@ -426,6 +426,7 @@ bool lifecycle_is_unready(const struct lifecycle *life)
 
 void handover_release_seen(struct lifecycle *life)
 {
+	transition_release_seen(life);
 	for (int i = 0; i < PLACES; i++)
-		party_release(&life->handover.seen[i].party);
+		candidate_seen_release(&life->handover.seen[i]);
 }

@@ -12,7 +12,7 @@
 
 bool handover_is_on(const struct lifecycle *life)
 {
-	return life->config->handover.mode == HANDOVER_SURGE;
+	return life->config->handover.mode != HANDOVER_OFF;
 }
 
 const struct party *handover_me(const struct lifecycle *life)
@@ -169,6 +169,7 @@ static void see(struct lifecycle *life, struct candidate_seen *seen, const struc
 	seen->ask = event->candidate.ask;
 	seen->answer = event->candidate.answer;
 	party_set(&seen->party, &event->candidate.party);
+	candidate_shadow_set(&seen->shadow, &event->candidate.shadow);
 }
 
 void on_candidate(struct lifecycle *life, const struct event *event)

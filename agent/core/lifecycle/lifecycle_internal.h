@@ -23,6 +23,7 @@
  *   lifecycle_stall.c      restarting a job that completes no checkpoint
  *   lifecycle_rescale.c    another parallelism for the running job
  *   lifecycle_handover*.c  hand-overs: the journal is given, claimed, returned
+ *   lifecycle_transition.c  hand-overs in which both versions run for a while (blue/green)
  */
 #ifndef DREY_CORE_LIFECYCLE_INTERNAL_H
 #define DREY_CORE_LIFECYCLE_INTERNAL_H
@@ -436,6 +437,11 @@ bool handover_frees_flink(struct lifecycle *life);
 /* It has exited: true: that was all. */
 bool handover_held_exited(struct lifecycle *life, const struct event *event);
 void handover_release_seen(struct lifecycle *life);
+
+/* ---- lifecycle_transition.c ---- */
+
+void on_gate(struct lifecycle *life, const struct event *event);
+void transition_release_seen(struct lifecycle *life);
 
 /* ---- lifecycle_launch.c, continued ---- */
 

@@ -47,7 +47,8 @@ const char *event_type_name(enum event_type type)
 		"hello",        "tick",      "observed",      "journal-written", "journal-failed",
 		"journal-seen", "started",   "launch-failed", "refused",         "exited",
 		"view",         "operation", "disposed",      "inspected",       "control",
-		"stopping",     "candidate", "checkpoint",    "rescaled",        "lease"};
+		"stopping",     "candidate", "checkpoint",    "rescaled",        "lease",
+		"gate"};
 
 	return pick(names, ARRAY_LEN(names), (int)type);
 }
@@ -72,7 +73,8 @@ const char *effect_type_name(enum effect_type type)
 					    "tell",
 					    "trigger-checkpoint",
 					    "poll-checkpoint",
-					    "rescale"};
+					    "rescale",
+					    "gate"};
 
 	return pick(names, ARRAY_LEN(names), (int)type);
 }

@@ -20,7 +20,7 @@ void condition_handover(const struct lifecycle *life, struct condition *ret_cond
 			      "the owner of the application knows it");
 		return;
 	}
-	if (life->config->handover.mode != HANDOVER_SURGE || !handover->id) {
+	if (life->config->handover.mode == HANDOVER_OFF || !handover->id) {
 		condition_say(ret_condition, TRUTH_FALSE, "NoHandover", "there was no hand-over");
 		return;
 	}

@@ -84,6 +84,18 @@ static const struct field config_fields[] = {
 	CONFIG("handoverTakeoverMs", KNOWN, handover.takeover_ms, .sparse = true),
 	CONFIG("handoverTries", KNOWN, handover.tries, .sparse = true),
 	CONFIG("handoverReturns", BOOL, handover.return_on_failure, .sparse = true),
+	CONFIG("blueGreenGate", WORD, handover.blue_green.policy.gate,
+	       .words = transition_gate_words, .sparse = true),
+	CONFIG("blueGreenAfterCut", WORD, handover.blue_green.policy.after_cut,
+	       .words = after_cut_words, .sparse = true),
+	CONFIG("blueGreenManual", BOOL, handover.blue_green.policy.manual, .sparse = true),
+	CONFIG("blueGreenIdlePasses", BOOL, handover.blue_green.policy.idle_passes, .sparse = true),
+	CONFIG("blueGreenLeadMs", KNOWN, handover.blue_green.policy.lead_ms, .sparse = true),
+	CONFIG("blueGreenAlignMs", KNOWN, handover.blue_green.policy.align_ms, .sparse = true),
+	CONFIG("blueGreenTries", KNOWN, handover.blue_green.policy.tries, .sparse = true),
+	CONFIG("blueGreenCaughtUpMs", KNOWN, handover.blue_green.caught_up_ms, .sparse = true),
+	CONFIG("blueGreenSettleMs", KNOWN, handover.blue_green.settle_ms, .sparse = true),
+	CONFIG("blueGreenDeadlineMs", KNOWN, handover.blue_green.deadline_ms, .sparse = true),
 };
 static const struct record config_table = RECORD(struct lifecycle_config, config_fields);
 

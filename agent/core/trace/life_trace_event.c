@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/handover/gate_record.h"
 #include "core/journal/journal_fields.h"
 #include "core/trace/life_trace.h"
 #include "core/trace/life_trace_facts.h"
@@ -183,6 +184,8 @@ static const struct field candidate_fields[] = {
 	EVENT("ask", KNOWN, candidate.ask, .sparse = true),
 	EVENT("answer", KNOWN, candidate.answer, .sparse = true),
 	EVENT("wanted", SMALL, candidate.wanted, .sparse = true),
+	EVENT("shadow", RECORD, candidate.shadow, .record = &candidate_shadow_table,
+	      .sparse = true),
 };
 
 static const struct field checkpoint_fields[] = {
@@ -223,6 +226,13 @@ static const struct field lease_fields[] = {
 	EVENT("why", TEXT, lease.why, .sparse = true),
 };
 
+static const struct field gate_fields[] = {
+	EVENT("launchId", TEXT, gate.launch_id, .sparse = true),
+	EVENT("transition", TEXT, gate.transition, .sparse = true),
+	EVENT("ended", BOOL, gate.ended, .sparse = true),
+	EVENT("report", RECORD, gate.report, .record = &gate_report_whole_table),
+};
+
 static const struct record tables[EVENT_COUNT] = {
 	[EVENT_HELLO] = RECORD(struct event, hello_fields),
 	[EVENT_OBSERVED] = RECORD(struct event, observed_fields),
@@ -243,6 +253,7 @@ static const struct record tables[EVENT_COUNT] = {
 	[EVENT_CHECKPOINT] = RECORD(struct event, checkpoint_fields),
 	[EVENT_RESCALED] = RECORD(struct event, rescaled_fields),
 	[EVENT_LEASE] = RECORD(struct event, lease_fields),
+	[EVENT_GATE] = RECORD(struct event, gate_fields),
 	[EVENT_TICK] = {.size_bytes = sizeof(struct event)},
 };
 

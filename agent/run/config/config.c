@@ -10,6 +10,7 @@
 #include "base/yaml.h"
 #include "base/zone.h"
 #include "core/handover/handover.h"
+#include "core/handover/transition_step.h"
 #include "core/lease/lease_claim.h"
 #include "core/report/notification.h"
 #include "core/scale.h"
@@ -37,6 +38,8 @@ static const char *const jvm_words[] = {"fast", "unchanged", NULL};
 static const char *const spare_words[] = {CONFIG_SPARE_OFF, CONFIG_SPARE_WARM, NULL};
 static const char *const hold_words[] = {"main", "none", NULL};
 static const char *const failure_words[] = {"return", "hold", NULL};
+static const char *const idle_words[] = {"wait", "pass", NULL};
+static const char *const promote_words[] = {"automatic", "manual", NULL};
 static const char *const format_words[] = {"auto", "json", "text", NULL};
 static const char *const level_words[] = {"debug", "info", "warn", "error", NULL};
 /* The index of a word is the value of the enum. */
@@ -47,6 +50,9 @@ _Static_assert(JVM_START_FAST == 0 && JVM_START_UNCHANGED == 1, "order of jvm_wo
 _Static_assert(HANDOVER_HOLD_MAIN == 0 && HANDOVER_HOLD_NONE == 1, "order of hold_words");
 _Static_assert(HANDOVER_FAILURE_RETURN == 0 && HANDOVER_FAILURE_HOLD == 1,
 	       "order of failure_words");
+_Static_assert(BLUE_GREEN_IDLE_WAIT == 0 && BLUE_GREEN_IDLE_PASS == 1, "order of idle_words");
+_Static_assert(BLUE_GREEN_PROMOTE_AUTOMATIC == 0 && BLUE_GREEN_PROMOTE_MANUAL == 1,
+	       "order of promote_words");
 _Static_assert(LOG_AUTO == 0 && LOG_JSON == 1 && LOG_TEXT == 2, "order of format_words");
 _Static_assert(LOG_DEBUG == 0 && LOG_ERROR == 3, "order of level_words");
 
@@ -265,6 +271,24 @@ static const struct config_key keys[] = {
 	KEY("handover.tries", INTEGER, handover.tries, .fallback = "2", .min = 1, .max = 100),
 	KEY("handover.onFailure", WORD, handover.on_failure, .fallback = "return",
 	    .words = failure_words),
+	KEY("blueGreen.gate", WORD, blue_green.gate, .fallback = "drey",
+	    .words = transition_gate_words),
+	KEY("blueGreen.sourcesCanBeReadTwice", BOOL, blue_green.sources_can_be_read_twice,
+	    .fallback = "false"),
+	KEY("blueGreen.sinkUids", LIST, blue_green.sink_uids),
+	KEY("blueGreen.lead", DURATION, blue_green.lead_ms, .fallback = "30s", .min = SECOND,
+	    .max = HOUR / 2),
+	KEY("blueGreen.align", DURATION, blue_green.align_ms, .fallback = "0", .max = DAY),
+	KEY("blueGreen.caughtUp", DURATION, blue_green.caught_up_ms, .fallback = "10s", .min = 100,
+	    .max = HOUR),
+	KEY("blueGreen.settle", DURATION, blue_green.settle_ms, .fallback = "10s", .max = HOUR),
+	KEY("blueGreen.idle", WORD, blue_green.idle, .fallback = "wait", .words = idle_words),
+	KEY("blueGreen.deadline", DURATION, blue_green.deadline_ms, .fallback = "30min",
+	    .min = 10 * SECOND, .max = 30 * DAY),
+	KEY("blueGreen.promote", WORD, blue_green.promote, .fallback = "automatic",
+	    .words = promote_words),
+	KEY("blueGreen.afterCut", WORD, blue_green.after_cut, .fallback = "replay",
+	    .words = after_cut_words),
 
 	KEY("control.directory", DIRECTORY, control.directory),
 	KEY("control.poll", DURATION, control.poll_ms, .fallback = "30s", .max = HOUR),

@@ -204,6 +204,17 @@ struct config {
 		int on_failure; /* enum handover_failure */
 	} handover;
 
+	/* with handover.mode blueGreen */
+	struct {
+		int gate; /* enum transition_gate */
+		bool sources_can_be_read_twice;
+		char **sink_uids; /* NULL = none */
+		int64_t lead_ms, align_ms, caught_up_ms, settle_ms, deadline_ms;
+		int idle;      /* enum blue_green_idle */
+		int promote;   /* enum blue_green_promote */
+		int after_cut; /* enum after_cut */
+	} blue_green;
+
 	struct {
 		char *directory; /* of the control files; NULL = none */
 		int64_t poll_ms; /* 0 = only when a change is reported */
@@ -259,6 +270,18 @@ enum handover_hold {
 enum handover_failure {
 	HANDOVER_FAILURE_RETURN, /* it goes back */
 	HANDOVER_FAILURE_HOLD,   /* the candidate keeps it, and holds */
+};
+
+/* A subtask without records, when all gates must be behind the cut. */
+enum blue_green_idle {
+	BLUE_GREEN_IDLE_WAIT,
+	BLUE_GREEN_IDLE_PASS, /* counts as if it were */
+};
+
+/* Who says that the cut may come. */
+enum blue_green_promote {
+	BLUE_GREEN_PROMOTE_AUTOMATIC, /* as soon as the next version has caught up */
+	BLUE_GREEN_PROMOTE_MANUAL,    /* a person */
 };
 
 enum when_finished {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/handover/handover.h"
+#include "core/handover/transition_step.h"
 
 const struct yaml_node *config_node_of(const struct yaml_node *root, const char *name)
 {
@@ -78,18 +78,18 @@ static int check_lease(const struct config *config, const struct yaml_node *root
 	return 0;
 }
 
-static int check_handover(const struct config *config, const struct yaml_node *root,
-			  struct err *err)
+static int check_cluster_ids(const struct config *config, const struct yaml_node *root,
+			     struct err *err)
 {
 	char **ids = config->handover.cluster_ids;
-	bool surge = config->handover.mode == HANDOVER_SURGE;
 	const struct yaml_node *node = config_node_of(root, "handover.clusterIds");
 
-	if (surge && !ids)
+	if (config->handover.mode != HANDOVER_OFF && !ids)
 		return yaml_err(
 			node ? node : config_node_of(root, "handover.mode"), err,
-			"'handover.mode' is surge, but 'handover.clusterIds' is not set; set it to the two cluster ids of Flink's HA, such as [%s, %s-green]",
-			config->application, config->application);
+			"'handover.mode' is %s, but 'handover.clusterIds' is not set; set it to the two cluster ids of Flink's HA, such as [%s, %s-green]",
+			handover_mode_words[config->handover.mode], config->application,
+			config->application);
 	if (ids && (!ids[1] || ids[2]))
 		return yaml_err(node, err,
 				"'handover.clusterIds' must be exactly two cluster ids, such as "
@@ -101,6 +101,30 @@ static int check_handover(const struct config *config, const struct yaml_node *r
 			"'handover.clusterIds' is '%s' twice; the two sides must not share their HA data, so give them different cluster ids",
 			ids[0]);
 	return 0;
+}
+
+static int check_blue_green(const struct config *config, const struct yaml_node *root,
+			    struct err *err)
+{
+	const struct yaml_node *mode = config_node_of(root, "handover.mode");
+
+	if (config->handover.mode != HANDOVER_BLUE_GREEN)
+		return 0;
+	if (config->blue_green.gate == TRANSITION_GATE_FLIP)
+		return yaml_err(
+			config_node_of(root, "blueGreen.gate"), err,
+			"'blueGreen.gate: flip' is not possible yet: drey does not drive the gates of FLIP-504; use drey's own gate, or 'none', where both versions write as long as both run");
+	if (!config->blue_green.sources_can_be_read_twice)
+		return yaml_err(
+			mode, err,
+			"'handover.mode' is blueGreen, but 'blueGreen.sourcesCanBeReadTwice' is not true: two jobs read all sources at the same time, which queues with competing consumers and replication slots do not allow; set it to true if yours do, or use 'handover.mode: surge'");
+	return 0;
+}
+
+static int check_handover(const struct config *config, const struct yaml_node *root,
+			  struct err *err)
+{
+	return check_cluster_ids(config, root, err) < 0 ? -1 : check_blue_green(config, root, err);
 }
 
 int config_check(const struct config *config, const struct yaml_node *root, struct err *err)

@@ -201,15 +201,32 @@ static void fill_fencing(struct setup *setup)
 #define SIDE_LEASE_MS 45000
 #define SIDE_CHECK_MS 10000
 
+static struct blue_green blue_green_of(const struct config *config)
+{
+	return (struct blue_green){
+		.policy = {.gate = (enum transition_gate)config->blue_green.gate,
+			   .after_cut = (enum after_cut)config->blue_green.after_cut,
+			   .manual = config->blue_green.promote == BLUE_GREEN_PROMOTE_MANUAL,
+			   .idle_passes = config->blue_green.idle == BLUE_GREEN_IDLE_PASS,
+			   .lead_ms = config->blue_green.lead_ms,
+			   .align_ms = config->blue_green.align_ms,
+			   .tries = config->handover.tries},
+		.caught_up_ms = config->blue_green.caught_up_ms,
+		.settle_ms = config->blue_green.settle_ms,
+		.deadline_ms = config->blue_green.deadline_ms,
+		.allow_non_restored = config->blue_green.sink_uids != NULL,
+	};
+}
+
 static void fill_handover(struct setup *setup)
 {
 	const struct setup_kube *kube = &setup->kube;
 	const struct config *config = &setup->config;
 
-	if (!setup->handover.surge)
+	if (!setup->handover.on)
 		return;
 	setup->life.handover = (struct handover_config){
-		.mode = HANDOVER_SURGE,
+		.mode = (enum handover_mode)config->handover.mode,
 		.me = {.pod = kube->pod_name, .uid = kube->pod_uid, .template = kube->pod_template},
 		.prepare_ms = config->handover.prepare_deadline_ms,
 		.stop_ms = config->handover.stop_deadline_ms,
@@ -219,6 +236,7 @@ static void fill_handover(struct setup *setup)
 		.takeover_ms = SIDE_LEASE_MS + TAKEOVER_MARGIN_MS,
 		.tries = config->handover.tries,
 		.return_on_failure = config->handover.on_failure == HANDOVER_FAILURE_RETURN,
+		.blue_green = blue_green_of(config),
 	};
 	if (!setup->life.lease_ms) {
 		setup->life.lease_ms = SIDE_LEASE_MS;

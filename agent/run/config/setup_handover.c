@@ -5,7 +5,10 @@
 
 #include "base/mem.h"
 
-#define SURGE "handover.mode is surge, but "
+/* ERR_CONFIG with the mode, and what is missing for it. */
+#define REFUSE(config, err, text, ...)                                                             \
+	err_set(err, ERR_CONFIG, 0, "handover.mode is %s, but " text,                              \
+		handover_mode_words[(config)->handover.mode], ##__VA_ARGS__)
 
 /* Blue is where the HA data of the application are already. */
 static int check_blue(const char *blue, const struct flink_settings *settings, struct err *err)
@@ -27,47 +30,41 @@ static int check_blue(const char *blue, const struct flink_settings *settings, s
 }
 
 /* A second pod of the application may be up: what tells the two apart, and keeps them apart? */
-static int check_surge(const struct config *config, const struct setup_kube *kube,
-		       const struct setup_ha *ha, struct err *err)
+static int check_on(const struct config *config, const struct setup_kube *kube,
+		    const struct setup_ha *ha, struct err *err)
 {
 	const char *generation = config->generation;
 
 	if (!ha->on)
-		return err_set(
-			err, ERR_CONFIG, 0,
-			SURGE
+		return REFUSE(
+			config, err,
 			"Flink's HA is off, so nothing would keep two JobManagers and their TaskManagers apart; set high-availability.type: kubernetes in Flink's configuration, or handover.mode: none");
 	if (!kube->journal)
-		return err_set(
-			err, ERR_CONFIG, 0,
-			SURGE
+		return REFUSE(
+			config, err,
 			"kubernetes.journal is none, and the next pod cannot read a file in this one; set it to the name of a ConfigMap, or handover.mode: none");
 	if (kube->scale_count)
-		return err_set(
-			err, ERR_CONFIG, 0,
-			SURGE
+		return REFUSE(
+			config, err,
 			"kubernetes.scale is set, but a candidate prepares itself with TaskManagers of its own, which the owner would take away; set kubernetes.scale: none, or handover.mode: none");
 	if (!kube->pod_name || !kube->pod_uid)
-		return err_set(
-			err, ERR_CONFIG, 0,
-			SURGE
+		return REFUSE(
+			config, err,
 			"%s is not in the environment, which tells this pod from the next one; set it from metadata.%s",
 			kube->pod_name ? "POD_UID" : "POD_NAME", kube->pod_name ? "uid" : "name");
 	if (!kube->owner || kube->owner_is_job)
-		return err_set(
-			err, ERR_CONFIG, 0,
-			SURGE
+		return REFUSE(
+			config, err,
 			"kubernetes.owner is %s, which does not say what pods are wanted now; set it to deployment/NAME, or handover.mode: none",
 			kube->owner ? "a Job" : "none");
 	if (!generation)
-		return err_set(
-			err, ERR_CONFIG, 0,
-			SURGE
+		return REFUSE(
+			config, err,
 			"generation is not set, which tells this version of the job from the next one; set it to the annotation drey.dev/generation of the pod template");
 	if (strchr(generation, '/'))
-		return err_set(err, ERR_CONFIG, 0,
-			       SURGE "generation '%.64s' contains a '/'; use another character",
-			       generation);
+		return REFUSE(config, err,
+			      "generation '%.64s' contains a '/'; use another character",
+			      generation);
 	return 0;
 }
 
@@ -90,7 +87,7 @@ static int handover_check(const struct config *config, const struct setup_kube *
 			  const struct setup_ha *ha, const struct flink_settings *settings,
 			  const struct setup_handover *handover, struct err *err)
 {
-	if (handover->surge && check_surge(config, kube, ha, err) < 0)
+	if (handover->on && check_on(config, kube, ha, err) < 0)
 		return -1;
 	if (handover->two_sides && !ha->on)
 		return err_set(
@@ -98,7 +95,7 @@ static int handover_check(const struct config *config, const struct setup_kube *
 			"handover.clusterIds is set, but Flink's HA is off; remove it, or set high-availability.type: kubernetes in Flink's configuration");
 	if (handover->two_sides && check_blue(handover->cluster_ids[SIDE_BLUE], settings, err) < 0)
 		return -1;
-	return handover->surge ? refuse_same_map(handover, kube, err) : 0;
+	return handover->on ? refuse_same_map(handover, kube, err) : 0;
 }
 
 int setup_handover(const struct config *config, const struct setup_kube *kube,
@@ -108,12 +105,12 @@ int setup_handover(const struct config *config, const struct setup_kube *kube,
 	char **ids = config->handover.cluster_ids;
 	const char *candidate = config->handover.candidate;
 	struct setup_handover handover = {
-		.surge = config->handover.mode == HANDOVER_SURGE,
+		.on = config->handover.mode != HANDOVER_OFF,
 		.two_sides = ids != NULL,
 		.cluster_ids = {ids ? ids[0] : ha->cluster_id, ids ? ids[1] : NULL},
 	};
 
-	if (handover.surge)
+	if (handover.on)
 		handover.candidate = candidate
 					     ? xstrdup(candidate)
 					     : xasprintf("%s-drey-candidate", config->application);

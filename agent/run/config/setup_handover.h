@@ -19,11 +19,11 @@
 #include "run/config/setup_kube.h"
 
 struct setup_handover {
-	bool surge;
+	bool on;        /* handover.mode is not none */
 	bool two_sides; /* handover.clusterIds is given: drey tells Flink its cluster id */
 	/* by side, borrowed; green's is NULL without two_sides, both are without Flink's HA */
 	const char *cluster_ids[SIDES];
-	char *candidate; /* ConfigMap; NULL = not `surge` */
+	char *candidate; /* ConfigMap; NULL = not `on` */
 };
 
 /* Strings are borrowed from all of these. ERR_CONFIG names the key and the remedy. */

@@ -169,6 +169,7 @@ static void tell_seen(struct handover_part *part, const struct look_job *job,
 		event.candidate.beat = record->beat;
 		event.candidate.ask = record->ask;
 		event.candidate.answer = record->answer;
+		event.candidate.shadow = record->shadow;
 		event.candidate.wanted = place == PLACE_CANDIDATE ? job->wanted : WANTED_UNKNOWN;
 	}
 	driver_step(part->driver, &event);
@@ -275,7 +276,7 @@ static int handover_open(struct driver *driver, struct err *err)
 	struct handover_part *part;
 
 	(void)err;
-	if (!driver->setup->handover.surge)
+	if (!driver->setup->handover.on)
 		return 0;
 	driver->handover = part = xcalloc(1, sizeof(*part));
 	part->driver = driver;
@@ -316,7 +317,7 @@ static void handover_status(const struct driver *driver, struct json *document)
 {
 	const struct standby *standby = standing_standby(driver);
 
-	if (!driver->setup->handover.surge)
+	if (!driver->setup->handover.on)
 		return;
 	status_add_handover(document, driver->alive ? &driver->life : NULL,
 			    driver->handover->has_candidate ? &driver->handover->candidate : NULL,

@@ -299,7 +299,7 @@ void driver_start(struct driver *driver, const struct link_msg *hello, driver_li
 	start->flink_runs = hello->flags & LINK_RUNNING;
 	start->stopping = hello->flags & LINK_IS_STOPPING;
 	start->retry = loop_timer_new(driver->loop, start_try, driver);
-	if (driver->setup->handover.surge)
+	if (driver->setup->handover.on)
 		standing_begin(driver, hello);
 	else
 		start_try(driver);

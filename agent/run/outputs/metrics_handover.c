@@ -7,7 +7,7 @@
 
 static bool is_on(const struct lifecycle *life)
 {
-	return life->config->handover.mode == HANDOVER_SURGE;
+	return life->config->handover.mode != HANDOVER_OFF;
 }
 
 void metrics_role(const struct lifecycle *life, const struct standby *standby, struct buf *text)
