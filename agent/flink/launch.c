@@ -21,6 +21,7 @@ static const char retention_key[] = "execution.checkpointing.externalized-checkp
 #define JVM_ARGS "JVM_ARGS="
 static const char *const cluster_id_keys[] = {"kubernetes.cluster-id",
 					      "high-availability.cluster-id"};
+static const char side_key[] = "drey.side", gate_key[] = "drey.gate.directory";
 static const char statistics_age_key[] = "rest.cache.checkpoint-statistics.timeout";
 
 /* ---- checks ---- */
@@ -58,6 +59,20 @@ static int check_cluster_id(const struct flink_launch *launch, struct err *err)
 	return 0;
 }
 
+/* A job that takes itself for the other side writes what that one writes. */
+static int check_side(const struct flink_launch *launch, struct err *err)
+{
+	const char *const keys[] = {side_key, gate_key};
+
+	for (size_t i = 0; launch->side && i < ARRAY_LEN(keys); i++)
+		if (flink_launch_user_sets(launch, keys[i]))
+			return err_set(
+				err, ERR_CONFIG, 0,
+				"property %s: drey passes it to the job (handover.mode: blueGreen); remove it from flink.properties and flink.command",
+				keys[i]);
+	return 0;
+}
+
 int flink_launch_check(const struct flink_launch *launch, struct err *err)
 {
 	char text[FLINK_VERSION_TEXT_BYTES];
@@ -67,7 +82,7 @@ int flink_launch_check(const struct flink_launch *launch, struct err *err)
 	for (size_t i = 0; i < launch->property_count; i++)
 		if (check_property(&launch->properties[i], err) < 0)
 			return -1;
-	if (check_cluster_id(launch, err) < 0)
+	if (check_cluster_id(launch, err) < 0 || check_side(launch, err) < 0)
 		return -1;
 	for (size_t i = 0; launch->jars && launch->jars[i]; i++)
 		if (!launch->jars[i][0] || strchr(launch->jars[i], ','))
@@ -243,6 +258,8 @@ static void add_places(struct flink_exec *exec, const struct flink_launch *launc
 	add_property(exec, "io.tmp.dirs", launch->tmp_dirs);
 	for (size_t i = 0; i < ARRAY_LEN(cluster_id_keys); i++)
 		add_property(exec, cluster_id_keys[i], launch->cluster_id);
+	add_property(exec, side_key, launch->side);
+	add_property(exec, gate_key, launch->gate_directory);
 }
 
 static void add_identity(struct flink_exec *exec, const struct flink_launch *launch)

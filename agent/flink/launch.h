@@ -23,6 +23,7 @@
  *   execution.shutdown-on-application-finish=false             the final state is read over REST
  *   execution.submit-failed-job-on-application-error=true      a main() that throws is a FAILED job
  *   kubernetes.cluster-id, high-availability.cluster-id        where drey chooses the side
+ *   drey.side, drey.gate.directory                             with blue/green: for the job's gates
  *   --job-id, --fromSavepoint, --allowNonRestoredState         and the equivalent properties
  *
  * Set unless the user says otherwise: externalized-checkpoint-retention=RETAIN_ON_CANCELLATION
@@ -111,6 +112,9 @@ struct flink_launch {
 	/* kubernetes.cluster-id and high-availability.cluster-id; NULL: those of Flink's
 	 * configuration. If set, the user may set neither. */
 	const char *cluster_id;
+	/* With blue/green: the side of this launch, and where its gates find their orders; NULL = no gates.
+	 * If `side` is set, the user may set neither. */
+	const char *side, *gate_directory;
 	bool ha;         /* Flink's own HA is on: heartbeat not changed */
 	int ha_rpc_port; /* with HA: high-availability.jobmanager.port, else a random one */
 	int heartbeat_interval_ms, heartbeat_timeout_ms; /* without HA; 0: not changed */

@@ -24,6 +24,7 @@
 struct directory;
 struct events;
 struct failover_lock;
+struct gate_files;
 struct gc_part;
 struct ha;
 struct handover_part;
@@ -111,6 +112,7 @@ struct driver {
 	bool holds_main;           /* a candidate's Flink may wait in main() */
 	struct standing *standing; /* until the application is ours; NULL: no hand-overs */
 	struct handover_part *handover;      /* NULL: no hand-overs */
+	struct gate_files *gate_files;       /* NULL: the job has no gates that drey drives */
 	struct lifecycle_config life_config; /* setup->life, for the side */
 	struct lifecycle life;
 	struct life_trace trace;      /* of its last steps */

@@ -20,6 +20,7 @@ const struct part_row parts[] = {
 	{0, &part_spare},
 	{0, &part_flink},
 	{0, &part_rescale},
+	{0, &part_gates},
 	{0, &part_dispose},
 	{0, &part_gc},
 	{0, &part_log},

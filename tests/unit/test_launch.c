@@ -408,6 +408,39 @@ TEST(flink_gets_the_cluster_id_of_its_side)
 	CHECK(strstr(with, "cluster-id=") < strstr(with, "|--job-id|"));
 }
 
+TEST(a_job_of_blue_green_is_told_its_side_and_where_its_orders_are)
+{
+	struct flink_launch launch = launch_of(image, v23);
+	cleanup_free char *without = built(&launch), *with = NULL;
+
+	CHECK(!strstr(without, "drey."));
+	launch.side = "green";
+	launch.gate_directory = "/state/gate";
+	with = built(&launch);
+	CHECK_HAS(with, "|-D|drey.side=green|");
+	CHECK_HAS(with, "|-D|drey.gate.directory=/state/gate|");
+}
+
+TEST(the_side_of_a_job_is_dreys_with_blue_green)
+{
+	static const char *const keys[] = {"drey.side", "drey.gate.directory"};
+
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		struct flink_property property = {keys[i], "blue"};
+		struct flink_launch launch = launch_of(image, v23);
+		struct err err = {0};
+
+		launch.properties = &property;
+		launch.property_count = 1;
+		CHECK_INT(flink_launch_check(&launch, &err), ==, 0);
+		launch.side = "blue";
+		CHECK_INT(flink_launch_check(&launch, &err), ==, -1);
+		CHECK_INT(err.kind, ==, ERR_CONFIG);
+		CHECK_HAS(err.msg, keys[i]);
+		CHECK_HAS(err.msg, "remove it from flink.properties");
+	}
+}
+
 TEST(the_cluster_id_is_dreys_where_there_are_sides)
 {
 	static const char *const keys[] = {"kubernetes.cluster-id", "high-availability.cluster-id"};

@@ -124,6 +124,30 @@ TEST(with_ha_the_application_needs_its_id)
 	CHECK_HAS(err.msg, "Flink with HA needs an application id");
 }
 
+TEST(with_blue_green_the_job_gets_its_side_and_the_files_of_its_gates)
+{
+	cleanup_free char *surge = NULL, *gated = NULL, *ungated = NULL;
+	struct rig rig;
+
+	rig_begin(&rig);
+	rig.setup.ha.on = true;
+	rig.setup.config.state_directory = (char *)"/state";
+	rig.setup.handover = (struct setup_handover){.two_sides = true,
+						     .cluster_ids = {"orders", "orders-green"}};
+	rig.launch.ha_cluster_id = (char *)"orders-green";
+	rig.setup.config.handover.mode = HANDOVER_SURGE;
+	surge = built(&rig);
+	CHECK(!strstr(surge, "drey."));
+	rig.setup.config.handover.mode = HANDOVER_BLUE_GREEN;
+	gated = built(&rig);
+	CHECK_HAS(gated, "|drey.side=green|");
+	CHECK_HAS(gated, "|drey.gate.directory=/state/gate|");
+	rig.setup.config.blue_green.gate = TRANSITION_GATE_NONE;
+	ungated = built(&rig);
+	CHECK_HAS(ungated, "|drey.side=green|");
+	CHECK(!strstr(ungated, "drey.gate"));
+}
+
 TEST(the_cluster_id_of_the_launch_is_the_one_that_flink_gets)
 {
 	cleanup_free char *one = NULL, *green = NULL, *unknown = NULL;

@@ -67,6 +67,27 @@ WORLD_TEST(another_cluster_id_is_no_side)
 	CHECK_INT(setup_side(&w->setup, &w->journal), ==, SIDE_GREEN);
 }
 
+WORLD_TEST(a_cluster_id_tells_its_side)
+{
+	CHECK_INT(setup_side_of(&w->setup, "orders"), ==, SIDE_BLUE);
+	CHECK_INT(setup_side_of(&w->setup, "orders-green"), ==, SIDE_GREEN);
+	CHECK_INT(setup_side_of(&w->setup, "other"), ==, SIDE_BLUE);
+	CHECK_INT(setup_side_of(&w->setup, NULL), ==, SIDE_BLUE);
+	w->setup.handover.two_sides = false;
+	CHECK_INT(setup_side_of(&w->setup, "orders-green"), ==, SIDE_BLUE);
+}
+
+WORLD_TEST(only_blue_green_with_dreys_gate_has_gates)
+{
+	CHECK(!setup_has_gates(&w->setup));
+	w->setup.config.handover.mode = HANDOVER_SURGE;
+	CHECK(!setup_has_gates(&w->setup));
+	w->setup.config.handover.mode = HANDOVER_BLUE_GREEN;
+	CHECK(setup_has_gates(&w->setup));
+	w->setup.config.blue_green.gate = TRANSITION_GATE_NONE;
+	CHECK(!setup_has_gates(&w->setup));
+}
+
 WORLD_TEST(without_a_journal_or_two_sides_it_is_blue)
 {
 	launched(w, "orders-green");

@@ -4,6 +4,7 @@
 #include "flink/held.h"
 #include "run/config/setup_side.h"
 #include "run/effects/leavings.h"
+#include "run/handover/gate_files.h"
 
 /* NULL: Flink has its own configuration's. */
 static const char *cluster_id_of(const struct setup *setup, const struct launch *launch)
@@ -21,6 +22,8 @@ int launch_build(const struct setup *setup, const struct launch *launch,
 	cleanup_free char *tmp_dirs = leavings_tmp_dirs(setup, launch);
 	cleanup_free char *held =
 		launch->held ? held_file(setup->config.state_directory, launch->job_id) : NULL;
+	cleanup_free char *gates =
+		setup_has_gates(setup) ? gate_files_directory(setup->config.state_directory) : NULL;
 	int result;
 
 	setup_launch(setup, &flink);
@@ -34,6 +37,9 @@ int launch_build(const struct setup *setup, const struct launch *launch,
 	flink.ha_rpc_port = setup->ha.set_rpc_port ? setup->ha.rpc_port : 0;
 	flink.cluster_id = cluster_id_of(setup, launch);
 	flink.job_id = launch->job_id;
+	if (setup->config.handover.mode == HANDOVER_BLUE_GREEN)
+		flink.side = side_name(setup_side_of(setup, flink.cluster_id));
+	flink.gate_directory = gates;
 	/* MUT: a launch has no result store */
 	flink.job_result_store = launch->job_result_path;
 	flink.has_archive = flink_conf_get(&setup->flink_conf, "jobmanager.archive.fs.dir") != NULL;
