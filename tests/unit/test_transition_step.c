@@ -538,6 +538,21 @@ TEST(a_cut_that_was_refused_is_never_chosen_again)
 	release(&w);
 }
 
+TEST(without_a_record_there_is_no_cut)
+{
+	struct transition_move move;
+	struct world w;
+
+	in_state(&w, TRANSITION_SHADOW);
+	catches_up(&w);
+	w.here.max_seen_unix_ms = w.there.max_seen_unix_ms = GATE_NO_TIME;
+	CHECK(!transition_owner(&w.handover, &w.facts, &w.policy, &move));
+	w.there.max_seen_unix_ms = T - 500;
+	CHECK_INT(moved(&w), ==, TRANSITION_ARMING);
+	CHECK_INT(w.handover.transition.toggle_unix_ms, ==, T - 500 + 30000);
+	release(&w);
+}
+
 TEST(a_person_may_choose_the_cut)
 {
 	struct world w;

@@ -115,6 +115,7 @@ struct candidate_seen {
 	int64_t beat, ask, answer;
 	enum wanted wanted;
 	struct candidate_shadow shadow; /* owned */
+	bool lock_is_free;              /* as read last: no Flink leads on its side */
 	int64_t seen_ms;                /* when it was last seen to have changed */
 	bool beats;                     /* it has changed since it was found */
 };

@@ -89,7 +89,11 @@ void handover_release(struct handover *handover)
 
 void handover_renew(struct handover *handover, bool again)
 {
-	struct handover fresh = {.ends = handover->ends};
+	struct transition *before = &handover->transition;
+	/* a gate takes no order with a lower number than the last one */
+	struct handover fresh = {.ends = handover->ends,
+				 .transition = {.owner_number = before->owner_number,
+						.candidate_number = before->candidate_number}};
 
 	if (again) {
 		fresh.returned = handover->returned;

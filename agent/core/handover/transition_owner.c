@@ -122,10 +122,21 @@ static bool seed_is_behind(Q *q)
 	return seen_unix_ms && gate_has_committed(q->facts->gate, seen_unix_ms);
 }
 
+/* Where no record has come yet, no time is after all of them. */
+static bool has_seen(Q *q)
+{
+	return q->policy->gate != TRANSITION_GATE_DREY ||
+	       q->facts->gate->max_seen_unix_ms != GATE_NO_TIME ||
+	       q->facts->candidate_gate->max_seen_unix_ms != GATE_NO_TIME;
+}
+
 static bool may_cross(Q *q)
 {
 	/* MUT: the cut comes before the job has a checkpoint since the seed */
 	if (q->policy->gate == TRANSITION_GATE_DREY && !seed_is_behind(q))
+		return false;
+	/* MUT: a cut is chosen although no record was seen */
+	if (!has_seen(q))
 		return false;
 	return q->facts->caught_up && q->facts->runs && !q->facts->brake &&
 	       (!q->policy->manual || q->facts->promoted || q->handover->transition.promoted);

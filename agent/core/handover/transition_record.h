@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/snapshot.h"
+
 enum transition_state {
 	TRANSITION_NONE,
 	TRANSITION_OFFERED,  /* the candidate prepares: its JVM, its TaskManagers */
@@ -43,10 +45,14 @@ struct transition {
 	int64_t before_unix_ms; /* the last one that was given up: the next one is later */
 	/* of the orders to the gates of either side: raised with each other content */
 	int64_t owner_number, candidate_number;
-	int64_t armings; /* cuts that were given up, because they were not acknowledged */
-	bool promoted;   /* a person has said so; not needed where it is automatic */
-	bool opened;     /* ABORTING: the owner's output is open, the candidate's job may end */
-	bool replayed;   /* ABORTING: the owner's job runs from `replay` */
+	int64_t armings;    /* cuts that were given up, because they were not acknowledged */
+	bool promoted;      /* a person has said so; not needed where it is automatic */
+	int64_t at_unix_ms; /* ... and wants this cut, or a later one; 0 = any */
+	bool aborted;       /* a person gives it up, and this version with it */
+	/* trigger id of the savepoint or stop that belongs to the state; "" = none was begun */
+	char work_id[JOB_ID_BYTES];
+	bool opened;   /* ABORTING: the owner's output is open, the candidate's job may end */
+	bool replayed; /* ABORTING: the owner's job runs from `replay` */
 	/* records that both sides write, as their gates have counted them: passed at or above the cut by the
 	 * owner's, and below it by the candidate's */
 	int64_t above, below;

@@ -80,6 +80,15 @@ struct gate_order transition_candidate_order(const struct handover *handover,
 	return order;
 }
 
+struct gate_order transition_rest_order(const struct handover *handover)
+{
+	const struct transition *transition = &handover->transition;
+	int64_t owner = transition->owner_number, candidate = transition->candidate_number;
+
+	return (struct gate_order){.word = GATE_OPEN,
+				   .number = 1 + (owner > candidate ? owner : candidate)};
+}
+
 static bool differs(struct gate_order a, struct gate_order b)
 {
 	return a.word != b.word || a.toggle_unix_ms != b.toggle_unix_ms;
@@ -97,7 +106,7 @@ void transition_begin(struct handover *handover, int64_t sequence)
 {
 	transition_release(&handover->transition);
 	xstrset(&handover->transition.id, handover->id);
-	handover->transition.owner_number = handover->transition.candidate_number = sequence;
+	handover->transition.owner_number = handover->transition.candidate_number = sequence + 2;
 	handover->transition.state = TRANSITION_OFFERED;
 	handover->state = HANDOVER_OFFERED;
 }
@@ -214,6 +223,10 @@ void transition_apply(struct handover *handover, const struct transition_move *m
 	struct gate_order candidate = candidate_order(handover, policy);
 
 	handover->tries += move->counts;
+	/* else it would be offered again at once */
+	/* MUT: a version that a person has given up is tried again */
+	if (transition->aborted && next == TRANSITION_NONE && handover->tries < policy->tries)
+		handover->tries = policy->tries;
 	if (move->counts || next == TRANSITION_NONE)
 		next = after_try(handover, policy, next);
 	if (move->act == ACT_CUT)

@@ -122,7 +122,7 @@ bool transition_owner(const struct handover *handover, const struct transition_f
 		      const struct transition_policy *policy, struct transition_move *ret_move);
 
 /* Begin one: the hand-over is being offered, with this sequence number of the journal; orders are numbered
- * from there on, so that none of an earlier transition has the same. */
+ * from behind it on, so that none of an earlier transition, or of the rest after it, has the same. */
 void transition_begin(struct handover *handover, int64_t sequence);
 
 /* The candidate takes the job, when it has adopted the journal. */
@@ -138,6 +138,10 @@ struct gate_order transition_owner_order(const struct handover *handover,
 					 const struct transition_policy *policy);
 struct gate_order transition_candidate_order(const struct handover *handover,
 					     const struct transition_policy *policy);
+
+/* What the gates of a job are told when no transition is under way. It is another content than the last
+ * transition's, and so has another number. */
+struct gate_order transition_rest_order(const struct handover *handover);
 
 /* ---- the candidate ---- */
 

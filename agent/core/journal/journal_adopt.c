@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/texts.h"
 #include "core/handover/transition.h"
+#include "core/job_id.h"
 #include "core/journal/journal_fields.h"
 
 void journal_reserve(struct journal *journal, int64_t numbers)
@@ -18,6 +19,24 @@ void journal_reserve(struct journal *journal, int64_t numbers)
 	transition->first_number = journal->id_next;
 	transition->numbers = numbers;
 	journal->id_next += numbers;
+}
+
+bool journal_is_candidates(const struct journal *journal, const char *job_id)
+{
+	const struct handover *handover = &journal->handover;
+	const struct transition *transition = &handover->transition;
+	char id[JOB_ID_BYTES];
+
+	if (!*job_id || transition_of(handover) == TRANSITION_NONE)
+		return false;
+	if (!strncmp(handover->job_id, job_id, strlen(job_id)))
+		return true;
+	for (int64_t i = 0; journal->id_space && i < transition->numbers; i++) {
+		job_id_name(journal->id_space, transition->first_number + i, id);
+		if (!strncmp(id, job_id, strlen(job_id)))
+			return true;
+	}
+	return false;
 }
 
 /* ---- the seed ---- */

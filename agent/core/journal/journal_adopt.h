@@ -19,6 +19,9 @@
  * happens if ids are not numbered, or that was done for this transition. */
 void journal_reserve(struct journal *journal, int64_t numbers);
 
+/* Is it, or may it be, one of the job that the candidate runs in the transition that is on record? */
+bool journal_is_candidates(const struct journal *journal, const char *job_id);
+
 /*
  * The journal of the candidate that `main` names, for a start from the seed of its transition: it runs
  * the job, has no other wish, nothing in flight, and no failed attempt. `main` must be in a

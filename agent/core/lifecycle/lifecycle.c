@@ -122,6 +122,8 @@ static void pursue_running(struct lifecycle *life)
 	const struct intent *intent = &life->journal.intent;
 	bool may_stop = !life->stop_retry_ms && !life->last_resort.step;
 
+	if (transition_defers(life))
+		return;
 	if (intent->state == DESIRED_CANCELLED) {
 		if (life->step != STEP_NONE && life->journal.operation.kind != OPERATION_CANCEL)
 			operation_abandon(life, "superseded by cancel");
@@ -144,7 +146,8 @@ static void pursue_running(struct lifecycle *life)
 	} else if (rescale_pursue(life)) {
 		return;
 	} else if (life->savepoint_ms && life->now_ms >= life->savepoint_ms &&
-		   life->seen.state == JOB_RUNNING && !life->seen.tasks_missing) {
+		   !transition_saves_not(life) && life->seen.state == JOB_RUNNING &&
+		   !life->seen.tasks_missing) {
 		operation_start(life, OPERATION_SAVEPOINT, REASON_PERIODIC, NULL);
 	} else if (!stall_pursue(life) && !checkpoint_pursue(life)) {
 		retention_pursue(life);
@@ -266,6 +269,7 @@ static void on_tick(struct lifecycle *life)
 		handover_deadline(life);
 	due(life, &life->handover.ask_again_ms);
 	due(life, &life->handover.held_kill_ms);
+	due(life, &life->transition.again_ms);
 	/* MUT: SIGKILL never comes */
 	if (due(life, &life->kill_ms) && (life->launch_step == LAUNCH_LIVE || life->foreign)) {
 		kill_flink(life);
@@ -282,7 +286,8 @@ static bool periodic_must_wait(const struct lifecycle *life)
 {
 	return life->phase != PHASE_RUNNING || life->step != STEP_NONE ||
 	       life->seen.state != JOB_RUNNING || life->seen.tasks_missing || life->stop_retry_ms ||
-	       life->last_resort.step || life->rescale.asking || checkpoint_in_flight(life);
+	       life->last_resort.step || life->rescale.asking || checkpoint_in_flight(life) ||
+	       transition_saves_not(life) || transition_defers(life);
 }
 
 int64_t lifecycle_deadline_ms(const struct lifecycle *life)
@@ -312,7 +317,8 @@ int64_t lifecycle_deadline_ms(const struct lifecycle *life)
 			       life->clean_ms,
 			       life->handover.deadline_ms,
 			       life->handover.ask_again_ms,
-			       life->handover.held_kill_ms};
+			       life->handover.held_kill_ms,
+			       life->transition.again_ms};
 	int64_t next = -1;
 
 	if (life->contradiction)
@@ -416,6 +422,7 @@ static void decide(struct lifecycle *life, const struct event *event, const stru
 	watch_do_not_restart(life);
 	tell_changes(life, event, before);
 	flush_journal(life);
+	transition_tell_gates(life);
 	watch_journal(life);
 	life->contradiction = lifecycle_check(life);
 	if (life->contradiction)

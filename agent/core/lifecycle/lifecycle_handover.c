@@ -57,7 +57,7 @@ void handover_runs(struct lifecycle *life)
 
 	if (handover_is_on(life))
 		life->handover.ran = true;
-	if (!handover_is_on(life) || handover->state != HANDOVER_TAKEN ||
+	if (!handover_is_on(life) || handover->state != HANDOVER_TAKEN || transition_is_on(life) ||
 	    !party_is(&handover->to, handover_me(life)->uid))
 		return;
 	life->handover.probation_end_ms = life->now_ms + life->config->handover.probation_ms;
@@ -87,6 +87,10 @@ void handover_deadline(struct lifecycle *life)
 {
 	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
 
+	if (transition_is_on(life)) {
+		life->transition.late = true;
+		return;
+	}
 	switch (life->journal.handover.state) {
 	case HANDOVER_OFFERED:
 		/* what it waits for then is not the candidate */
@@ -181,6 +185,7 @@ static void begin_forced(struct lifecycle *life)
 	char random[JOB_ID_BYTES];
 
 	party_set(&before, &life->journal.owner);
+	transition_drop(life);
 	handover_renew(handover,
 		       template_same_content(handover->to.template, handover_me(life)->template));
 	rng_hex_id(&life->rng, random);
@@ -194,12 +199,37 @@ static void begin_forced(struct lifecycle *life)
 			   before.pod ? before.pod : "the owner");
 }
 
+/* A transition in which the owner's job still runs, or may have to: from its next pod on, as it is. */
+static bool goes_on(struct lifecycle *life)
+{
+	struct handover *handover = &life->journal.handover;
+	enum transition_state state = transition_state_of(life);
+
+	/* MUT: a transition is over when the owner's pod is gone */
+	if (!transition_is_on(life) || state == TRANSITION_GRANTED || state == TRANSITION_TAKEN)
+		return false;
+	party_set(&handover->from, handover_me(life));
+	life->want_write = true;
+	note(life, NOTE_INFO, "hand-over %s goes on: the owner before is gone", handover->id);
+	return true;
+}
+
+/* Before it is taken the candidate's journal was adopted. */
+static void take(struct lifecycle *life)
+{
+	if (transition_state_of(life) == TRANSITION_GRANTED)
+		transition_take(&life->journal.handover);
+}
+
 /* The pod that was before in its place is gone. */
 static void succeed(struct lifecycle *life)
 {
 	struct handover *handover = &life->journal.handover;
 
+	if (goes_on(life))
+		return;
 	if (handover->state == HANDOVER_GRANTED || handover->state == HANDOVER_TAKEN) {
+		take(life);
 		party_set(&handover->to, handover_me(life));
 		handover_set_state(life, HANDOVER_TAKEN,
 				   "another pod of the same template goes on");
@@ -224,6 +254,7 @@ static void claim(struct lifecycle *life, enum claim claim)
 
 	switch (claim) {
 	case CLAIM_TAKE:
+		take(life);
 		handover_set_state(life, HANDOVER_TAKEN, "%s takes the job",
 				   handover_me(life)->pod);
 		break;
@@ -240,7 +271,7 @@ static void claim(struct lifecycle *life, enum claim claim)
 		/* one of others, or of a time before: it is not going on */
 		if (handover_is_under_way(handover) &&
 		    !party_is(&handover->from, handover_me(life)->uid) &&
-		    !party_is(&handover->to, handover_me(life)->uid))
+		    !party_is(&handover->to, handover_me(life)->uid) && !goes_on(life))
 			handover_set_state(life, HANDOVER_NONE, "the owner's pod is gone");
 		break;
 	}
@@ -272,6 +303,7 @@ void handover_begin(struct lifecycle *life, const struct event *event)
 		return;
 	}
 	life->handover.begun_ms = life->now_ms;
+	life->transition.finish_id = -1;
 	same = party_is(owner, handover_me(life)->uid) &&
 	       xstris(owner->template, handover_me(life)->template);
 	life->handover.claim = event->hello.claim;
@@ -343,6 +375,11 @@ bool handover_stepped(struct lifecycle *life)
 	if (life->launch_step == LAUNCH_NONE && handover_stands_still(life) &&
 	    life->phase != PHASE_HOLDING)
 		handover_frees_flink(life);
+	if (transition_is_on(life)) {
+		if (!life->terminating)
+			transition_pursue(life);
+		return life->handover.giving;
+	}
 	switch (life->journal.handover.state) {
 	case HANDOVER_OFFERED:
 		if (!life->terminating)
@@ -392,7 +429,8 @@ void handover_stops_for_upgrade(struct lifecycle *life, int64_t budget_ms)
 	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
 
 	if (!handover_is_on(life) || life->journal.handover.state != HANDOVER_OFFERED ||
-	    !handover_candidate_lives(life) || seen->state != CANDIDATE_PREPARED || budget_ms <= 0)
+	    transition_is_on(life) || !handover_candidate_lives(life) ||
+	    seen->state != CANDIDATE_PREPARED || budget_ms <= 0)
 		return;
 	handover_set_state(life, HANDOVER_STOPPING, "the pod ends, and the candidate is prepared");
 }
@@ -426,7 +464,9 @@ bool lifecycle_is_unready(const struct lifecycle *life)
 
 void handover_release_seen(struct lifecycle *life)
 {
-	transition_release_seen(life);
+	xstrset(&life->gate.transition, NULL);
+	xstrset(&life->gate.told, NULL);
+	xstrset(&life->transition.missing, NULL);
 	for (int i = 0; i < PLACES; i++)
 		candidate_seen_release(&life->handover.seen[i]);
 }

@@ -82,6 +82,16 @@ static bool may_offer(const struct lifecycle *life)
 		life->launch_step == LAUNCH_LIVE);
 }
 
+/* Both versions run for a while. A job that does not run is handed over at once. */
+static bool may_run_beside(const struct lifecycle *life)
+{
+	const struct handover *handover = &life->journal.handover;
+
+	return life->config->handover.mode == HANDOVER_BLUE_GREEN &&
+	       handover->kind == HANDOVER_OTHER && handover->state == HANDOVER_OFFERED &&
+	       life->phase == PHASE_RUNNING;
+}
+
 void handover_consider_offer(struct lifecycle *life)
 {
 	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
@@ -105,6 +115,8 @@ void handover_consider_offer(struct lifecycle *life)
 			tries);
 	else
 		handover_set_state(life, HANDOVER_OFFERED, "%s prepares", seen->party.pod);
+	if (may_run_beside(life))
+		transition_offer(life);
 }
 
 /* This attempt is over, and the job was not touched. */
@@ -287,7 +299,8 @@ void handover_pursue_stopping(struct lifecycle *life)
 
 void handover_stopped(struct lifecycle *life)
 {
-	if (!handover_is_on(life) || life->journal.handover.state != HANDOVER_STOPPING)
+	if (!handover_is_on(life) || life->journal.handover.state != HANDOVER_STOPPING ||
+	    transition_is_on(life))
 		return;
 	/* a cancel that Flink does not react to: the job runs until its process has ended */
 	/* MUT: the job is granted while a cancelled one still runs */
@@ -302,6 +315,10 @@ void handover_stop_failed(struct lifecycle *life, const char *why)
 
 	if (!handover_is_on(life) || handover->state != HANDOVER_STOPPING)
 		return;
+	if (transition_is_on(life)) {
+		transition_stop_failed(life);
+		return;
+	}
 	life->handover.ask_sent_ms = life->handover.asked_ms = 0;
 	life->handover.stop_failed = true;
 	handover_set_state(life, HANDOVER_OFFERED, "the stop failed, and is tried again: %s", why);

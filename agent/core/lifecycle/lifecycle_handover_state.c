@@ -27,6 +27,8 @@ static int64_t limit_ms(const struct lifecycle *life, enum handover_state state)
 {
 	const struct handover_config *config = &life->config->handover;
 
+	if (transition_is_on(life))
+		return transition_limit_ms(life);
 	switch (state) {
 	case HANDOVER_OFFERED:
 		return config->prepare_ms;
@@ -62,6 +64,14 @@ static void tell_state(struct lifecycle *life, enum handover_state before)
 	notice->handover = handover->state;
 	notice->text = xasprintf("hand-over %s to %s: %s", handover->id,
 				 handover->to.pod ? handover->to.pod : "?", handover->why);
+}
+
+void handover_keep_state(struct lifecycle *life, enum handover_state before)
+{
+	if (life->journal.handover.state == before)
+		return;
+	handover_keep(&life->journal.handover, before, life->now_unix_ms);
+	tell_state(life, before);
 }
 
 void handover_set_state(struct lifecycle *life, enum handover_state state, const char *fmt, ...)
@@ -170,6 +180,7 @@ static void see(struct lifecycle *life, struct candidate_seen *seen, const struc
 	seen->answer = event->candidate.answer;
 	party_set(&seen->party, &event->candidate.party);
 	candidate_shadow_set(&seen->shadow, &event->candidate.shadow);
+	seen->lock_is_free = event->candidate.lock_is_free;
 }
 
 void on_candidate(struct lifecycle *life, const struct event *event)
@@ -189,6 +200,11 @@ static void give_to(struct lifecycle *life, const struct party *to)
 	life->retry_ms = life->savepoint_ms = life->checkpoint.due_ms = life->stop_retry_ms = 0;
 	if (life->launch_step == LAUNCH_NONE && !life->terminating)
 		handover_rests(life);
+}
+
+void handover_give(struct lifecycle *life)
+{
+	give_to(life, &life->journal.handover.to);
 }
 
 void handover_rests(struct lifecycle *life)
@@ -237,6 +253,9 @@ bool handover_may_give_back(const struct lifecycle *life)
 	bool probation =
 		handover->state == HANDOVER_DONE && life->now_ms < life->handover.probation_end_ms;
 
+	/* MUT: a job is returned after a transition, and repeats what both have written */
+	if (transition_of(handover) != TRANSITION_NONE) /* only forward */
+		return false;
 	return handover_is_on(life) && life->config->handover.return_on_failure &&
 	       !life->handover.giving && !life->fenced && !handover->forced &&
 	       party_is(&handover->to, handover_me(life)->uid) &&
@@ -260,7 +279,8 @@ void handover_leaves(struct lifecycle *life)
 {
 	const struct handover *handover = &life->journal.handover;
 
-	if (!handover_is_on(life) || life->handover.giving || life->fenced)
+	if (!handover_is_on(life) || life->handover.giving || life->fenced ||
+	    transition_stays(life))
 		return;
 	/* another version comes before this one has run the job */
 	if (handover->state == HANDOVER_TAKEN && life->upgrade == UPGRADE_YES &&

@@ -23,7 +23,7 @@
  *   lifecycle_stall.c      restarting a job that completes no checkpoint
  *   lifecycle_rescale.c    another parallelism for the running job
  *   lifecycle_handover*.c  hand-overs: the journal is given, claimed, returned
- *   lifecycle_transition.c  hand-overs in which both versions run for a while (blue/green)
+ *   lifecycle_transition*.c  hand-overs in which both versions run for a while (blue/green)
  */
 #ifndef DREY_CORE_LIFECYCLE_INTERNAL_H
 #define DREY_CORE_LIFECYCLE_INTERNAL_H
@@ -438,10 +438,29 @@ bool handover_frees_flink(struct lifecycle *life);
 bool handover_held_exited(struct lifecycle *life, const struct event *event);
 void handover_release_seen(struct lifecycle *life);
 
-/* ---- lifecycle_transition.c ---- */
+/* ---- lifecycle_transition*.c ---- */
 
 void on_gate(struct lifecycle *life, const struct event *event);
-void transition_release_seen(struct lifecycle *life);
+/* After each step: what the gates here are to be told. */
+void transition_tell_gates(struct lifecycle *life);
+
+/* No Flink is started now: the job has ended for the candidate, or starts again from before the cut. True:
+ * that is the phase from now on. */
+bool transition_rests(struct lifecycle *life);
+/* What people want waits until it is over. */
+bool transition_defers(const struct lifecycle *life);
+/* From the choice of the cut until it is forgotten no savepoints are taken by schedule: what a job has that
+ * starts from one depends on the gates. */
+bool transition_saves_not(const struct lifecycle *life);
+/* A launch was to be made for the replay, and was decided otherwise. */
+void transition_observed(struct lifecycle *life, const struct event *event);
+
+/* A stop of the transition has failed, and the job runs. */
+void transition_stop_failed(struct lifecycle *life);
+
+/* A person wants the cut now, or not at all; false: no transition is under way that could. */
+bool transition_promote(struct lifecycle *life, int64_t at_unix_ms);
+bool transition_abort(struct lifecycle *life);
 
 /* ---- lifecycle_launch.c, continued ---- */
 

@@ -482,7 +482,10 @@ enum snapshot_origin operation_origin(const struct operation *operation)
 {
 	if (operation->kind == OPERATION_STOP)
 		return ORIGIN_STOP;
-	return operation->reason == REASON_PERIODIC ? ORIGIN_PERIODIC : ORIGIN_MANUAL;
+	/* the seed of a transition is one more like those; nobody has asked for it by name */
+	return operation->reason == REASON_PERIODIC || operation->reason == REASON_UPGRADE
+		       ? ORIGIN_PERIODIC
+		       : ORIGIN_MANUAL;
 }
 
 static void record_savepoint(struct lifecycle *life, const struct event *event)

@@ -22,6 +22,8 @@ void resolve_start(struct lifecycle *life, const char *why)
 {
 	struct decision decision;
 
+	if (transition_rests(life))
+		return;
 	if (resolve_parked(&life->journal, &life->config->policy, &decision) &&
 	    life->step != STEP_SETTLING) {
 		park(life, &decision);
@@ -208,6 +210,9 @@ void on_observed(struct lifecycle *life, const struct event *event)
 	}
 	remember_state(life, event->observed.facts);
 	operation_settle(life, event);
+	transition_observed(life, event);
+	if (transition_rests(life))
+		return;
 	switch (decision->kind) {
 	case DECISION_CONTINUE:
 	case DECISION_START_FROM:

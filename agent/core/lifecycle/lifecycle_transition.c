@@ -1,25 +1,434 @@
-/* The owner in a transition (transition.h): what is known, what follows, what is done. */
+/*
+ * The owner in a transition (transition.h): what follows from what is known, and what is done.
+ *
+ * The rules are those of transition_owner(). A move is applied and written; the next one is asked for when that write
+ * was acknowledged, so that what is done rests on what is on record. What a state asks for is done
+ * again until it is true: an agent that comes back goes on.
+ */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/job_id.h"
+#include "core/journal/journal_adopt.h"
 #include "core/lifecycle/lifecycle_handover_internal.h"
 
-/* ---- what is known ---- */
+/* The candidate's gates acknowledge a cut within this time, or the next one is tried. */
+#define ARMING_MS 60000
+#define MOST_IDS  16 /* job ids that are set aside for the candidate */
 
-void on_gate(struct lifecycle *life, const struct event *event)
+/* ---- states ---- */
+
+int64_t transition_limit_ms(const struct lifecycle *life)
 {
-	const struct launch *launch = journal_launch(&life->journal);
+	const struct handover_config *config = &life->config->handover;
 
-	if (!launch || !event->gate.launch_id || strcmp(launch->job_id, event->gate.launch_id) != 0)
-		return;
-	xstrset(&life->gate.transition, event->gate.transition);
-	memcpy(life->gate.launch_id, launch->job_id, JOB_ID_BYTES);
-	life->gate.ended = event->gate.ended;
-	life->gate.report = event->gate.report;
+	switch (transition_state_of(life)) {
+	case TRANSITION_OFFERED:
+		return config->prepare_ms;
+	case TRANSITION_ARMING:
+		return ARMING_MS;
+	case TRANSITION_SEEDING:
+	case TRANSITION_SEEDED:
+	case TRANSITION_SHADOW:
+	case TRANSITION_ARMED:
+	case TRANSITION_CROSSING:
+	case TRANSITION_CROSSED:
+	case TRANSITION_ENDING:
+		return config->blue_green.deadline_ms;
+	default: /* granted and taken: only forward; aborting: until it is over */
+		return 0;
+	}
 }
 
-void transition_release_seen(struct lifecycle *life)
+void transition_enters(struct lifecycle *life)
 {
-	xstrset(&life->gate.transition, NULL);
+	char *missing = life->transition.missing;
+	int near = life->transition.near;
+	int64_t near_beat = life->transition.near_beat;
+
+	memset(&life->transition, 0, sizeof(life->transition));
+	life->transition.missing = missing;
+	life->transition.near = near;
+	life->transition.near_beat = near_beat;
+	life->transition.finish_id = -1;
+	handover_arm(life);
+}
+
+static int64_t ids_for_candidate(const struct lifecycle *life)
+{
+	int64_t wanted = life->config->max_attempts + 1;
+	int64_t left = life->config->id_count - life->journal.id_next;
+
+	wanted = wanted < MOST_IDS ? wanted : MOST_IDS;
+	return wanted < left ? wanted : left;
+}
+
+void transition_offer(struct lifecycle *life)
+{
+	transition_begin(&life->journal.handover, life->journal.sequence);
+	if (ids_for_candidate(life) > 0)
+		journal_reserve(&life->journal, ids_for_candidate(life));
+	transition_enters(life);
+}
+
+/* ---- what is done ---- */
+
+static void begin_work(struct lifecycle *life, enum operation_kind kind)
+{
+	operation_start(life, kind, REASON_UPGRADE, NULL);
+	memcpy(life->journal.handover.transition.work_id, life->journal.operation.trigger_id,
+	       JOB_ID_BYTES);
+}
+
+/* It is not started again before the transition says so. */
+static void end_job(struct lifecycle *life, const char *why)
+{
+	life->transition.gives_up = true;
+	if (life->launch_step == LAUNCH_WRITING)
+		launch_withdraw(life);
+	else if (life->launch_step != LAUNCH_NONE && !life->end_wanted)
+		end_flink(life, false, false, "%s", why);
+}
+
+/* As a person would request it, so it is carried out once, and for the very next launch. */
+static void request_replay(struct lifecycle *life)
+{
+	struct restore_request *restore = &life->journal.intent.restore;
+	const struct transition *transition = &life->journal.handover.transition;
+	cleanup_free char *token = transition_replay_token(transition);
+
+	life->transition.gives_up = false;
+	if (xstris(restore->token, token))
+		return;
+	journal_give_up_restore(&life->journal, life->config->generation);
+	restore->kind = RESTORE_PATH;
+	restore->allow_non_restored = restore->foreign = restore->read_back = false;
+	restore->asked_unix_ms = life->now_unix_ms;
+	xstrset(&restore->token, token);
+	xstrset(&restore->path, transition->replay.path);
+	xstrset(&restore->generation, NULL);
+	/* MUT: that records are written again is not said */
+	note(life, NOTE_WARNING,
+	     "hand-over %s: the job starts again from %s, from before the cut: what it has written since then is written twice",
+	     transition->id, transition->replay.path);
+	journal_set_error(
+		&life->journal,
+		"the transition was given up after the cut, and records are written twice",
+		life->now_unix_ms);
+	life->want_write = true;
+	if (life->retry_ms) /* not of the start that was held before */
+		life->retry_ms = life->now_ms;
+}
+
+static void act(struct lifecycle *life, const struct transition_move *move)
+{
+	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
+	struct handover *handover = &life->journal.handover;
+
+	switch (move->act) {
+	case ACT_SAVE:
+		begin_work(life, OPERATION_SAVEPOINT);
+		break;
+	case ACT_STOP:
+		begin_work(life, OPERATION_STOP);
+		break;
+	case ACT_GO_ON: /* its savepoint is the newest state */
+		*handover->transition.work_id = '\0';
+		life->transition.made_ms = 0;
+		break;
+	case ACT_GRANT:
+		/* its result is on record; who adopts the journal has another job */
+		/* MUT: the stop of a job that has ended stays in flight for the next owner */
+		operation_clear(life);
+		handover_give(life);
+		break;
+	case ACT_NAME:
+		party_set(&handover->to, &seen->party);
+		handover->to.side = side_other(handover->from.side);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Ids are used up for ever, so those that no job can have used are given out again. */
+static void return_ids(struct lifecycle *life)
+{
+	struct journal *journal = &life->journal;
+	const struct transition *transition = &journal->handover.transition;
+
+	if (transition->numbers &&
+	    journal->id_next == transition->first_number + transition->numbers)
+		journal->id_next = transition->first_number;
+}
+
+/* Those that a job that was given up may have used are known as this application's. */
+static void keep_ids(struct lifecycle *life)
+{
+	struct journal *journal = &life->journal;
+	const struct transition *transition = &journal->handover.transition;
+	char id[JOB_ID_BYTES];
+
+	if (*journal->handover.job_id)
+		journal_add_former_job(journal, journal->handover.job_id);
+	if (!transition->seed.path) {
+		return_ids(life);
+		return;
+	}
+	for (int64_t i = 0; journal->id_space && i < transition->numbers; i++) {
+		job_id_name(journal->id_space, transition->first_number + i, id);
+		journal_add_former_job(journal, id);
+	}
+}
+
+void transition_drop(struct lifecycle *life)
+{
+	if (transition_is_on(life))
+		keep_ids(life);
+}
+
+static void log_state(struct lifecycle *life, enum handover_state before)
+{
+	const struct handover *handover = &life->journal.handover;
+
+	note(life,
+	     handover->transition.state == TRANSITION_ABORTING ||
+			     handover->state == HANDOVER_REFUSED
+		     ? NOTE_WARNING
+		     : NOTE_INFO,
+	     "hand-over %s to %s is %s: %s", handover->id,
+	     handover->to.pod ? handover->to.pod : "?",
+	     transition_state_name(handover->transition.state), handover->why);
+	handover_keep_state(life, before);
+}
+
+static void apply(struct lifecycle *life, const struct transition_move *move,
+		  const struct transition_facts *facts)
+{
+	struct handover *handover = &life->journal.handover;
+	enum transition_state state = handover->transition.state;
+	enum handover_state before = handover->state;
+	struct transition_policy policy = transition_policy_of(life);
+
+	transition_apply(handover, move, facts, &policy);
+	life->want_write = true;
+	if (handover->transition.state != state) {
+		*handover->transition.work_id = '\0';
+		handover->state_unix_ms = life->now_unix_ms;
+		transition_enters(life);
+		log_state(life, before);
+		if (handover->transition.state == TRANSITION_SEEDING)
+			handover->prepared_unix_ms = life->now_unix_ms;
+		if (handover->state == HANDOVER_DONE) /* those that were used are on record */
+			return_ids(life);
+		else if (!transition_is_on(life))
+			keep_ids(life);
+	}
+	act(life, move);
+}
+
+/* ---- the owner ---- */
+
+/* Done until it is true, and nothing is written for it. */
+static bool is_unwritten(enum transition_act act)
+{
+	return act == ACT_END || act == ACT_RESTART;
+}
+
+static void pursue_owner(struct lifecycle *life)
+{
+	struct transition_policy policy = transition_policy_of(life);
+	struct transition_here here;
+	struct transition_facts facts;
+	struct transition_move move;
+
+	transition_know(life, &here, &facts);
+	if (transition_owner(&life->journal.handover, &facts, &policy, &move)) {
+		if (!is_unwritten(move.act))
+			apply(life, &move, &facts);
+		else if (move.act == ACT_END)
+			end_job(life, move.why);
+		else
+			request_replay(life);
+	}
+	free(here.clean);
+}
+
+/* ---- the one that has taken it ---- */
+
+static void pursue_taken(struct lifecycle *life)
+{
+	static const struct transition_move done = {.state = TRANSITION_DONE,
+						    .why = "the job runs here, behind the cut"};
+	const struct launch *launch = journal_launch(&life->journal);
+	struct transition_policy policy = transition_policy_of(life);
+	struct gate_order finish = transition_candidate_order(&life->journal.handover, &policy);
+	struct transition_here here;
+	struct transition_facts facts;
+
+	transition_know(life, &here, &facts);
+	/* MUT: the cut is forgotten although the gates have not finished */
+	if (life->transition.finish_id < 0 && gate_has_taken(&here.gate, &finish))
+		life->transition.finish_id =
+			here.gate.snapshot_count ? here.gate.snapshots[0].checkpoint_id : 0;
+	if (life->phase == PHASE_FINISHED ||
+	    (facts.runs && launch &&
+	     transition_is_done(&life->journal.handover, &here.gate, launch->proven_unix_ms != 0,
+				life->transition.finish_id)))
+		apply(life, &done, &facts);
+	/* another version may be the cure */
+	else if (handover_is_idle(life) && handover_stands_still(life))
+		handover_consider_offer(life);
+	free(here.clean);
+}
+
+void transition_pursue(struct lifecycle *life)
+{
+	bool durable = !life->want_write && life->requested == life->acknowledged;
+
+	/* MUT: a move follows one that is not on record yet */
+	if (!durable || life->journal_broken)
+		return;
+	if (transition_state_of(life) == TRANSITION_TAKEN)
+		pursue_taken(life);
+	else
+		pursue_owner(life);
+}
+
+/* ---- what the rest of the life cycle asks ---- */
+
+static bool waits_for_replay(const struct lifecycle *life)
+{
+	const struct transition *transition = &life->journal.handover.transition;
+	cleanup_free char *token = NULL;
+
+	if (!transition->opened || !transition->replay.path || transition->replayed)
+		return false;
+	token = transition_replay_token(transition);
+	return !xstris(life->journal.intent.restore.token, token);
+}
+
+static bool may_not_start(const struct lifecycle *life)
+{
+	if (!transition_is_on(life))
+		return false;
+	/* MUT: a job that has ended for the candidate is started again */
+	if (life->transition.gives_up)
+		return true;
+	if (transition_state_of(life) == TRANSITION_ENDING)
+		return transition_work_of(life) == WORK_DONE;
+	return transition_state_of(life) == TRANSITION_ABORTING && waits_for_replay(life);
+}
+
+bool transition_rests(struct lifecycle *life)
+{
+	if (!may_not_start(life) || life->step == STEP_SETTLING)
+		return false;
+	life->retry_ms = 0;
+	if (life->phase != PHASE_HOLDING || life->cause != CAUSE_TRANSITION_DECIDES)
+		enter_because(life, PHASE_HOLDING, CAUSE_TRANSITION_DECIDES,
+			      "hand-over %s decides what follows: %s", life->journal.handover.id,
+			      life->journal.handover.why ? life->journal.handover.why : "");
+	return true;
+}
+
+bool transition_defers(const struct lifecycle *life)
+{
+	const struct transition *transition = &life->journal.handover.transition;
+	enum transition_state state = transition_state_of(life);
+	bool stops = life->journal.intent.state != DESIRED_RUNNING ||
+		     journal_restart_wanted(&life->journal);
+
+	if (!transition_is_on(life) || state == TRANSITION_TAKEN)
+		return false;
+	/* its output is open, and it runs on */
+	if (state == TRANSITION_ABORTING)
+		return !transition->opened || (transition->replay.path && !transition->replayed);
+	/* MUT: a person's stop comes before the transition has ended */
+	return stops || state == TRANSITION_SEEDING || state >= TRANSITION_ARMING;
+}
+
+bool transition_saves_not(const struct lifecycle *life)
+{
+	enum transition_state state = transition_state_of(life);
+
+	return state >= TRANSITION_ARMING && state <= TRANSITION_TAKEN;
+}
+
+void transition_observed(struct lifecycle *life, const struct event *event)
+{
+	const struct transition *transition = &life->journal.handover.transition;
+	const struct facts *facts = event->observed.facts;
+	const struct candidate *found;
+
+	if (transition_state_of(life) != TRANSITION_ABORTING || !transition->replay.path ||
+	    event->observed.decision->cause != CAUSE_REQUESTED_SNAPSHOT_UNUSABLE)
+		return;
+	found = facts_find(facts, transition->replay.path);
+	/* not one that may only be unreadable */
+	if (found ? found->integrity == INTEGRITY_DAMAGED ||
+			    found->integrity == INTEGRITY_INCOMPLETE
+		  : facts->sources[SOURCE_REQUEST].state != SOURCE_UNREADABLE)
+		xstrset(&life->transition.missing, transition->replay.path);
+}
+
+void transition_stop_failed(struct lifecycle *life)
+{
+	life->transition.failures++;
+}
+
+bool transition_promote(struct lifecycle *life, int64_t at_unix_ms)
+{
+	struct transition *transition = &life->journal.handover.transition;
+	enum transition_state state = transition_state_of(life);
+
+	if (!transition_is_on(life) || state > TRANSITION_SHADOW)
+		return false;
+	transition->promoted = true;
+	transition->at_unix_ms = at_unix_ms;
+	life->want_write = true;
+	return true;
+}
+
+bool transition_abort(struct lifecycle *life)
+{
+	struct transition *transition = &life->journal.handover.transition;
+	enum transition_state state = transition_state_of(life);
+
+	if (!transition_is_on(life) || state >= TRANSITION_GRANTED)
+		return false;
+	transition->aborted = true;
+	life->want_write = true;
+	return true;
+}
+
+/* Nothing of the candidate's is needed before the cut is in force, or once nothing is owed. */
+static bool is_dispensable(const struct lifecycle *life)
+{
+	const struct transition *transition = &life->journal.handover.transition;
+
+	if (transition_state_of(life) == TRANSITION_ABORTING)
+		return transition->opened && (!transition->replay.path || transition->replayed);
+	return !transition_is_cut(transition_state_of(life));
+}
+
+bool transition_stays(struct lifecycle *life)
+{
+	struct handover *handover = &life->journal.handover;
+
+	if (!transition_is_on(life) || transition_state_of(life) == TRANSITION_TAKEN)
+		return false;
+	/* its result may be all that was missing */
+	if (transition_state_of(life) == TRANSITION_ENDING)
+		pursue_owner(life);
+	if (life->handover.giving)
+		return true;
+	/* MUT: a hand-over whose cut is in force is over when its owner's pod ends */
+	if (!is_dispensable(life))
+		return true;
+	keep_ids(life);
+	handover->transition.state = TRANSITION_NONE;
+	return false;
 }

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "core/journal/journal_adopt.h"
 #include "core/resolve/resolve_internal.h"
 
 #define WAYS_OUT                                                                                   \
@@ -176,11 +177,12 @@ bool undated_request_holds(struct inquiry *in)
 
 /* ---- a journal with too few launches ---- */
 
-/* Made by a launch of which the journal has only the job id left; or not made by this application
+/* Made by a launch of which the journal has only the job id left; or by a job that runs beside this one; or not made by this application
  * but known, because a launch was started from it or because it was recorded. */
 static bool is_known(const struct journal *journal, const struct snapshot *snapshot)
 {
-	if (journal_is_former_job(journal, snapshot->job_id))
+	if (journal_is_former_job(journal, snapshot->job_id) ||
+	    journal_is_candidates(journal, snapshot->job_id))
 		return true;
 	for (size_t i = 0; i < journal->launch_count; i++)
 		if (snapshot_same_path(journal->launches[i].restore_path, snapshot->path))

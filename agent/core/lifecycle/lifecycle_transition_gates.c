@@ -1,0 +1,90 @@
+/* The gates of the job here (core/handover/gate.h): what they are told, and what they report. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/lifecycle/lifecycle_handover_internal.h"
+
+void on_gate(struct lifecycle *life, const struct event *event)
+{
+	const struct launch *launch = journal_launch(&life->journal);
+
+	if (!launch || !event->gate.launch_id || strcmp(launch->job_id, event->gate.launch_id) != 0)
+		return;
+	xstrset(&life->gate.transition, event->gate.transition);
+	memcpy(life->gate.launch_id, launch->job_id, JOB_ID_BYTES);
+	life->gate.ended = event->gate.ended;
+	life->gate.report = event->gate.report;
+}
+
+/* ---- orders ---- */
+
+static bool has_gates(const struct lifecycle *life)
+{
+	const struct handover_config *config = &life->config->handover;
+
+	return config->mode == HANDOVER_BLUE_GREEN &&
+	       config->blue_green.policy.gate == TRANSITION_GATE_DREY && !config->shadow;
+}
+
+static struct gate_order order_of(const struct lifecycle *life)
+{
+	const struct handover *handover = &life->journal.handover;
+	struct transition_policy policy = transition_policy_of(life);
+
+	/* MUT: an order of a transition that is over has the number of its last one */
+	if (!transition_is_on(life))
+		return transition_rest_order(handover);
+	if (transition_state_of(life) == TRANSITION_TAKEN)
+		return transition_candidate_order(handover, &policy);
+	return transition_owner_order(handover, &policy);
+}
+
+/* Flink restarts a task that it cannot reach, even one that just ends. */
+static bool is_stopping(const struct lifecycle *life)
+{
+	return life->step != STEP_NONE && life->journal.operation.kind == OPERATION_STOP;
+}
+
+/* What a job that runs, or is about to, goes by is durable: another agent goes on from there. */
+static bool may_tell(const struct lifecycle *life)
+{
+	bool durable = !life->want_write && life->requested == life->acknowledged;
+
+	/* MUT: an order is written for a job that is being stopped */
+	if (is_stopping(life))
+		return false;
+	/* MUT: an order is given before it is on record */
+	if (!durable)
+		return false;
+	return !life->fenced && !life->foreign && !life->handover.giving && !life->terminating &&
+	       (life->launch_step == LAUNCH_STARTING || life->launch_step == LAUNCH_LIVE);
+}
+
+static bool is_told(const struct lifecycle *life, const char *job_id, const char *transition,
+		    const struct gate_order *order)
+{
+	const struct gate_order *told = &life->gate.order;
+
+	return !strcmp(life->gate.told_id, job_id) && xstrsame(life->gate.told, transition) &&
+	       told->number == order->number && told->word == order->word &&
+	       told->toggle_unix_ms == order->toggle_unix_ms;
+}
+
+void transition_tell_gates(struct lifecycle *life)
+{
+	const char *transition = transition_is_on(life) ? life->journal.handover.id : NULL;
+	const struct launch *launch = journal_launch(&life->journal);
+	struct gate_order order = order_of(life);
+	struct effect *effect;
+
+	if (!has_gates(life) || !may_tell(life) || !launch ||
+	    is_told(life, launch->job_id, transition, &order))
+		return;
+	xstrset(&life->gate.told, transition);
+	memcpy(life->gate.told_id, launch->job_id, JOB_ID_BYTES);
+	life->gate.order = order;
+	effect = emit(life, EFFECT_GATE);
+	memcpy(effect->id, launch->job_id, JOB_ID_BYTES);
+	effect->text = xstrdup(transition);
+	effect->order = order;
+}
