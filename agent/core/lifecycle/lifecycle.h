@@ -580,6 +580,9 @@ enum role lifecycle_role(const struct lifecycle *life);
 /* It has taken the job, which does not run yet: not ready, however it looks. */
 bool lifecycle_is_unready(const struct lifecycle *life);
 
+/* A transition is being given up: does a Flink lead on the other side (EVENT_CANDIDATE)? */
+bool lifecycle_asks_for_lock(const struct lifecycle *life);
+
 /* The running job, with the parallelism that Flink has accepted: "it needs 8 slots, and there are 4 (2 TaskManagers)"; NULL: there
  * are enough, or it is not known. The caller frees. */
 char *lifecycle_slots_short(const struct lifecycle *life);

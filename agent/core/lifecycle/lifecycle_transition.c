@@ -357,6 +357,11 @@ bool transition_saves_not(const struct lifecycle *life)
 	return state >= TRANSITION_ARMING && state <= TRANSITION_TAKEN;
 }
 
+bool lifecycle_asks_for_lock(const struct lifecycle *life)
+{
+	return transition_state_of(life) == TRANSITION_ABORTING;
+}
+
 void transition_observed(struct lifecycle *life, const struct event *event)
 {
 	const struct transition *transition = &life->journal.handover.transition;

@@ -11,8 +11,10 @@
 #include "core/report/status_handover.h"
 #include "kube/configmap_watch.h"
 #include "kube/kube_lane.h"
+#include "run/config/setup_side.h"
 #include "run/driver_internal.h"
 #include "run/handover/candidate_map.h"
+#include "run/handover/lock_read.h"
 #include "run/handover/standing.h"
 #include "run/handover/wanted.h"
 #include "run/part.h"
@@ -41,6 +43,7 @@ struct handover_part {
 	struct loop_timer *timer;
 	struct candidate_reading reading; /* the lane's */
 	struct wanted_known wanted;       /* the lane's */
+	struct ha_unchanged lock;         /* of the other side; the lane's */
 	char seen_uid[128];               /* the candidate of the last look, the lane's */
 	int64_t seen_beat;
 	bool looking, again;
@@ -55,7 +58,9 @@ struct look_job {
 	struct handover_part *part;
 	struct candidate_record records[PLACES];
 	bool present[PLACES];
-	enum wanted wanted;    /* the template of the candidate */
+	enum wanted wanted; /* the template of the candidate */
+	const char *other;  /* cluster id of the other side, if its lock is to be read; borrowed */
+	bool lock_is_free;
 	struct configmap news; /* what the watch has seen */
 	bool has_news;
 	int result;
@@ -139,6 +144,15 @@ static enum wanted wanted_now(struct handover_part *part, const struct candidate
 	return known->wanted;
 }
 
+/* May a job of a candidate that says nothing still run? In every doubt it may. */
+static void read_lock(struct look_job *job)
+{
+	struct handover_part *part = job->part;
+	cleanup_free char *why = NULL;
+
+	job->lock_is_free = lock_read(part->kube.kube, job->other, &part->lock, &why) == LOCK_FREE;
+}
+
 static void look_work(void *arg)
 {
 	struct look_job *job = arg;
@@ -151,6 +165,8 @@ static void look_work(void *arg)
 	    candidate->state != CANDIDATE_WITHDRAWN &&
 	    !xstris(candidate->uid, setup->life.handover.me.uid))
 		job->wanted = wanted_now(part, candidate);
+	if (job->other)
+		read_lock(job);
 }
 
 static void tell_seen(struct handover_part *part, const struct look_job *job,
@@ -158,7 +174,9 @@ static void tell_seen(struct handover_part *part, const struct look_job *job,
 {
 	const struct candidate_record *record = &job->records[place];
 	struct event event = {.type = EVENT_CANDIDATE,
-			      .candidate = {.place = place, .present = job->present[place]}};
+			      .candidate = {.place = place,
+					    .present = job->present[place],
+					    .lock_is_free = job->lock_is_free}};
 
 	if (job->present[place]) {
 		event.candidate.party = (struct party){.pod = record->pod,
@@ -249,6 +267,8 @@ static void look(struct handover_part *part)
 	job->has_news = part->watched &&
 			configmap_watch_take(part->watch, part->driver->setup->handover.candidate,
 					     &job->news);
+	if (lifecycle_asks_for_lock(&part->driver->life))
+		job->other = setup_cluster_id(part->driver->setup, side_other(part->driver->side));
 	part->looking = true;
 	lane_submit(part->kube.lane, look_work, looked, job);
 }
@@ -336,6 +356,7 @@ static void handover_close(struct driver *driver)
 	driver->handover = NULL;
 	if (!kube_lane_close(&part->kube, PATIENCE_MS))
 		return;
+	ha_unchanged_release(&part->lock);
 	candidate_reading_release(&part->reading);
 	candidate_release(&part->candidate);
 	free(part->wanted.template);
