@@ -52,6 +52,49 @@ static void print_times(FILE *out, const struct json *handover)
 	fputc('\n', out);
 }
 
+static void print_time(FILE *out, const char *name, const struct json *transition,
+		       const char *member)
+{
+	char text[CLOCK_TEXT_BYTES];
+	int64_t unix_ms = json_i64_or(transition, member, 0);
+
+	if (!unix_ms)
+		return;
+	row(out, name);
+	fprintf(out, "%s\n", clock_rfc3339(unix_ms, text));
+}
+
+/* Both versions run for a while. */
+static void print_transition(FILE *out, const struct json *transition)
+{
+	int64_t above = json_i64_or(transition, "above", 0);
+	int64_t below = json_i64_or(transition, "below", 0);
+
+	if (json_kind(transition) != JSON_OBJECT)
+		return;
+	row(out, "transition");
+	text_print(json_str(transition, "state"), out);
+	print_text(out, ", waits for: ", json_str(transition, "waitsFor"));
+	fputc('\n', out);
+	print_time(out, "cut", transition, "cutUnixMs");
+	print_time(out, "watermark", transition, "watermarkUnixMs");
+	if (json_kind(json_get(transition, "behindMs")) == JSON_NUMBER) {
+		row(out, "next version");
+		text_print(json_str(transition, "candidateState"), out);
+		fprintf(out, ", %" PRId64 " ms of event time behind\n",
+			json_i64_or(transition, "behindMs", 0));
+	}
+	if (above || below) {
+		row(out, "written twice");
+		fprintf(out, "%" PRId64 " records\n", above + below);
+	}
+	if (json_str(transition, "replay")) {
+		row(out, "starts again");
+		text_print(json_str(transition, "replay"), out);
+		fputs(": what was written since then is written twice\n", out);
+	}
+}
+
 /* It stays until a person has seen it, also while the version is offered the job again. */
 static void print_returned(FILE *out, const struct json *handover)
 {
@@ -113,6 +156,7 @@ static void print_handover(FILE *out, const struct json *status)
 		print_party(out, "from", json_get(handover, "from"));
 		print_party(out, "to", json_get(handover, "to"));
 		print_times(out, handover);
+		print_transition(out, json_get(handover, "transition"));
 		if (json_str(handover, "savepoint")) {
 			row(out, "savepoint");
 			text_print(json_str(handover, "savepoint"), out);
@@ -155,8 +199,9 @@ static int handover_run(const struct cli *cli)
 		return status;
 	status = client_status(&client);
 	if (status == CLI_OK && !json_get(client.status, "role")) {
-		status = cli_fail(cli, CLI_USAGE,
-				  "hand-overs are off: set handover.mode to surge to use them");
+		status = cli_fail(
+			cli, CLI_USAGE,
+			"hand-overs are off: set handover.mode to surge or blueGreen to use them");
 	} else if (status == CLI_OK) {
 		status = status_of(client.status);
 		if (cli_has(cli, "json"))

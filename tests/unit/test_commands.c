@@ -261,6 +261,28 @@ TEST(status_of_the_owner_says_that_the_job_was_returned)
 	end(&drey);
 }
 
+TEST(a_transition_is_shown_with_what_it_waits_for)
+{
+	static const char *const documents[] = {
+		DOC("Running", "running",
+		    HANDOVER("owner", "offered",
+			     ",\"transition\":{\"state\":\"crossing\",\"waitsFor\":\"the gates\","
+			     "\"cutUnixMs\":1700000000000,\"candidateState\":\"shadowing\","
+			     "\"watermarkUnixMs\":1699999990000,\"behindMs\":1500,\"above\":2,"
+			     "\"below\":1,\"replay\":null}")),
+		NULL};
+	struct pretender drey;
+
+	begin(&drey, documents);
+	CHECK_INT(run(&drey, WORDS("handover")), ==, CLI_FAILED);
+	CHECK_HAS(out_text, "transition     crossing, waits for: the gates\n");
+	CHECK_HAS(out_text, "cut            2023-11-14T22:13:20");
+	CHECK_HAS(out_text, "next version   shadowing, 1500 ms of event time behind\n");
+	CHECK_HAS(out_text, "written twice  3 records\n");
+	CHECK(!strstr(out_text, "starts again"));
+	end(&drey);
+}
+
 #define SCALE(members)        ",\"scale\":[{\"kind\":\"Deployment\",\"name\":\"tm\"," members "}]"
 #define SCALED(name, members) "{\"kind\":\"StatefulSet\",\"name\":\"" name "\"," members "}"
 

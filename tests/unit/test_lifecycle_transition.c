@@ -1,5 +1,4 @@
 /* The owner in a transition: both versions run, the cut, the stop, and the grant. */
-#include "core/lifecycle/lifecycle_internal.h"
 #include "transition_life.h"
 
 /* ---- offered */

@@ -1,5 +1,4 @@
 /* The owner in a transition that is given up, and what an agent, a pod or a person may do in it. */
-#include "core/lifecycle/lifecycle_internal.h"
 #include "transition_life.h"
 
 /* ---- given up before the cut */

@@ -296,6 +296,7 @@ RIG_TEST(the_state_of_a_hand_over_is_one_of_all)
 {
 	hands_over(rig, HANDOVER_STOPPING);
 	rig->life.journal.handover.deadline_unix_ms = NOW + 300000;
+	CHECK(!strstr(text(rig), "\ndrey_transition"));
 	CHECK_SAMPLE(rig, "drey_handover_state{state=\"stopping\"} 1");
 	CHECK_SAMPLE(rig, "drey_handover_state{state=\"none\"} 0");
 	CHECK_SAMPLE(rig, "drey_handover_state{state=\"refused\"} 0");
@@ -344,6 +345,23 @@ RIG_TEST(the_ends_of_hand_overs_are_counted_on_record)
 	CHECK_SAMPLE(rig, "drey_handovers_total{result=\"none\"} 3");
 	CHECK_SAMPLE(rig, "drey_handover_tries 1");
 	CHECK_SAMPLE(rig, "drey_handover_returned 1");
+}
+
+RIG_TEST(the_state_of_a_transition_is_one_of_all)
+{
+	struct transition *transition = &rig->life.journal.handover.transition;
+
+	hands_over(rig, HANDOVER_OFFERED);
+	rig->config.handover.mode = HANDOVER_BLUE_GREEN;
+	CHECK_SAMPLE(rig, "drey_transition_state{state=\"none\"} 1");
+	CHECK(!strstr(text(rig), "\ndrey_transition_doubled_records"));
+	xstrset(&transition->id, "h2-00000001");
+	transition->state = TRANSITION_CROSSING;
+	transition->above = 3;
+	transition->below = 4;
+	CHECK_SAMPLE(rig, "drey_transition_state{state=\"crossing\"} 1");
+	CHECK_SAMPLE(rig, "drey_transition_state{state=\"none\"} 0");
+	CHECK_SAMPLE(rig, "drey_transition_doubled_records 7");
 }
 
 RIG_TEST(a_pod_that_is_not_the_owner_tells_only_of_itself)

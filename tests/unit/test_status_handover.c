@@ -1,7 +1,8 @@
 /* What the status document has of a hand-over: of the owner, and of another pod. */
 #include "core/report/status_handover.h"
 
-#include "handover_life.h"
+#include "core/report/status_transition.h"
+#include "transition_life.h"
 
 static const struct json *handover_in(const struct json *doc)
 {
@@ -81,4 +82,66 @@ TEST(another_pod_tells_what_it_has_read_and_of_itself)
 	CHECK_STR(json_str(json_get(doc, "owner"), "pod"), "old");
 	CHECK_STR(json_str(json_get(doc, "candidate"), "state"), "Prepared");
 	CHECK_STR(json_str(json_get(doc, "candidate"), "side"), "green");
+}
+
+LIFE_TEST_FROM(offered_begin, a_hand_over_of_another_kind_has_no_transition)
+{
+	cleanup_json struct json *doc = json_object();
+
+	status_add_handover(doc, &l->life, NULL, NULL);
+	CHECK_INT(json_kind(json_get(handover_in(doc), "transition")), ==, JSON_NULL);
+	CHECK(json_get(handover_in(doc), "transition") != NULL);
+}
+
+LIFE_TEST_FROM(t_crossing_begin, the_owner_tells_of_both_jobs_in_a_transition)
+{
+	cleanup_json struct json *doc = json_object();
+	struct gate_report report = green(l, T0 + 4000);
+	const struct json *transition;
+
+	shadows(l, SHADOW_RUNNING, &report);
+	t_here(l, T0 + 9000, 3);
+	status_add_handover(doc, &l->life, NULL, NULL);
+	transition = json_get(handover_in(doc), "transition");
+	CHECK_STR(json_str(transition, "state"), "crossing");
+	CHECK_HAS(json_str(transition, "waitsFor"), "behind the cut, for blueGreen.settle");
+	CHECK_STR(json_str(transition, "seed"), SAVEPOINT_1);
+	CHECK_INT(json_i64_or(transition, "cutUnixMs", 0), ==, T0 + 6000 + LEAD_MS);
+	CHECK_STR(json_str(transition, "candidateState"), "shadowing");
+	CHECK_INT(json_i64_or(transition, "watermarkUnixMs", 0), ==, T0 + 9000);
+	CHECK_INT(json_i64_or(transition, "candidateWatermarkUnixMs", 0), ==, T0 + 4000);
+	CHECK_INT(json_i64_or(transition, "behindMs", 0), ==, 5000);
+	CHECK_INT(json_i64_or(transition, "withheld", 0), ==, 3);
+	CHECK_STR(json_str(transition, "replay"), NULL);
+}
+
+LIFE_TEST_FROM(t_offered_begin, what_is_not_known_of_a_transition_is_null)
+{
+	cleanup_json struct json *doc = json_object();
+	const struct json *transition;
+
+	status_add_handover(doc, &l->life, NULL, NULL);
+	transition = json_get(handover_in(doc), "transition");
+	CHECK_STR(json_str(transition, "state"), "offered");
+	CHECK_INT(json_kind(json_get(transition, "behindMs")), ==, JSON_NULL);
+	CHECK_INT(json_kind(json_get(transition, "candidateState")), ==, JSON_NULL);
+	CHECK_INT(json_kind(json_get(transition, "cutUnixMs")), ==, JSON_NULL);
+}
+
+TEST(each_state_of_a_transition_says_what_it_waits_for)
+{
+	struct handover handover = {.id = (char *)"h1", .transition = {.id = (char *)"h1"}};
+
+	for (int i = TRANSITION_OFFERED; i < TRANSITION_STATES; i++) {
+		const char *waits;
+
+		handover.transition.state = (enum transition_state)i;
+		handover.state = transition_outside(handover.transition.state);
+		waits = status_transition_waits(&handover, true);
+		CHECK((waits != NULL) == (i != TRANSITION_DONE && i != TRANSITION_REFUSED));
+	}
+	handover.transition.state = TRANSITION_SHADOW;
+	handover.state = HANDOVER_OFFERED;
+	CHECK_HAS(status_transition_waits(&handover, true), "drey promote");
+	CHECK(!strstr(status_transition_waits(&handover, false), "drey promote"));
 }

@@ -1,6 +1,7 @@
 #include "core/report/status_handover.h"
 
 #include "core/record.h"
+#include "core/report/status_transition.h"
 
 #define MEMBERS                                                                                    \
 	"id mode state from to savepoint slots tries forced startedUnixMs stateUnixMs "            \
@@ -40,6 +41,8 @@ void status_add_handover(struct json *doc, const struct lifecycle *life,
 	json_add_str(doc, "role", role_name(role));
 	record_add(doc, "owner", &party_table, owner, NULL);
 	record_add(doc, "handover", &handover_table, handover, MEMBERS);
+	if (handover && handover->id)
+		status_add_transition((struct json *)json_get(doc, "handover"), handover, life);
 	if (standby)
 		add_candidate(doc, &standby->record, standby->verdict.side);
 	else

@@ -59,6 +59,27 @@ static void add_ends(struct buf *text, const struct handover *handover)
 				    handover_state_name(ends[i].state), ends[i].count);
 }
 
+/* Both versions run for a while. */
+static void add_transition(const struct lifecycle *life, struct buf *text)
+{
+	const struct handover *handover = &life->journal.handover;
+	const struct transition *transition = &handover->transition;
+	enum transition_state state = transition_of(handover);
+	bool blue_green = life->config->handover.mode == HANDOVER_BLUE_GREEN;
+	bool some = blue_green && state != TRANSITION_NONE;
+
+	exposition_family(text, "drey_transition_state", "gauge",
+			  "1 for the state of the last blue/green transition, 0 for the others.");
+	for (int i = 0; i < TRANSITION_STATES && blue_green; i++)
+		exposition_labelled(text, "drey_transition_state", "state",
+				    transition_state_name((enum transition_state)i),
+				    (int)state == i);
+	exposition_known(
+		text, "drey_transition_doubled_records",
+		"Records that both versions have written, as their gates have counted them.", some,
+		transition->above + transition->below);
+}
+
 void metrics_handover(const struct lifecycle *life, struct buf *text)
 {
 	/* without hand-overs the journal has none, and the families have no samples */
@@ -86,4 +107,5 @@ void metrics_handover(const struct lifecycle *life, struct buf *text)
 		"Hand-overs since the application was created, by the state in which they ended.");
 	if (on)
 		add_ends(text, handover);
+	add_transition(life, text);
 }
