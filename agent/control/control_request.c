@@ -12,13 +12,15 @@ static const char *const names[COMMAND_COUNT] = {
 	[COMMAND_RESUME] = "resume",         [COMMAND_CANCEL] = "cancel",
 	[COMMAND_RESTART] = "restart",       [COMMAND_DO_NOT_RESTART] = "do-not-restart",
 	[COMMAND_CHECKPOINT] = "checkpoint", [COMMAND_RESCALE] = "rescale",
+	[COMMAND_PROMOTE] = "promote",       [COMMAND_ABORT] = "abort",
 };
 
 /* The members that each command takes in addition to "command". */
 static const char *const members[COMMAND_COUNT] = {
-	[COMMAND_SAVEPOINT] = "nonce",       [COMMAND_RESUME] = "restore",
-	[COMMAND_RESTART] = "nonce",         [COMMAND_DO_NOT_RESTART] = "on",
-	[COMMAND_CHECKPOINT] = "nonce full", [COMMAND_RESCALE] = "nonce parallelism",
+	[COMMAND_SAVEPOINT] = "nonce",        [COMMAND_RESUME] = "restore",
+	[COMMAND_RESTART] = "nonce",          [COMMAND_DO_NOT_RESTART] = "on",
+	[COMMAND_CHECKPOINT] = "nonce full",  [COMMAND_RESCALE] = "nonce parallelism",
+	[COMMAND_PROMOTE] = "nonce atUnixMs", [COMMAND_ABORT] = "nonce",
 };
 
 const char *control_command_name(enum control_command command)
@@ -68,6 +70,8 @@ struct json *control_request_encode(const struct control_request *request)
 		json_add_bool(doc, "full", true);
 	if (request->command == COMMAND_RESCALE)
 		encode_parallelism(&request->parallelism, doc);
+	if (request->at_unix_ms)
+		json_add_i64(doc, "atUnixMs", request->at_unix_ms);
 	if (request->restore.kind == RESTORE_NONE)
 		return doc;
 	restore = json_add_object(doc, "restore");
@@ -245,14 +249,29 @@ static int decode_application(const struct json *doc, char **ret_application, st
 	return has < 0 ? -1 : 0;
 }
 
+static int decode_promote(const struct json *doc, struct control_request *request, struct err *err)
+{
+	int64_t *at_unix_ms = &request->at_unix_ms;
+
+	if (json_get(doc, "atUnixMs") && json_need_i64(doc, "atUnixMs", at_unix_ms, err) < 0)
+		return -1;
+	if (*at_unix_ms < 0 || *at_unix_ms > GATE_MAX_TIME_MS)
+		return err_set(err, ERR_FORMAT, 0, "'atUnixMs' must be 0 to %lld, not %lld",
+			       (long long)GATE_MAX_TIME_MS, (long long)*at_unix_ms);
+	return decode_nonce(doc, "nonce", &request->nonce, err);
+}
+
 static int decode_members(const struct json *doc, struct control_request *request, struct err *err)
 {
 	const struct json *restore;
 	int has_restore;
 
 	switch (request->command) {
+	case COMMAND_PROMOTE:
+		return decode_promote(doc, request, err);
 	case COMMAND_SAVEPOINT:
 	case COMMAND_RESTART:
+	case COMMAND_ABORT:
 		return decode_nonce(doc, "nonce", &request->nonce, err);
 	case COMMAND_CHECKPOINT:
 		if (json_opt_bool(doc, "full", &request->full, err) < 0)
@@ -349,6 +368,15 @@ void control_request_event(const struct control_request *request, struct event *
 	case COMMAND_RESCALE:
 		event.control.fields = CONTROL_PARALLELISM;
 		intent->parallelism = request->parallelism;
+		break;
+	case COMMAND_PROMOTE:
+		event.control.fields = CONTROL_PROMOTE;
+		event.control.promote_nonce = request->nonce;
+		event.control.promote_at_unix_ms = request->at_unix_ms;
+		break;
+	case COMMAND_ABORT:
+		event.control.fields = CONTROL_ABORT;
+		event.control.abort_nonce = request->nonce;
 		break;
 	case COMMAND_STATUS:
 	case COMMAND_TRACE:

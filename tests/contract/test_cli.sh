@@ -9,7 +9,7 @@ set -uo pipefail
 # shellcheck source=tests/contract/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 contract_begin
-COMMANDS='run resolve check status history explain savepoint checkpoint suspend resume restart rescale cancel do-not-restart snapshots verify inspect handover join gc migrate completion version'
+COMMANDS='run resolve check status history explain savepoint checkpoint suspend resume restart rescale cancel do-not-restart snapshots verify inspect handover promote abort join gc migrate completion version'
 
 # Run drey; its status is in $status, its output in $dir/out and $dir/err.
 drey() {
@@ -111,7 +111,7 @@ cat >"$dir/drey.yaml" <<-YAML
 	  command: [java]
 YAML
 mkdir "$dir/state"
-for command in status savepoint checkpoint suspend resume restart 'rescale --reset' cancel 'do-not-restart on'; do
+for command in status savepoint checkpoint suspend resume restart 'rescale --reset' cancel 'do-not-restart on' promote abort; do
 	# shellcheck disable=SC2086 # the words are meant
 	drey $command --config "$dir/drey.yaml"
 	refused "drey $command: no drey runs, and what to do" 5 "no drey is running for $dir/state" 'drey run --config FILE'

@@ -497,6 +497,37 @@ TEST(a_parallelism_that_no_job_can_have_is_refused)
 	CHECK_HAS(decode_error("{\"command\":\"rescale\",\"nonce\":\"n\"}"), "'parallelism'");
 }
 
+TEST(wishes_for_a_transition_are_events_of_their_own)
+{
+	struct control_request promote = {
+		.command = COMMAND_PROMOTE, .nonce = (char *)"p1", .at_unix_ms = 1700000000000};
+	struct control_request abort = {.command = COMMAND_ABORT, .nonce = (char *)"a1"};
+	cleanup_json struct json *first = control_request_encode(&promote);
+	cleanup_json struct json *second = control_request_encode(&abort);
+	struct control_request back;
+	struct event event;
+
+	CHECK_INT(control_request_decode(first, &back, NULL), ==, 0);
+	control_request_event(&back, &event);
+	CHECK_INT(event.control.fields, ==, CONTROL_PROMOTE);
+	CHECK_STR(event.control.promote_nonce, "p1");
+	CHECK_INT(event.control.promote_at_unix_ms, ==, 1700000000000);
+	control_request_release(&back);
+	CHECK_INT(control_request_decode(second, &back, NULL), ==, 0);
+	control_request_event(&back, &event);
+	CHECK_INT(event.control.fields, ==, CONTROL_ABORT);
+	CHECK_STR(event.control.abort_nonce, "a1");
+	control_request_release(&back);
+	CHECK_HAS(decode_error("{\"command\":\"promote\"}"), "'nonce'");
+	CHECK_HAS(decode_error("{\"command\":\"promote\",\"nonce\":\"n\",\"atUnixMs\":-1}"),
+		  "'atUnixMs' must be 0 to");
+	CHECK_HAS(decode_error("{\"command\":\"promote\",\"nonce\":\"n\","
+			       "\"atUnixMs\":9007199254740991}"),
+		  "'atUnixMs' must be 0 to");
+	CHECK_HAS(decode_error("{\"command\":\"abort\",\"nonce\":\"n\",\"atUnixMs\":1}"),
+		  "unknown member 'atUnixMs'");
+}
+
 TEST(half_understood_requests_are_refused)
 {
 	CHECK_STR(decode_error("{\"command\":\"status\"}"), "(accepted)");

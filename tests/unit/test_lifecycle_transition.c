@@ -171,14 +171,23 @@ LIFE_TEST_FROM(t_shadow_begin, the_cut_waits_until_what_was_seen_at_the_seed_is_
 	CHECK_TRANSITION(l, TRANSITION_ARMING);
 }
 
+static void promoted(struct life *l, int64_t at_unix_ms)
+{
+	struct event e = {.type = EVENT_CONTROL,
+			  .control = {.fields = CONTROL_PROMOTE,
+				      .promote_nonce = "p1",
+				      .promote_at_unix_ms = at_unix_ms}};
+
+	step(l, &e);
+}
+
 LIFE_TEST_FROM(t_shadow_begin, where_it_is_manual_the_cut_waits_for_a_person)
 {
 	l->config.handover.blue_green.policy.manual = true;
 	t_committed(l);
 	t_near(l);
 	CHECK_TRANSITION(l, TRANSITION_SHADOW);
-	CHECK(transition_promote(&l->life, T0 + 900000));
-	t_committed(l);
+	promoted(l, T0 + 900000);
 	CHECK_TRANSITION(l, TRANSITION_ARMING);
 	CHECK_INT(transition_in(l)->toggle_unix_ms, ==, T0 + 900000);
 }

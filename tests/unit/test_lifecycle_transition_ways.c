@@ -1,12 +1,24 @@
 /* The owner in a transition that is given up, and what an agent, a pod or a person may do in it. */
 #include "transition_life.h"
 
+static void wish(struct life *l, bool abort, const char *nonce, int64_t at_unix_ms)
+{
+	struct event e = {.type = EVENT_CONTROL,
+			  .control = {.fields = abort ? CONTROL_ABORT : CONTROL_PROMOTE,
+				      .promote_at_unix_ms = at_unix_ms}};
+
+	if (abort)
+		e.control.abort_nonce = nonce;
+	else
+		e.control.promote_nonce = nonce;
+	step(l, &e);
+}
+
 /* ---- given up before the cut */
 
 LIFE_TEST_FROM(t_shadow_begin, before_the_cut_it_is_over_when_the_candidates_job_has_ended)
 {
-	CHECK(transition_abort(&l->life));
-	viewed(l, job_in(JOB_RUNNING));
+	wish(l, true, "a1", 0);
 	CHECK_TRANSITION(l, TRANSITION_ABORTING);
 	CHECK(transition_in(l)->opened);
 	CHECK_STR(l->life.gate.told, handover_of(l)->id); /* until it is over */
@@ -382,14 +394,42 @@ LIFE_TEST_FROM(t_taken_begin, a_job_that_was_taken_never_goes_back)
 
 /* ---- people */
 
-LIFE_TEST_FROM(gated_begin, without_a_transition_nothing_can_be_promoted_or_aborted)
+LIFE_TEST_FROM(gated_begin, a_wish_without_a_transition_is_not_for_the_next_one)
 {
-	CHECK(!transition_promote(&l->life, 0));
-	CHECK(!transition_abort(&l->life));
+	CHECK_HAS(lifecycle_refuses_promote(&l->life), "no blue/green transition");
+	CHECK_HAS(lifecycle_refuses_abort(&l->life), "no blue/green transition");
+	wish(l, false, "p1", 0);
+	wish(l, true, "a1", 0);
+	CHECK_HAS(l->notes, "promote (p1) is not carried out: no blue/green transition");
+	beats(l, CANDIDATE_PREPARING);
+	beats(l, CANDIDATE_PREPARING);
+	CHECK_TRANSITION(l, TRANSITION_OFFERED);
+	wish(l, false, "p1", 0); /* it is read again */
+	wish(l, true, "a1", 0);
+	CHECK(!transition_in(l)->promoted);
+	CHECK_TRANSITION(l, TRANSITION_OFFERED);
+	wish(l, false, "p2", T0);
+	CHECK(transition_in(l)->promoted);
+	CHECK_INT(transition_in(l)->at_unix_ms, ==, T0);
 }
 
 LIFE_TEST_FROM(t_armed_begin, what_is_past_cannot_be_promoted_any_more)
 {
-	CHECK(!transition_promote(&l->life, 0));
-	CHECK(transition_abort(&l->life));
+	CHECK_HAS(lifecycle_refuses_promote(&l->life), "the cut was chosen already");
+	CHECK_STR(lifecycle_refuses_abort(&l->life), NULL);
+	wish(l, true, "a1", 0);
+	CHECK_TRANSITION(l, TRANSITION_ABORTING);
+	CHECK_HAS(lifecycle_refuses_abort(&l->life), "is being given up already");
+}
+
+LIFE_TEST_FROM(t_armed_begin, a_wish_survives_the_agent)
+{
+	l->hold_writes = true;
+	wish(l, true, "a1", 0);
+	CHECK_TRANSITION(l, TRANSITION_ARMED); /* it is on record first */
+	write_lands(l);
+	restart_agent(l);
+	claims(l, CLAIM_OWN, NULL);
+	CHECK(transition_in(l)->aborted);
+	CHECK(journal_is_consumed(&l->life.journal, "a1"));
 }

@@ -262,8 +262,8 @@ static inline void t_aborting_begin(struct life *l)
 {
 	t_crossing_begin(l);
 	t_here(l, T0 + 8000, 5);
-	transition_abort(&l->life);
-	viewed(l, job_in(JOB_RUNNING));
+	step(l, &(struct event){.type = EVENT_CONTROL,
+				.control = {.fields = CONTROL_ABORT, .abort_nonce = "a0"}});
 	CHECK_TRANSITION(l, TRANSITION_ABORTING);
 }
 

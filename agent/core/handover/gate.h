@@ -34,6 +34,9 @@ bool gate_needs_cut(enum gate_word word);
  * not be held back by both. */
 #define GATE_CEILING_MS INT64_C(3600000)
 
+/* The latest time that an order can have: a JSON number is exact up to there. */
+#define GATE_MAX_TIME_MS ((INT64_C(1) << 53) - 1 - GATE_CEILING_MS)
+
 struct gate_order {
 	/* Raised with each other content: that a gate was open before it was told a cut is no answer to the
 	 * order to open again */

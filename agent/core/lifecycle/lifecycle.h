@@ -54,6 +54,10 @@ enum control_field {
 	CONTROL_STANDING = 1 << 6,
 	CONTROL_CHECKPOINT = 1 << 7,
 	CONTROL_PARALLELISM = 1 << 8,
+	/* of the transition that is under way: the cut may come; it is given up. Each has a nonce, and is carried
+	 * out once */
+	CONTROL_PROMOTE = 1 << 9,
+	CONTROL_ABORT = 1 << 10,
 };
 
 enum event_type {
@@ -190,6 +194,8 @@ struct event {
 			struct intent intent;
 			const char *checkpoint_nonce; /* CHECKPOINT */
 			bool checkpoint_full;
+			const char *promote_nonce, *abort_nonce; /* PROMOTE, ABORT */
+			int64_t promote_at_unix_ms; /* the cut, in event time; 0 = as it comes */
 		} control;
 		struct {
 			int64_t grace_left_ms;
@@ -579,6 +585,10 @@ bool lifecycle_is_prepared(const struct lifecycle *life);
 enum role lifecycle_role(const struct lifecycle *life);
 /* It has taken the job, which does not run yet: not ready, however it looks. */
 bool lifecycle_is_unready(const struct lifecycle *life);
+
+/* Why a transition cannot be promoted, or aborted, now: a sentence; NULL = it can. */
+const char *lifecycle_refuses_promote(const struct lifecycle *life);
+const char *lifecycle_refuses_abort(const struct lifecycle *life);
 
 /* A transition is being given up: does a Flink lead on the other side (EVENT_CANDIDATE)? */
 bool lifecycle_asks_for_lock(const struct lifecycle *life);

@@ -458,9 +458,8 @@ void transition_observed(struct lifecycle *life, const struct event *event);
 /* A stop of the transition has failed, and the job runs. */
 void transition_stop_failed(struct lifecycle *life);
 
-/* A person wants the cut now, or not at all; false: no transition is under way that could. */
-bool transition_promote(struct lifecycle *life, int64_t at_unix_ms);
-bool transition_abort(struct lifecycle *life);
+/* CONTROL_PROMOTE, CONTROL_ABORT */
+void transition_wished(struct lifecycle *life, const struct event *event);
 
 /* ---- lifecycle_launch.c, continued ---- */
 

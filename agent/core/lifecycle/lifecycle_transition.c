@@ -384,29 +384,54 @@ void transition_stop_failed(struct lifecycle *life)
 	life->transition.failures++;
 }
 
-bool transition_promote(struct lifecycle *life, int64_t at_unix_ms)
-{
-	struct transition *transition = &life->journal.handover.transition;
-	enum transition_state state = transition_state_of(life);
+#define NONE_UNDER_WAY "no blue/green transition is under way"
 
-	if (!transition_is_on(life) || state > TRANSITION_SHADOW)
-		return false;
-	transition->promoted = true;
-	transition->at_unix_ms = at_unix_ms;
-	life->want_write = true;
-	return true;
+const char *lifecycle_refuses_promote(const struct lifecycle *life)
+{
+	if (!transition_is_on(life))
+		return NONE_UNDER_WAY;
+	return transition_state_of(life) > TRANSITION_SHADOW
+		       ? "the cut was chosen already, or the transition was given up"
+		       : NULL;
 }
 
-bool transition_abort(struct lifecycle *life)
+const char *lifecycle_refuses_abort(const struct lifecycle *life)
+{
+	if (!transition_is_on(life))
+		return NONE_UNDER_WAY;
+	if (transition_state_of(life) == TRANSITION_ABORTING)
+		return "the transition is being given up already";
+	return transition_state_of(life) >= TRANSITION_GRANTED
+		       ? "the job is the next version's already, and only goes forward"
+		       : NULL;
+}
+
+/* Each counts once. One for which there is no transition is answered, too: it is not for the next one. */
+static bool is_new_wish(struct lifecycle *life, const char *what, const char *nonce,
+			const char *refused)
+{
+	/* MUT: a wish is carried out again when it is read again */
+	if (!nonce || journal_is_consumed(&life->journal, nonce))
+		return false;
+	journal_consume(&life->journal, nonce);
+	if (refused)
+		note(life, NOTE_WARNING, "%s (%s) is not carried out: %s", what, nonce, refused);
+	return !refused;
+}
+
+void transition_wished(struct lifecycle *life, const struct event *event)
 {
 	struct transition *transition = &life->journal.handover.transition;
-	enum transition_state state = transition_state_of(life);
 
-	if (!transition_is_on(life) || state >= TRANSITION_GRANTED)
-		return false;
-	transition->aborted = true;
-	life->want_write = true;
-	return true;
+	if ((event->control.fields & CONTROL_PROMOTE) &&
+	    is_new_wish(life, "promote", event->control.promote_nonce,
+			lifecycle_refuses_promote(life))) {
+		transition->promoted = true;
+		transition->at_unix_ms = event->control.promote_at_unix_ms;
+	}
+	if ((event->control.fields & CONTROL_ABORT) &&
+	    is_new_wish(life, "abort", event->control.abort_nonce, lifecycle_refuses_abort(life)))
+		transition->aborted = true;
 }
 
 /* Nothing of the candidate's is needed before the cut is in force, or once nothing is owed. */

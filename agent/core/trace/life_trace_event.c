@@ -168,6 +168,9 @@ static const struct field control_fields[] = {
 	EVENT("readBack", BOOL, control.intent.restore.read_back),
 	EVENT("checkpointNonce", TEXT, control.checkpoint_nonce, .sparse = true),
 	EVENT("checkpointFull", BOOL, control.checkpoint_full, .sparse = true),
+	EVENT("promoteNonce", TEXT, control.promote_nonce, .sparse = true),
+	EVENT("promoteAtUnixMs", KNOWN, control.promote_at_unix_ms, .sparse = true),
+	EVENT("abortNonce", TEXT, control.abort_nonce, .sparse = true),
 };
 
 static const struct field stopping_fields[] = {

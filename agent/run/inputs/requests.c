@@ -73,6 +73,16 @@ static void requests_stepped(struct driver *driver)
 	}
 }
 
+/* A sentence, or NULL: it is taken. */
+static const char *refusal_of(const struct lifecycle *life, const struct control_request *request)
+{
+	if (request->restore.kind != RESTORE_NONE && lifecycle_refuses_restore(life))
+		return "the job is running: suspend or cancel it first, then resume from something else";
+	if (request->command == COMMAND_PROMOTE)
+		return lifecycle_refuses_promote(life);
+	return request->command == COMMAND_ABORT ? lifecycle_refuses_abort(life) : NULL;
+}
+
 static void on_request(void *arg, struct control_call *call, const struct json *document)
 {
 	struct driver *driver = arg;
@@ -103,12 +113,9 @@ static void on_request(void *arg, struct control_call *call, const struct json *
 		   driver->life.handover.giving) {
 		driver->metrics.refused[METRICS_SOCKET]++;
 		answer(call, control_answer_error(driver->life.reason));
-	} else if (request.restore.kind != RESTORE_NONE &&
-		   lifecycle_refuses_restore(&driver->life)) {
+	} else if (refusal_of(&driver->life, &request)) {
 		driver->metrics.refused[METRICS_SOCKET]++;
-		answer(call,
-		       control_answer_error(
-			       "the job is running: suspend or cancel it first, then resume from something else"));
+		answer(call, control_answer_error(refusal_of(&driver->life, &request)));
 	} else {
 		log_info(driver->log, "request",
 			 LOG_STR("command", control_command_name(request.command)));
