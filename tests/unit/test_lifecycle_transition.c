@@ -39,6 +39,17 @@ LIFE_TEST_FROM(gated_begin, a_job_that_does_not_run_is_handed_over_as_with_surge
 	CHECK_HANDOVER(l, HANDOVER_GRANTED);
 }
 
+LIFE_TEST_FROM(gated_begin, a_job_that_may_not_be_started_again_is_not_offered)
+{
+	do_not_restart(l, true);
+	forget(l);
+	for (int i = 0; i < 5; i++)
+		beats(l, CANDIDATE_PREPARED);
+	CHECK_STR(handover_of(l)->id, NULL);
+	do_not_restart(l, false);
+	CHECK_TRANSITION(l, TRANSITION_OFFERED);
+}
+
 LIFE_TEST_FROM(gated_begin, a_pod_of_the_same_version_gets_the_job_as_with_surge)
 {
 	for (int i = 0; i < 2; i++)

@@ -60,9 +60,8 @@ LIFE_TEST_FROM(t_arming_begin, a_person_that_suspends_comes_before_the_cut)
 	CHECK_INT(l->life.journal.operation.reason, ==, REASON_SUSPEND);
 	operation(l, STATUS_ACCEPTED, NULL, NULL);
 	candidate_ended(l);
-	CHECK_TRANSITION(l, TRANSITION_NONE);
-	CHECK_HANDOVER(l, HANDOVER_OFFERED); /* to the same, as with surge: the job ends */
-	CHECK_NOTHING(l, EFFECT_GATE);       /* it would reach tasks that just end */
+	CHECK_HANDOVER(l, HANDOVER_NONE); /* and it is not offered while it stops */
+	CHECK_NOTHING(l, EFFECT_GATE);    /* it would reach tasks that just end */
 	number = l->life.gate.order.number;
 	operation(l, STATUS_FAILED, NULL, "a task has declined");
 	CHECK_INT(took(l, EFFECT_GATE), ==, 1);

@@ -82,14 +82,24 @@ static bool may_offer(const struct lifecycle *life)
 		life->launch_step == LAUNCH_LIVE);
 }
 
-/* Both versions run for a while. A job that does not run is handed over at once. */
-static bool may_run_beside(const struct lifecycle *life)
+/* Both versions are to run for a while. A job that does not run, and will not, is handed over as with surge. */
+static bool is_to_run_beside(const struct lifecycle *life)
 {
-	const struct handover *handover = &life->journal.handover;
+	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
 
 	return life->config->handover.mode == HANDOVER_BLUE_GREEN &&
-	       handover->kind == HANDOVER_OTHER && handover->state == HANDOVER_OFFERED &&
-	       life->phase == PHASE_RUNNING;
+	       handover_kind_between(handover_me(life)->template, seen->party.template) ==
+		       HANDOVER_OTHER &&
+	       !(handover_is_idle(life) && handover_stands_still(life));
+}
+
+/* What would end such an offer at once waits for its own end. */
+static bool may_run_beside(const struct lifecycle *life)
+{
+	/* MUT: a transition is offered that is over at once, again and again */
+	if (life->journal.intent.state != DESIRED_RUNNING || life->journal.intent.do_not_restart)
+		return false;
+	return life->phase == PHASE_RUNNING;
 }
 
 void handover_consider_offer(struct lifecycle *life)
@@ -99,7 +109,10 @@ void handover_consider_offer(struct lifecycle *life)
 	bool again = handover->id && handover->state != HANDOVER_DONE &&
 		     template_same_content(handover->to.template, seen->party.template);
 	int64_t tries = again ? handover->tries : 0;
+	bool beside = is_to_run_beside(life);
 
+	if (beside && !may_run_beside(life))
+		return;
 	if (!may_offer(life) || (again && handover->state == HANDOVER_REFUSED))
 		return;
 	/* the job returned: it runs again before it is given away again */
@@ -115,7 +128,7 @@ void handover_consider_offer(struct lifecycle *life)
 			tries);
 	else
 		handover_set_state(life, HANDOVER_OFFERED, "%s prepares", seen->party.pod);
-	if (may_run_beside(life))
+	if (beside && handover->state == HANDOVER_OFFERED)
 		transition_offer(life);
 }
 

@@ -47,6 +47,16 @@ static void again_at(struct lifecycle *life, int64_t at_ms)
 		life->transition.again_ms = at_ms;
 }
 
+/* All its tasks do, and no operation of anybody is in flight: it could be saved or stopped now. */
+static bool runs(const struct lifecycle *life)
+{
+	/* MUT: a savepoint is begun while another operation is in flight */
+	if (life->step != STEP_NONE || life->last_resort.step)
+		return false;
+	return life->phase == PHASE_RUNNING && life->launch_step == LAUNCH_LIVE &&
+	       !life->end_wanted && life->seen.state == JOB_RUNNING && !life->seen.tasks_missing;
+}
+
 /* ---- the candidate ---- */
 
 static const struct candidate_seen *seen_of(const struct lifecycle *life)
@@ -123,7 +133,7 @@ static void know_candidate(struct lifecycle *life, struct transition_here *here,
 	facts->failed = (mine && shadow->state == SHADOW_FAILED) ||
 			(named && seen->state == CANDIDATE_FAILED);
 	facts->prepared = mine && shadow->state == SHADOW_PREPARED &&
-			  seen->state == CANDIDATE_PREPARED && seen->beats;
+			  seen->state == CANDIDATE_PREPARED && seen->beats && runs(life);
 	facts->follows = !named && seen->beats && seen->state != CANDIDATE_WITHDRAWN &&
 			 xstris(seen->party.template, handover_of(life)->to.template);
 	facts->replaced = seen->wanted == WANTED_NO;
@@ -248,12 +258,6 @@ static void know_clean(const struct lifecycle *life, struct transition_here *her
 }
 
 /* ---- the job here ---- */
-
-static bool runs(const struct lifecycle *life)
-{
-	return life->phase == PHASE_RUNNING && life->launch_step == LAUNCH_LIVE &&
-	       !life->end_wanted && life->seen.state == JOB_RUNNING && !life->seen.tasks_missing;
-}
 
 /* Of this transition; what it has counted stays when the job has ended, but nothing of it runs then. */
 static void know_gate(const struct lifecycle *life, struct transition_here *here)
