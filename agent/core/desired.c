@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "core/snapshot.h"
 
@@ -14,6 +15,8 @@ const char *const desired_keys[DESIRED_KEYS] = {
 	[DESIRED_KEY_RESTORE] = "restore",
 	[DESIRED_KEY_CHECKPOINT_NONCE] = "checkpoint-nonce",
 	[DESIRED_KEY_PARALLELISM] = "parallelism",
+	[DESIRED_KEY_PROMOTE] = "promote",
+	[DESIRED_KEY_ABORT] = "abort",
 };
 
 const char *desired_checkpoint_nonce(const char *text, bool *ret_full)
@@ -23,6 +26,17 @@ const char *desired_checkpoint_nonce(const char *text, bool *ret_full)
 
 	*ret_full = text && !strncmp(text, full, len) && text[len] == ' ';
 	return *ret_full ? text + len + strspn(text + len, " ") : text;
+}
+
+char *desired_promote_nonce(const char *text, int64_t *ret_at_unix_ms, struct err *err)
+{
+	size_t len = text ? strcspn(text, " ") : 0;
+	const char *time = text ? text + len + strspn(text + len, " ") : "";
+
+	*ret_at_unix_ms = 0;
+	if (*time && clock_parse_rfc3339(time, ret_at_unix_ms, err) < 0)
+		return NULL;
+	return text ? xstrndup(text, len) : NULL;
 }
 
 int desired_key_find(const char *name)
@@ -42,6 +56,7 @@ void desired_release(struct desired *desired)
 	free(desired->ignored);
 	free(desired->used);
 	free(desired->restore_generation);
+	free(desired->promote_nonce);
 	parallelism_release(&desired->parallelism);
 	*desired = (struct desired){0};
 }
@@ -56,6 +71,7 @@ void desired_copy(struct desired *to, const struct desired *from)
 	to->ignored = xstrdup(from->ignored);
 	to->used = xstrdup(from->used);
 	to->restore_generation = xstrdup(from->restore_generation);
+	to->promote_nonce = xstrdup(from->promote_nonce);
 	parallelism_copy(&to->parallelism, &from->parallelism);
 }
 
@@ -99,6 +115,10 @@ void desired_overlay(struct desired *desired, const struct desired *over)
 	desired->do_not_restart = do_not_restart;
 	if (over->text[DESIRED_KEY_RESTORE])
 		overlay_restore(desired, over);
+	if (over->text[DESIRED_KEY_PROMOTE]) {
+		xstrset(&desired->promote_nonce, over->promote_nonce);
+		desired->promote_at_unix_ms = over->promote_at_unix_ms;
+	}
 	if (over->text[DESIRED_KEY_PARALLELISM]) {
 		parallelism_release(&desired->parallelism);
 		parallelism_copy(&desired->parallelism, &over->parallelism);
@@ -241,6 +261,18 @@ static unsigned compare_parallelism(const struct desired *desired, const struct 
 	return CONTROL_PARALLELISM;
 }
 
+/* Each change is one request. */
+static const struct {
+	enum desired_key key;
+	enum control_field field;
+} nonces[] = {
+	{DESIRED_KEY_SAVEPOINT_NONCE, CONTROL_SAVEPOINT},
+	{DESIRED_KEY_RESTART_NONCE, CONTROL_RESTART},
+	{DESIRED_KEY_CHECKPOINT_NONCE, CONTROL_CHECKPOINT},
+	{DESIRED_KEY_PROMOTE, CONTROL_PROMOTE},
+	{DESIRED_KEY_ABORT, CONTROL_ABORT},
+};
+
 static unsigned compare_all(const struct desired *desired, const struct desired_seen *seen,
 			    const struct lifecycle *life)
 {
@@ -252,15 +284,9 @@ static unsigned compare_all(const struct desired *desired, const struct desired_
 			fields |= CONTROL_NEW_START;
 	}
 	/* the first nonce requests nothing */
-	if (seen->known && differs(desired->text[DESIRED_KEY_SAVEPOINT_NONCE],
-				   seen->text[DESIRED_KEY_SAVEPOINT_NONCE]))
-		fields |= CONTROL_SAVEPOINT;
-	if (seen->known && differs(desired->text[DESIRED_KEY_RESTART_NONCE],
-				   seen->text[DESIRED_KEY_RESTART_NONCE]))
-		fields |= CONTROL_RESTART;
-	if (seen->known && differs(desired->text[DESIRED_KEY_CHECKPOINT_NONCE],
-				   seen->text[DESIRED_KEY_CHECKPOINT_NONCE]))
-		fields |= CONTROL_CHECKPOINT;
+	for (size_t i = 0; i < ARRAY_LEN(nonces) && seen->known; i++)
+		if (differs(desired->text[nonces[i].key], seen->text[nonces[i].key]))
+			fields |= nonces[i].field;
 	return fields | compare_parallelism(desired, seen, &life->journal);
 }
 
@@ -304,6 +330,9 @@ bool desired_compare(const struct desired *desired, const struct desired_seen *s
 	intent->restart_nonce = desired->text[DESIRED_KEY_RESTART_NONCE];
 	event.control.checkpoint_nonce = desired_checkpoint_nonce(
 		desired->text[DESIRED_KEY_CHECKPOINT_NONCE], &event.control.checkpoint_full);
+	event.control.promote_nonce = desired->promote_nonce;
+	event.control.promote_at_unix_ms = desired->promote_at_unix_ms;
+	event.control.abort_nonce = desired->text[DESIRED_KEY_ABORT];
 	if (fields & CONTROL_PARALLELISM)
 		intent->parallelism = desired->parallelism;
 	if (fields & CONTROL_RESTORE) {

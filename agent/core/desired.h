@@ -35,12 +35,17 @@ enum desired_key {
 	DESIRED_KEY_RESTORE,
 	DESIRED_KEY_CHECKPOINT_NONCE,
 	DESIRED_KEY_PARALLELISM,
+	DESIRED_KEY_PROMOTE,
+	DESIRED_KEY_ABORT,
 	DESIRED_KEYS,
 };
 extern const char *const desired_keys[DESIRED_KEYS]; /* their names */
 /* The nonce in the text of DESIRED_KEY_CHECKPOINT_NONCE ("N", or "full N"), and whether the checkpoint is to
  * be a full one; borrowed from the text. */
 const char *desired_checkpoint_nonce(const char *text, bool *ret_full);
+/* The nonce in the text of DESIRED_KEY_PROMOTE ("N", or "N TIME"); the caller frees. ERR_FORMAT: not a time.
+ * *ret_at_unix_ms 0: none is given. NULL gives NULL. */
+char *desired_promote_nonce(const char *text, int64_t *ret_at_unix_ms, struct err *err);
 int desired_key_find(const char *name); /* enum desired_key, or -1 */
 
 struct desired {
@@ -49,8 +54,10 @@ struct desired {
 	bool do_not_restart;            /* valid also when bad */
 	struct restore_request restore; /* strings owned */
 	struct parallelism parallelism; /* owned; its nonce follows from the text */
-	char *restore_generation;       /* the order is for this one alone; NULL = for any */
-	bool restore_standing;          /* it was there on the first read: of unknown age */
+	char *promote_nonce;            /* owned; with the time of the cut, 0 = none */
+	int64_t promote_at_unix_ms;
+	char *restore_generation; /* the order is for this one alone; NULL = for any */
+	bool restore_standing;    /* it was there on the first read: of unknown age */
 	char *used; /* tokens carried out, according to the object: "a b"; NULL = none recorded */
 	char *ignored;  /* names that are not keys: "a, b"; NULL = none */
 	struct err bad; /* kind ERR_NONE, or why this is refused; begins with the key */

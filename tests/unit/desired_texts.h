@@ -10,7 +10,7 @@
 #include "run/inputs/control_value.h"
 #include "tap.h"
 
-#define TEXTS 6 /* at most; the last is NULL */
+#define TEXTS 9 /* at most; the last is NULL */
 
 /* Release *ret_desired. */
 static inline void desired_of(struct desired *ret_desired, const char *const texts[TEXTS])

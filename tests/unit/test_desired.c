@@ -42,6 +42,12 @@ static const struct row rows[] = {
 	 .now = {"checkpoint-nonce=full 1"}, .fields = CONTROL_CHECKPOINT},
 	{"the first nonce of a checkpoint asks for nothing", .seen = FIRST_LOOK,
 	 .now = {"checkpoint-nonce=full 1"}, .fields = 0},
+	{"the cut is wanted", .seen = {"promote=1"}, .now = {"promote=2 2026-11-26T12:00:00Z"},
+	 .fields = CONTROL_PROMOTE},
+	{"a transition is to be given up", .seen = {"state=running"}, .now = {"abort=1"},
+	 .fields = CONTROL_ABORT},
+	{"the first wish asks for nothing", .seen = FIRST_LOOK, .now = {"promote=1", "abort=1"},
+	 .fields = 0},
 	{"a key that vanishes is no change", .seen = {"state=suspended", "do-not-restart=true"},
 	 .journal = {DESIRED_SUSPENDED, true}, .fields = 0},
 	{"the first nonce asks for nothing", .seen = FIRST_LOOK,
@@ -197,7 +203,8 @@ TEST(the_event_has_what_was_asked_for)
 		.seen = {"state=suspended"},
 		.journal = {DESIRED_SUSPENDED, false},
 		.now = {"state=running", "do-not-restart=true", "savepoint-nonce=2",
-			"restart-nonce=b", RESTORE_7, "checkpoint-nonce=full  c"},
+			"restart-nonce=b", RESTORE_7, "checkpoint-nonce=full  c",
+			"promote=p  2026-11-26T12:00:00Z", "abort=a"},
 	};
 	const struct intent *intent;
 	struct rig rig;
@@ -211,6 +218,9 @@ TEST(the_event_has_what_was_asked_for)
 	CHECK_STR(intent->restart_nonce, "b");
 	CHECK_STR(rig.event.control.checkpoint_nonce, "c");
 	CHECK(rig.event.control.checkpoint_full);
+	CHECK_STR(rig.event.control.promote_nonce, "p");
+	CHECK_INT(rig.event.control.promote_at_unix_ms, ==, 1795694400000);
+	CHECK_STR(rig.event.control.abort_nonce, "a");
 	CHECK_INT(intent->restore.kind, ==, RESTORE_PATH);
 	CHECK_STR(intent->restore.path, "s3://b/sp/savepoint-1");
 	CHECK_STR(intent->restore.token, "7");

@@ -136,6 +136,18 @@ static int parse_parallelism(struct desired *desired, const char *text, struct e
 	return 0;
 }
 
+/* "N", or "N 2026-11-26T12:00:00Z". */
+static int parse_promote(struct desired *desired, const char *text, struct err *err)
+{
+	free(desired->promote_nonce);
+	desired->promote_nonce = desired_promote_nonce(text, &desired->promote_at_unix_ms, err);
+	if (!desired->promote_nonce)
+		return -1;
+	if (desired->promote_at_unix_ms > GATE_MAX_TIME_MS)
+		return err_set(err, ERR_CONFIG, 0, "the time is too late");
+	return parse_nonce(desired->promote_nonce, err);
+}
+
 static int parse_key(struct desired *desired, enum desired_key key, struct err *err)
 {
 	const char *text = desired->text[key];
@@ -148,8 +160,11 @@ static int parse_key(struct desired *desired, enum desired_key key, struct err *
 		return parse_state(desired, text, err);
 	case DESIRED_KEY_DO_NOT_RESTART:
 		return parse_do_not_restart(desired, text, err);
+	case DESIRED_KEY_PROMOTE:
+		return parse_promote(desired, text, err);
 	case DESIRED_KEY_SAVEPOINT_NONCE:
 	case DESIRED_KEY_RESTART_NONCE:
+	case DESIRED_KEY_ABORT:
 		return parse_nonce(text, err);
 	case DESIRED_KEY_CHECKPOINT_NONCE:
 		return parse_nonce(desired_checkpoint_nonce(text, &full), err);

@@ -18,6 +18,8 @@ static const struct {
 	{"restore", DESIRED_KEY_RESTORE, JSON_OBJECT},
 	{"checkpointNonce", DESIRED_KEY_CHECKPOINT_NONCE, JSON_STRING},
 	{"parallelism", DESIRED_KEY_PARALLELISM, JSON_OBJECT},
+	{"promote", DESIRED_KEY_PROMOTE, JSON_STRING},
+	{"abort", DESIRED_KEY_ABORT, JSON_STRING},
 };
 
 #define MEMBERS (sizeof(members) / sizeof(members[0]))
