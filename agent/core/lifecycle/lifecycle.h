@@ -27,6 +27,7 @@
 #include "core/lifecycle/lifecycle_config.h"
 #include "core/lifecycle/notice.h"
 #include "core/lifecycle/phase.h"
+#include "core/lifecycle/transition_progress.h"
 #include "core/lifecycle/view.h"
 #include "core/report/cause.h"
 #include "core/rescale.h"
@@ -420,30 +421,9 @@ struct lifecycle {
 		int64_t deadline_ms, ask_again_ms, held_kill_ms;
 	} handover;
 
-	/* what the gates of the job here have reported last, and what they were told last */
-	struct {
-		char *transition; /* of the report; owned; NULL = at rest, or nothing was reported */
-		char launch_id[JOB_ID_BYTES];
-		bool ended;
-		struct gate_report report;
-		char *told;                 /* the transition; owned */
-		char told_id[JOB_ID_BYTES]; /* the launch; "" = none was */
-		struct gate_order order;
-	} gate;
-
-	/* a transition (lifecycle_transition*.c), in its present state */
-	struct {
-		bool late;         /* its deadline has passed */
-		bool gives_up;     /* Flink was ended, and is not started again */
-		int64_t made_ms;   /* since when the stop has succeeded; 0 = it has not */
-		int64_t behind_ms; /* since when all gates are behind the cut; 0 = they are not */
-		int64_t failures;  /* of stops */
-		int near;          /* looks in a row at which the candidate was near */
-		int64_t near_beat; /* of the last one */
-		int64_t finish_id; /* the checkpoint after which the cut can be forgotten; -1 = none yet */
-		char *missing; /* a snapshot that was to be started from, and is not there; owned */
-		int64_t again_ms; /* deadline, 0 = not armed */
-	} transition;
+	/* blue/green; lifecycle_transition*.c */
+	struct gates_known gate;
+	struct transition_progress transition;
 
 	/* another parallelism of the running job; lifecycle_rescale.c */
 	struct {

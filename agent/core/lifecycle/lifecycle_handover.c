@@ -215,7 +215,7 @@ static bool goes_on(struct lifecycle *life)
 }
 
 /* Before it is taken the candidate's journal was adopted. */
-static void take(struct lifecycle *life)
+static void take_transition(struct lifecycle *life)
 {
 	if (transition_state_of(life) == TRANSITION_GRANTED)
 		transition_take(&life->journal.handover);
@@ -229,7 +229,7 @@ static void succeed(struct lifecycle *life)
 	if (goes_on(life))
 		return;
 	if (handover->state == HANDOVER_GRANTED || handover->state == HANDOVER_TAKEN) {
-		take(life);
+		take_transition(life);
 		party_set(&handover->to, handover_me(life));
 		handover_set_state(life, HANDOVER_TAKEN,
 				   "another pod of the same template goes on");
@@ -254,7 +254,7 @@ static void claim(struct lifecycle *life, enum claim claim)
 
 	switch (claim) {
 	case CLAIM_TAKE:
-		take(life);
+		take_transition(life);
 		handover_set_state(life, HANDOVER_TAKEN, "%s takes the job",
 				   handover_me(life)->pod);
 		break;

@@ -64,7 +64,7 @@ static const struct candidate_seen *seen_of(const struct lifecycle *life)
 	return &life->handover.seen[PLACE_CANDIDATE];
 }
 
-static bool is_named(const struct lifecycle *life)
+static bool names_candidate(const struct lifecycle *life)
 {
 	return party_is(&handover_of(life)->to, seen_of(life)->party.uid);
 }
@@ -77,7 +77,7 @@ static bool is_mine(const struct lifecycle *life)
 	/* MUT: what a candidate says of another transition counts */
 	if (!xstris(seen->shadow.transition, handover_of(life)->id))
 		return false;
-	return seen->present && is_named(life);
+	return seen->present && names_candidate(life);
 }
 
 /* Event time: how far the other watermark is behind. Without watermarks the newest records tell. */
@@ -115,7 +115,8 @@ static void know_candidate(struct lifecycle *life, struct transition_here *here,
 {
 	const struct candidate_seen *seen = seen_of(life);
 	const struct candidate_shadow *shadow = &seen->shadow;
-	bool fresh = handover_is_fresh(life, seen), named = is_named(life), mine = is_mine(life);
+	bool fresh = handover_is_fresh(life, seen), named = names_candidate(life),
+	     mine = is_mine(life);
 
 	facts->candidate_gate = &here->candidate_gate;
 	here->candidate_gate = (struct gate_report){.min_watermark_unix_ms = GATE_NO_TIME,
@@ -233,7 +234,7 @@ static char *checkpoint_path(const struct launch *launch, int64_t id)
 	return xasprintf("%.*s/chk-%" PRId64, (int)(name - newest), newest, id);
 }
 
-static char *path_of(const struct lifecycle *life, int64_t id)
+static char *clean_path(const struct lifecycle *life, int64_t id)
 {
 	const struct launch *launch = journal_launch_const(&life->journal);
 
@@ -251,7 +252,7 @@ static void know_clean(const struct lifecycle *life, struct transition_here *her
 {
 	const struct gate_snapshot *clean = gate_clean(facts->gate);
 
-	here->clean = clean ? path_of(life, clean->checkpoint_id) : NULL;
+	here->clean = clean ? clean_path(life, clean->checkpoint_id) : NULL;
 	if (!here->clean || xstrsame(here->clean, life->transition.missing))
 		return;
 	facts->clean = (struct transition_point){here->clean, clean->checkpoint_id};

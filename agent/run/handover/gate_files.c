@@ -143,7 +143,7 @@ static void pass_on(struct gate_files *files, struct look *look)
 	files->config.reported(files->config.arg, look->told.launch_id, &look->report);
 }
 
-static void looked(void *arg, bool ran)
+static void has_looked(void *arg, bool ran)
 {
 	struct look *look = arg;
 	struct gate_files *files = look->files;
@@ -178,7 +178,7 @@ static void look_now(void *arg)
 	look->writes = files->unwritten && clock_mono_ms() >= files->write_ms;
 	look->reads = files->told.transition != NULL;
 	files->busy = true;
-	lane_submit(files->lane, look_work, looked, look);
+	lane_submit(files->lane, look_work, has_looked, look);
 }
 
 void gate_files_tell(struct gate_files *files, const struct gate_file_job *job,
