@@ -41,7 +41,20 @@ static void cannot_build(struct check_graph *result, const struct err *err)
 
 /* ---- the comparison ---- */
 
-static struct fit_operator *of_state(const struct metadata *metadata)
+/* Blue/green: a sink that has a uid on each side. Before Flink 2 a snapshot has no uids, so any may be one. */
+static bool stays(const struct setup *setup, const char *uid)
+{
+	char **uids = setup->config.blue_green.sink_uids;
+
+	if (setup->config.handover.mode != HANDOVER_BLUE_GREEN || !uids)
+		return false;
+	for (size_t i = 0; uids[i]; i++)
+		if (!uid || !strcmp(uid, uids[i]))
+			return true;
+	return false;
+}
+
+static struct fit_operator *of_state(const struct setup *setup, const struct metadata *metadata)
 {
 	struct fit_operator *list = xcalloc(metadata->operator_count + 1, sizeof(*list));
 
@@ -56,6 +69,7 @@ static struct fit_operator *of_state(const struct metadata *metadata)
 			.max_parallelism = op->max_parallelism,
 			.has_state = op->has_state,
 			.state_bytes = op->state_bytes,
+			.stays = stays(setup, op->uid),
 		};
 	}
 	return list;
@@ -95,10 +109,11 @@ static char *sentences(const struct graph_fit *fit)
 	return fit->count ? buf_steal(&text) : NULL;
 }
 
-static void compare(const struct job_graph *graph, const struct metadata *metadata,
-		    const char *snapshot, bool allow, struct check_graph *result)
+static void compare(const struct setup *setup, const struct job_graph *graph,
+		    const struct metadata *metadata, const char *snapshot, bool allow,
+		    struct check_graph *result)
 {
-	cleanup_free struct fit_operator *state = of_state(metadata), *job = of_job(graph);
+	cleanup_free struct fit_operator *state = of_state(setup, metadata), *job = of_job(graph);
 	struct graph_fit fit;
 	bool refused;
 
@@ -114,7 +129,8 @@ static void compare(const struct job_graph *graph, const struct metadata *metada
 		conclude(result, CHECK_GRAPH_FITS,
 			 xasprintf("%zu operators: %zu are in the snapshot, %zu are new%s",
 				   graph->operator_count, fit.matched, fit.added,
-				   fit.count ? "; state is left out, as requested" : ""));
+				   fit.count ? "; state is left out, as requested or configured"
+					     : ""));
 	graph_fit_release(&fit);
 }
 
@@ -143,7 +159,7 @@ void check_graph(const struct setup *setup, const char *snapshot, bool allow_non
 	if (observe_job_graph(setup, &graph, &err) < 0) {
 		cannot_build(ret_result, &err);
 	} else {
-		compare(&graph, &metadata, snapshot, allow_non_restored, ret_result);
+		compare(setup, &graph, &metadata, snapshot, allow_non_restored, ret_result);
 		ret_result->slots_needed = slots_of(&graph);
 		job_graph_release(&graph);
 	}

@@ -154,3 +154,21 @@ TEST(each_operator_that_does_not_fit_is_named_once_those_left_out_first)
 	CHECK_INT(fit.problems[2].kind, ==, FIT_TOO_PARALLEL);
 	graph_fit_release(&fit);
 }
+
+TEST(only_state_that_stays_with_its_side_may_be_left_out)
+{
+	struct fit_operator state[] = {
+		{.id = B, .name = "sink", .uid = "sink-blue", .has_state = true, .stays = true},
+		{.id = C, .name = "gone", .has_state = true},
+	};
+
+	graph_fit_release(&fit);
+	graph_fit_compare(state, 1, NULL, 0, &fit);
+	CHECK_INT(fit.count, ==, 1);
+	CHECK(!graph_fit_is_refused(&fit, false));
+	graph_fit_release(&fit);
+	graph_fit_compare(state, 2, NULL, 0, &fit);
+	CHECK(graph_fit_is_refused(&fit, false));
+	CHECK(!graph_fit_is_refused(&fit, true));
+	graph_fit_release(&fit);
+}

@@ -100,9 +100,15 @@ void graph_fit_release(struct graph_fit *fit)
 
 bool graph_fit_is_refused(const struct graph_fit *fit, bool allow_non_restored)
 {
-	for (size_t i = 0; i < fit->count; i++)
-		if (fit->problems[i].kind != FIT_LEFT_OUT || !allow_non_restored)
+	for (size_t i = 0; i < fit->count; i++) {
+		const struct fit_problem *problem = &fit->problems[i];
+
+		if (problem->kind != FIT_LEFT_OUT)
 			return true;
+		/* MUT: with blue/green any state may be left out */
+		if (!allow_non_restored && !problem->state->stays)
+			return true;
+	}
 	return false;
 }
 

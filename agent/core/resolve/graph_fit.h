@@ -27,6 +27,7 @@ struct fit_operator {
 	int64_t max_parallelism; /* a job's: <= 0 if it does not set one, Flink then takes that of the state */
 	bool has_state;      /* a snapshot's */
 	int64_t state_bytes; /* a snapshot's */
+	bool stays; /* a snapshot's: it may be left out, because it stays with another side (blue/green) */
 };
 
 enum fit_kind {
