@@ -152,6 +152,21 @@ static void patch(struct world *w, const struct json *body, struct http_stub_ans
 	}
 }
 
+static void remove_map(struct world *w, const struct json *body, struct http_stub_answer *answer)
+{
+	const char *version = json_str(json_get(body, "preconditions"), "resourceVersion");
+
+	CHECK(version != NULL);
+	if (!w->journal) {
+		answer_failure(answer, 404, "NotFound", "not found");
+	} else if (!version || atoi(version) != w->version) {
+		answer_failure(answer, 409, "Conflict", "the precondition does not hold");
+	} else {
+		xstrset(&w->journal, NULL);
+		answer_map(w, answer);
+	}
+}
+
 static void answer_change(struct world *w, const struct http_stub_request *request,
 			  struct http_stub_answer *answer)
 {
@@ -171,6 +186,8 @@ static void answer_change(struct world *w, const struct http_stub_request *reque
 	}
 	if (!strcmp(request->method, "POST"))
 		create(w, body, answer);
+	else if (!strcmp(request->method, "DELETE"))
+		remove_map(w, body, answer);
 	else
 		patch(w, body, answer);
 	if (fault == LOST_AFTER) {
@@ -611,4 +628,22 @@ WORLD_TEST(one_that_has_vanished_is_missed_by_a_look)
 	CHECK_INT(check_as(w->map, US), ==, 1);
 	CHECK_INT(put_after(w->map, 6), ==, 0);
 	CHECK_INT(check_as(w->map, US), ==, 0);
+}
+
+WORLD_TEST(only_what_was_written_last_is_removed)
+{
+	int64_t sequence = 0;
+
+	CHECK_INT(journal_map_remove(w->map, &err), ==, 0); /* there is none */
+	CHECK_INT(put_as(w->map, 1, US), ==, 0);
+	w->version++; /* another client */
+	CHECK_INT(journal_map_remove(w->map, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_BUSY);
+	CHECK_INT(stored(w), ==, 1);
+	CHECK_INT(read_as(w->map, &sequence), ==, 0);
+	CHECK_INT(journal_map_remove(w->map, &err), ==, 0);
+	CHECK(!w->journal);
+	/* the next one begins anew */
+	CHECK_INT(put_as(w->map, 1, US), ==, 0);
+	CHECK_INT(w->creates, ==, 2);
 }

@@ -114,6 +114,8 @@ int setup_handover(const struct config *config, const struct setup_kube *kube,
 		handover.candidate = candidate
 					     ? xstrdup(candidate)
 					     : xasprintf("%s-drey-candidate", config->application);
+	if (config->handover.mode == HANDOVER_BLUE_GREEN)
+		handover.shadow = xasprintf("%s-journal", handover.candidate);
 	if (handover_check(config, kube, ha, settings, &handover, err) < 0) {
 		setup_handover_release(&handover);
 		return -1;
@@ -125,5 +127,6 @@ int setup_handover(const struct config *config, const struct setup_kube *kube,
 void setup_handover_release(struct setup_handover *handover)
 {
 	free(handover->candidate);
+	free(handover->shadow);
 	*handover = (struct setup_handover){0};
 }

@@ -298,6 +298,22 @@ int journal_map_put(struct journal_map *map, const char *text, size_t len_bytes,
 	return err_set(err, ERR_RETRY, 0, "%s is changed by others continuously", map->place);
 }
 
+int journal_map_remove(struct journal_map *map, struct err *err)
+{
+	struct err why = {0};
+
+	if (map->resource_version &&
+	    configmap_delete(map->kube, map->name, NULL, map->resource_version, NULL, &why) < 0 &&
+	    why.kind != ERR_ABSENT) {
+		if (err)
+			*err = why;
+		return -1;
+	}
+	xstrset(&map->resource_version, NULL);
+	know_document(map, 0, NULL, NULL);
+	return 0;
+}
+
 int journal_map_save_seen(struct journal_map *map, const char *text, struct err *err)
 {
 	for (int round = 1; round <= ROUNDS; round++) {

@@ -60,6 +60,9 @@ int journal_map_put(struct journal_map *map, const char *text, size_t len_bytes,
  * ERR_BUSY: another drey has written it. Others: unknown. */
 int journal_map_check(struct journal_map *map, const char *writer, struct err *err);
 
+/* Delete it, if it is what was read or written here last, else ERR_BUSY. 0 also if there is none. */
+int journal_map_remove(struct journal_map *map, struct err *err);
+
 /* What was under JOURNAL_MAP_SEEN_KEY at the last read or write; NULL: nothing. Borrowed. */
 const char *journal_map_seen(const struct journal_map *map);
 

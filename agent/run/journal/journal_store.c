@@ -17,6 +17,7 @@ struct journal_store {
 	struct journal_map *map; /* NULL: the file is the journal */
 	const char *application;
 	bool moving; /* the file was read, and the map does not have it yet */
+	bool shadow; /* of a candidate */
 };
 
 struct journal_store *journal_store_open(const struct config *config, const struct setup_kube *kube)
@@ -29,6 +30,19 @@ struct journal_store *journal_store_open(const struct config *config, const stru
 	if (kube->on && kube->journal)
 		store->map = journal_map_new(kube_open(kube->client), kube->journal,
 					     config->application);
+	return store;
+}
+
+struct journal_store *journal_store_open_shadow(const struct config *config,
+						const struct setup_kube *kube, const char *map)
+{
+	struct journal_store *store = xcalloc(1, sizeof(*store));
+
+	store->application = config->application;
+	store->path = xasprintf("%s/%s", config->state_directory, JOURNAL_FILE_NAME);
+	journal_file_init(&store->file, config->state_directory);
+	store->map = journal_map_new(kube_open(kube->client), map, config->application);
+	store->shadow = true;
 	return store;
 }
 
@@ -77,7 +91,7 @@ static int read_any(struct journal_store *store, struct journal *ret_journal, st
 		return journal_file_read(&store->file, ret_journal, err);
 	if (journal_map_read(store->map, ret_journal, &why) == 0)
 		return 0;
-	if (why.kind == ERR_ABSENT)
+	if (why.kind == ERR_ABSENT && !store->shadow)
 		return read_moved(store, ret_journal, err);
 	if (err)
 		*err = why;
@@ -89,8 +103,9 @@ static int refuse_other(const struct journal_store *store, const char *applicati
 	if (store->map && !store->moving)
 		return err_set(
 			err, ERR_CONFIG, 0,
-			"%s belongs to application '%s', not to '%s'; give every application its own kubernetes.journal",
-			journal_store_place(store), application, store->application);
+			"%s belongs to application '%s', not to '%s'; give every application its own %s",
+			journal_store_place(store), application, store->application,
+			store->shadow ? "handover.candidate" : "kubernetes.journal");
 	return err_set(
 		err, ERR_CONFIG, 0,
 		"the state directory %s belongs to application '%s', not to '%s'; give every application its own stateDirectory",
@@ -158,6 +173,11 @@ int journal_store_check(struct journal_store *store, const char *writer, struct 
 {
 	return store->map ? journal_map_check(store->map, writer, err)
 			  : journal_file_check(&store->file, err);
+}
+
+int journal_store_remove(struct journal_store *store, struct err *err)
+{
+	return journal_map_remove(store->map, err);
 }
 
 int journal_store_read_seen(struct journal_store *store, struct buf *text, struct err *err)

@@ -8,6 +8,9 @@
  *
  * Life cycle: journal_store_open() -> read() once -> put() ... -> journal_store_free(). One thread
  * at a time, the calls block: for a lane. Only journal_store_stop() may come from another thread.
+ *
+ * In a transition a candidate has a journal of its own, in another ConfigMap (core/journal/journal_adopt.h):
+ * never a file, not taken over from one, and removed in the end.
  */
 #ifndef DREY_RUN_JOURNAL_STORE_H
 #define DREY_RUN_JOURNAL_STORE_H
@@ -25,6 +28,9 @@ struct journal_store;
 /* Does not connect. Both are borrowed. */
 struct journal_store *journal_store_open(const struct config *config,
 					 const struct setup_kube *kube);
+/* The one of a candidate in this ConfigMap; `map` is borrowed, too. */
+struct journal_store *journal_store_open_shadow(const struct config *config,
+						const struct setup_kube *kube, const char *map);
 void journal_store_free(struct journal_store *store); /* NULL is allowed */
 
 /* From any thread, permanently: calls under way that may block end soon, with ERR_RETRY. */
@@ -50,6 +56,9 @@ int journal_store_put(struct journal_store *store, const struct buf *text, int64
 
 /* Is it unchanged? As journal_map_check(), or journal_file_check(); of a file from any thread. */
 int journal_store_check(struct journal_store *store, const char *writer, struct err *err);
+
+/* Only of a candidate: remove what was read last, unless it has changed (ERR_BUSY). 0 also if it is gone. */
+int journal_store_remove(struct journal_store *store, struct err *err);
 
 /* What was seen of the control inputs, after read(). ERR_ABSENT: nothing. */
 int journal_store_read_seen(struct journal_store *store, struct buf *text, struct err *err);
