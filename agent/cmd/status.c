@@ -226,7 +226,7 @@ const struct cli_command cmd_status = {
 	.statuses = "0  Running and ready: all tasks are running\n"
 		    "1  between two phases: Resolving, Launching, Stopping, Terminating;\n"
 		    "   or Running and not ready; or another pod owns the application: Standby,\n"
-		    "   Prepared, HandedOver\n"
+		    "   Prepared, Shadow, HandedOver\n"
 		    "2  wrong usage or configuration\n"
 		    "3  parked: Suspended, Cancelled, Finished, Failed\n"
 		    "4  Holding\n"

@@ -23,7 +23,7 @@ enum term_colour status_colour(const struct status_view *view)
 	if (status_view_is(view, "Holding") || status_view_is(view, "Failed"))
 		return TERM_RED;
 	if (status_view_is(view, "Finished") || status_view_is(view, "Standby") ||
-	    status_view_is(view, "Prepared"))
+	    status_view_is(view, "Prepared") || status_view_is(view, "Shadow"))
 		return TERM_GREEN;
 	return status_view_parked(view) ? TERM_CYAN : TERM_YELLOW;
 }

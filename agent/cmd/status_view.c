@@ -267,7 +267,7 @@ bool status_view_is(const struct status_view *view, const char *phase)
 bool status_view_stands(const struct status_view *view)
 {
 	return status_view_is(view, "Standby") || status_view_is(view, "Prepared") ||
-	       status_view_is(view, "HandedOver");
+	       status_view_is(view, "HandedOver") || status_view_is(view, "Shadow");
 }
 
 bool status_view_handed_over(const struct status_view *view)

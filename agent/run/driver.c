@@ -16,7 +16,8 @@
 /* What has happened, before anything is done about it. */
 static void tell(struct driver *driver, const struct effects *effects)
 {
-	for (size_t i = 0; i < effects->count; i++)
+	/* what happens to the application its owner says */
+	for (size_t i = 0; i < effects->count && !driver_in_shadow(driver); i++)
 		for (const struct part_row *row = parts; row->part; row++)
 			if (effects->list[i].type == EFFECT_TELL && row->part->notice)
 				row->part->notice(driver, &effects->list[i].notice);

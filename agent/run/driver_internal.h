@@ -103,14 +103,16 @@ struct driver {
 	struct http_server *http; /* NULL: off, or the port is taken */
 	struct loop_timer *http_retry;
 	struct metrics metrics;
-	struct journal_store *store;
-	struct start *start; /* until the journal is read */
-	char *writer;        /* names this process in the journal */
+	struct journal_store *store;        /* of the application's journal */
+	struct journal_store *shadow_store; /* of a candidate's; NULL = no blue/green */
+	struct start *start;                /* until the journal is read */
+	char *writer;                       /* names this process in the journal */
 	int state_lock_fd;
 	int flink_lock_fd;         /* taken before a start is decided, passed on with the launch */
 	enum side side;            /* driver_choose_side() */
 	bool holds_main;           /* a candidate's Flink may wait in main() */
 	struct standing *standing; /* until the application is ours; NULL: no hand-overs */
+	struct standing *standing_closed;    /* other lanes may still have jobs of it */
 	struct handover_part *handover;      /* NULL: no hand-overs */
 	struct gate_files *gate_files;       /* NULL: the job has no gates that drey drives */
 	struct lifecycle_config life_config; /* setup->life, for the side */
@@ -197,9 +199,20 @@ struct driver_claim {
 	enum claim claim;
 	enum side side;
 	char held[JOB_ID_BYTES]; /* launch id of the Flink that waits in main(); "" = none */
+	bool shadow; /* the journal is that of a candidate: its job runs in the shadow */
 };
 void driver_start_own(struct driver *driver, const struct link_msg *hello, struct journal *journal,
 		      const struct driver_claim *claim);
+/* Its job runs in the shadow of another pod's. */
+static inline bool driver_in_shadow(const struct driver *driver)
+{
+	return driver->life_config.handover.shadow;
+}
+/* Where the journal of the machine is. */
+static inline struct journal_store *driver_store(const struct driver *driver)
+{
+	return driver_in_shadow(driver) ? driver->shadow_store : driver->store;
+}
 /* Until then: what people see of this pod. */
 void driver_start_show(struct driver *driver, enum phase phase, enum cause cause,
 		       const char *reason);

@@ -158,6 +158,7 @@ extern const struct part part_rescale;
 extern const struct part part_resource;
 extern const struct part part_resource_status;
 extern const struct part part_scale;
+extern const struct part part_shadow;
 extern const struct part part_sigterm;
 extern const struct part part_spare;
 extern const struct part part_used;

@@ -43,6 +43,7 @@ const struct part_row parts[] = {
 	/* what keeps others out: not longer than necessary */
 	{3, &part_lease},
 	{3, &part_ha},
+	{3, &part_shadow},
 	{3, &part_flink_lock},
 	{0, NULL},
 };

@@ -108,6 +108,10 @@ static void execute(struct world *w, const struct standby_effect *effect)
 	case STANDBY_DO_NOTE:
 		say(w, "standby: %s", effect->text);
 		break;
+	case STANDBY_DO_SHADOW: /* the world bluegreen has the jobs in the shadow */
+	case STANDBY_DO_ADOPT:
+	case STANDBY_DO_AGAIN:
+		break;
 	}
 	/* the worst moment is right after an action was started */
 	if (w->agent->alive && w->chaos.agent_crash_ms && chance(w, 8))

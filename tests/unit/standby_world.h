@@ -30,6 +30,7 @@ struct pod {
 	/* the world */
 	struct journal journal;
 	bool unreadable, absent;
+	bool seeded, own_unread, own_elsewhere; /* the journal of the job in the shadow */
 	enum side_lock locks[SIDES];
 	enum wanted wanted;
 	bool hold_reads, hold_records, no_checks;
@@ -37,8 +38,8 @@ struct pod {
 	struct standby_event warm; /* what every look shows; TICK: looks are not answered */
 
 	/* effects since forget() */
-	int count[STANDBY_DO_NOTE + 1];
-	struct standby_effect last[STANDBY_DO_NOTE + 1];
+	int count[STANDBY_DO_AGAIN + 1];
+	struct standby_effect last[STANDBY_DO_AGAIN + 1];
 	char notes[4096];
 	enum standby_event_type owned_by; /* the event that has brought STANDBY_DO_OWN */
 };
@@ -66,6 +67,9 @@ static inline void journal_read(struct pod *p)
 	struct standby_event e = {.type = STANDBY_JOURNAL};
 
 	e.read.absent = p->absent;
+	e.read.seeded = p->seeded;
+	e.read.own_unread = p->own_unread;
+	e.read.own_elsewhere = p->own_elsewhere;
 	if (!p->unreadable && !p->absent)
 		e.read.journal = &p->journal;
 	step(p, &e);

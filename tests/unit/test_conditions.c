@@ -638,3 +638,18 @@ LIFECYCLE_TEST_FROM(life_make_running, what_stalls_sooner_is_due_sooner)
 	conditions = judge(life);
 	CHECK_INT(conditions_due_unix_ms(&conditions), ==, NOW + 5 * MINUTE - 1);
 }
+
+LIFECYCLE_TEST_FROM(life_make_running, a_job_in_the_shadow_is_not_ready)
+{
+	struct lifecycle_config here = *life->config;
+	struct conditions conditions;
+
+	here.handover.shadow = true;
+	life->config = &here;
+	conditions = judge(life);
+	CHECK_STR(status_of(&conditions, CONDITION_READY), "False");
+	CHECK_STR(conditions.list[CONDITION_READY].reason, "Shadow");
+	CHECK_STR(status_of(&conditions, CONDITION_STALLED), "False");
+	CHECK(!conditions_ready(&conditions, life));
+	CHECK_INT(conditions_cause(&conditions, life), ==, CAUSE_SHADOW);
+}

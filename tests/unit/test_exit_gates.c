@@ -166,6 +166,7 @@ static void rig_begin(struct rig *rig)
 	rig->lane = kube_lane_open(rig->driver.workers, rig->setup.kube.client, "resource");
 	rig->driver.object = (struct resource_object){
 		.kube = &rig->lane, .found = "found", .uid = "u1", .version = "1", .reads = 1};
+	rig->driver.life.config = &rig->driver.life_config;
 	CHECK(!part_sigterm.open(&rig->driver, NULL));
 	CHECK(!part_resource_status.open(&rig->driver, NULL));
 	CHECK(!part_ready.open(&rig->driver, NULL));

@@ -390,3 +390,23 @@ POD_TEST_FROM(pod_begin, while_the_journal_is_being_read_nothing_is_done)
 	CHECK_INT(took(p, STANDBY_DO_READ), ==, 1);
 	CHECK_STR(p->standby.reason, "the journal is being read");
 }
+
+POD_TEST_FROM(candidate_begin, a_leader_lock_that_is_not_free_yet_is_no_failed_attempt)
+{
+	struct standby_event e = {.type = STANDBY_FAILED};
+
+	offered(p);
+	e.process.launch_id = JOB_A;
+	e.process.why = "another Flink may be running";
+	e.process.waits = true;
+	for (int i = 1; i <= 20; i++) { /* as long as such a lock lasts */
+		CHECK_INT(took(p, STANDBY_DO_LAUNCH), ==, i);
+		step(p, &e);
+		CHECK_STATE(p, CANDIDATE_PREPARING);
+		CHECK_STR(p->standby.record.why, "another Flink may be running");
+		pass(p, 1000);
+	}
+	held(p);
+	pass(p, 2500);
+	CHECK_STATE(p, CANDIDATE_PREPARED);
+}

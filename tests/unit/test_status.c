@@ -217,6 +217,7 @@ TEST(each_phase_has_its_conditions)
 		{PHASE_STANDBY, "False", "False", "False"},
 		{PHASE_PREPARED, "False", "False", "False"},
 		{PHASE_HANDED_OVER, "False", "False", "False"},
+		{PHASE_SHADOW, "False", "False", "False"},
 	};
 	struct lifecycle life;
 

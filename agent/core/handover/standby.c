@@ -18,11 +18,12 @@
 #define RECORD_RETRY_MS  1000
 #define EXIT_PATIENCE_MS 2000 /* for the last record */
 
-static const char *const event_names[] = {"hello",  "tick",    "journal", "lock",
-					  "wanted", "checked", "record",  "started",
-					  "failed", "warm",    "exited",  "stopping"};
-static const char *const effect_names[] = {"read", "lock", "wanted", "check", "record",  "launch",
-					   "warm", "kill", "own",    "exit",  "stopAck", "note"};
+static const char *const event_names[] = {"hello",   "tick",     "journal", "lock",   "wanted",
+					  "checked", "record",   "started", "failed", "warm",
+					  "exited",  "stopping", "job",     "adopted"};
+static const char *const effect_names[] = {"read",    "lock", "wanted", "check", "record",
+					   "launch",  "warm", "kill",   "own",   "exit",
+					   "stopAck", "note", "shadow", "adopt", "again"};
 
 const char *standby_event_name(enum standby_event_type type)
 {
@@ -32,16 +33,6 @@ const char *standby_event_name(enum standby_event_type type)
 const char *standby_effect_name(enum standby_effect_type type)
 {
 	return effect_names[type];
-}
-
-/* ---- effects ---- */
-
-static void standby_reads(struct standby *standby)
-{
-	if (standby->reading)
-		return;
-	standby->reading = true;
-	standby_emit(standby, STANDBY_DO_READ);
 }
 
 /* ---- is the owner alive? ---- */
@@ -116,11 +107,15 @@ static void on_journal(struct standby *standby, const struct standby_event *even
 	const struct journal *journal = first ? &none : event->read.journal;
 
 	standby->reading = false;
-	standby->read_ms = standby->now_ms + (journal ? READ_AGAIN_MS : READ_RETRY_MS);
+	standby->read_ms = standby->now_ms +
+			   (journal && !event->read.own_unread ? READ_AGAIN_MS : READ_RETRY_MS);
 	if (journal)
 		see_journal(standby, journal);
 	standby->readable = journal != NULL;
 	standby->absent = event->read.absent;
+	standby->seeded = event->read.seeded;
+	standby->own_unread = event->read.own_unread;
+	standby->own_elsewhere = event->read.own_elsewhere;
 }
 
 static enum side_lock lock_in_question(const struct standby *standby)
@@ -209,6 +204,8 @@ static void act(struct standby *standby, bool just_read)
 {
 	const struct role_verdict *verdict = &standby->verdict;
 
+	if (standby_shadow(standby, just_read))
+		return;
 	switch (verdict->role) {
 	case ROLE_OWNER:
 		own(standby, just_read);
@@ -239,8 +236,8 @@ static bool has_record(const struct standby *standby)
 	const struct role_verdict *verdict = &standby->verdict;
 	bool goes_on = standby->terminating || verdict->role == ROLE_UNREADABLE;
 
-	return verdict->role == ROLE_CANDIDATE || verdict->role == ROLE_RESERVE || verdict->asks ||
-	       (goes_on && standby->record.beat);
+	return standby->in_shadow || verdict->role == ROLE_CANDIDATE ||
+	       verdict->role == ROLE_RESERVE || verdict->asks || (goes_on && standby->record.beat);
 }
 
 /* ---- the end of the container ---- */
@@ -267,6 +264,7 @@ static void leave_pod(struct standby *standby)
 		standby->exit_ms = 0;
 	standby_kill(standby);
 	standby_state(standby, CANDIDATE_WITHDRAWN, "the pod ends");
+	standby_shadow_leaves(standby);
 	if (standby->flink != STANDBY_FLINK_NONE || standby->left)
 		return;
 	if (((standby->record_dirty && has_record(standby)) || standby->recording) &&
@@ -296,7 +294,10 @@ static void on_record(struct standby *standby, const struct standby_event *event
 			standby->now_ms + (event->record.taken ? STANDBY_BEAT_MS : RECORD_RETRY_MS);
 		return;
 	}
-	standby->beat_ms = standby->now_ms + STANDBY_BEAT_MS;
+	standby->beat_ms =
+		standby->now_ms + (standby->in_shadow && standby->record.shadow.gate.known
+					   ? STANDBY_SHADOW_BEAT_MS
+					   : STANDBY_BEAT_MS);
 	if (standby->asks && !standby->silent_since_ms && !standby->record_dirty)
 		standby->silent_since_ms = standby->now_ms;
 }
@@ -324,6 +325,8 @@ static void publish(struct standby *standby)
 
 static void on_tick(struct standby *standby)
 {
+	if (standby->now_ms >= standby->adopt_ms)
+		standby->adopt_ms = 0;
 	if (standby->read_ms && standby->now_ms >= standby->read_ms) {
 		standby->read_ms = 0;
 		standby_reads(standby);
@@ -388,7 +391,8 @@ static void take_event(struct standby *standby, const struct standby_event *even
 		on_stopping(standby);
 		break;
 	default:
-		standby_prepare_event(standby, event);
+		if (!standby_shadow_event(standby, event))
+			standby_prepare_event(standby, event);
 		break;
 	}
 }
@@ -443,6 +447,7 @@ int64_t standby_deadline_ms(const struct standby *standby)
 			       standby->recording ? 0 : standby->record_retry_ms,
 			       standby->exit_ms,
 			       standby->kill_again_ms,
+			       standby->adopting ? 0 : standby->adopt_ms,
 			       standby->ask_ms};
 	/* nothing is prepared, or looked at, by others */
 	const int64_t preparing[] = {standby->warm_ms, standby->launch_ms, standby->check_ms,
@@ -491,6 +496,7 @@ bool standby_side(const struct standby *standby, enum side *ret_side)
 void standby_init(struct standby *standby, const struct standby_config *config)
 {
 	*standby = (struct standby){.config = config};
+	standby_shadow_init(standby);
 	standby->record.application = xstrdup(config->application);
 	standby->record.uid = xstrdup(config->me.uid);
 	standby->record.pod = xstrdup(config->me.pod);

@@ -11,6 +11,11 @@
  * main() waits for the go file, which only the lifecycle writes, after its claim is durable. So
  * nothing of this machine can run the job.
  *
+ * In a transition (transition.h) the job of a candidate runs in the shadow: STANDBY_DO_SHADOW begins a
+ * life cycle on a journal of its own, and this machine goes on beside it. It watches the application's
+ * journal, keeps up its record, kills the job when that is over, and adopts when the job is granted. Each
+ * of the two ends with the agent, and the next one begins by what the journal says.
+ *
  * Life cycle: standby_init() -> standby_step() for every event, and STANDBY_TICK when
  * standby_deadline_ms() has come -> standby_release().
  */
@@ -29,8 +34,9 @@ struct standby_config {
 	struct party me; /* its side is chosen when an owner is known */
 	const char *generation, *flink_version;
 	struct role_limits limits;
-	bool hold_main;   /* a candidate starts Flink, and holds its main() */
-	int max_attempts; /* of that, in a row */
+	const struct blue_green *blue_green; /* NULL: the mode is another one */
+	bool hold_main;                      /* a candidate starts Flink, and holds its main() */
+	int max_attempts;                    /* of that, in a row */
 	int64_t retry_first_ms, retry_max_ms;
 	int64_t kill_after_ms;     /* from SIGTERM to SIGKILL of a Flink that must end */
 	int64_t ready_deadline_ms; /* from the start of Flink until main() is held */
@@ -49,6 +55,8 @@ enum standby_event_type {
 	STANDBY_WARM,     /* what a look at the Flink that is held has shown */
 	STANDBY_EXITED,   /* Flink has ended */
 	STANDBY_STOPPING, /* the container is being stopped */
+	STANDBY_JOB,      /* in the shadow: what the life cycle knows of the job */
+	STANDBY_ADOPTED,  /* it was tried, and has failed */
 };
 
 struct standby_event {
@@ -64,6 +72,10 @@ struct standby_event {
 			/* a newer one, as a watch has seen it: it may be out of date, and is no
 			 * ground for a write */
 			bool by_watch;
+			/* in a transition: the journal of the job in the shadow is of this hand-over; it
+			 * could not be read */
+			bool seeded, own_unread;
+			bool own_elsewhere; /* its last launch was another pod's */
 		} read;
 		struct {
 			enum side side;
@@ -80,6 +92,7 @@ struct standby_event {
 		struct {
 			const char *launch_id;
 			const char *why; /* FAILED, EXITED: a sentence */
+			bool waits;      /* FAILED: it may not be started yet; no failed attempt */
 		} process;
 		struct {
 			bool held;  /* main() is held */
@@ -87,6 +100,12 @@ struct standby_event {
 			int task_managers, slots_free;
 			int strangers; /* TaskManagers of another generation */
 		} warm;
+		struct {
+			bool runs;                      /* and has restored what it had to */
+			bool failed;                    /* it is not started again by itself */
+			const char *why;                /* failed: a sentence; borrowed */
+			const struct gate_report *gate; /* NULL: as before; borrowed */
+		} job;
 	};
 };
 
@@ -103,13 +122,18 @@ enum standby_effect_type {
 	STANDBY_DO_EXIT,     /* tell drey-init to exit */
 	STANDBY_DO_STOP_ACK, /* tell drey-init that the agent handles the stop */
 	STANDBY_DO_NOTE,     /* a line for people: text */
+	/* the life cycle of the job in the shadow, by its own journal; `seed`: which is made from the journal
+	 * of this very event */
+	STANDBY_DO_SHADOW,
+	STANDBY_DO_ADOPT, /* take the journal, with what its own one has more; a failure: STANDBY_ADOPTED */
+	STANDBY_DO_AGAIN, /* the agent ends: the next one begins by what the journal says */
 };
 
 struct standby_effect {
 	enum standby_effect_type type;
 	enum side side;
 	char id[JOB_ID_BYTES];
-	bool warning;
+	bool warning, seed;
 	char text[320];
 };
 
@@ -168,6 +192,14 @@ struct standby {
 	bool checked, checking;
 	int64_t warm_since_ms; /* 0 = it is not */
 
+	/* a transition */
+	bool seeded, own_unread, own_elsewhere; /* as read last */
+	bool in_shadow;                         /* the life cycle has the job, and Flink */
+	bool adopting;
+	enum shadow_state shadow_state;
+	bool job_runs, job_failed;
+	int64_t runs_since_ms, adopt_ms; /* 0 = it does not; at once */
+
 	/* deadlines on the monotonic clock, 0 = not armed */
 	int64_t look_ms, read_ms, lock_ms, wanted_ms, beat_ms, warm_ms, launch_ms, start_end_ms,
 		check_ms, exit_ms, kill_again_ms, ripe_ms;
@@ -187,6 +219,9 @@ int64_t standby_deadline_ms(const struct standby *standby);
 
 /* Does this pod count as ready, so that Kubernetes keeps it, or ends the other one? */
 bool standby_is_ready(const struct standby *standby);
+
+/* In the shadow: may the job be started now, by the journal as it was read last? */
+bool standby_may_start(const struct standby *standby);
 
 /* Which side's TaskManagers may join this pod; false: none. */
 bool standby_side(const struct standby *standby, enum side *ret_side);

@@ -20,6 +20,14 @@ struct standby_effect *standby_emit(struct standby *standby, enum standby_effect
 	return effect;
 }
 
+void standby_reads(struct standby *standby)
+{
+	if (standby->reading)
+		return;
+	standby->reading = true;
+	standby_emit(standby, STANDBY_DO_READ);
+}
+
 void standby_note(struct standby *standby, bool warning, const char *text)
 {
 	struct standby_effect *effect = standby_emit(standby, STANDBY_DO_NOTE);

@@ -3,6 +3,7 @@
  *
  *   standby.c          the events, who this pod is, its record, its end
  *   standby_prepare.c  what a candidate does so that it can take the job at once
+ *   standby_shadow.c   the job that runs in the shadow
  *   standby_effects.c  what they say, record and order
  */
 #ifndef DREY_CORE_HANDOVER_STANDBY_INTERNAL_H
@@ -11,6 +12,8 @@
 #include "core/handover/standby.h"
 
 #define STANDBY_BEAT_MS 5000
+/* While its gates report: the owner compares watermarks, and chooses a cut by them. */
+#define STANDBY_SHADOW_BEAT_MS 1000
 
 /* Append to the effects of this step; borrowed until the next call. */
 struct standby_effect *standby_emit(struct standby *standby, enum standby_effect_type type);
@@ -29,8 +32,16 @@ void standby_kill(struct standby *standby);
 bool standby_is_offered(const struct standby *standby);
 bool standby_is_for_offer(const struct standby *standby);
 
+void standby_reads(struct standby *standby); /* the journal, once */
+
 void standby_prepare(struct standby *standby);
 void standby_begin_anew(struct standby *standby); /* no attempt has failed yet */
 void standby_prepare_event(struct standby *standby, const struct standby_event *event);
+
+void standby_shadow_init(struct standby *standby); /* there is no job */
+/* True: that is all that it does; false: it goes on as any pod that stands by. */
+bool standby_shadow(struct standby *standby, bool just_read);
+bool standby_shadow_event(struct standby *standby, const struct standby_event *event); /* taken */
+void standby_shadow_leaves(struct standby *standby); /* its pod ends */
 
 #endif

@@ -8,11 +8,13 @@
 #include "base/backoff.h"
 #include "base/mem.h"
 #include "core/handover/standby_internal.h"
+#include "core/handover/transition.h"
 
-#define CHECK_AGAIN_MS 15000
-#define LOOK_SOON_MS   500  /* at a Flink that is not held yet, or not warm */
-#define LOOK_LATER_MS  2000 /* at one that is */
-#define WARM_MS        2000 /* warm for this long, without a change: prepared */
+#define CHECK_AGAIN_MS  15000
+#define LAUNCH_AGAIN_MS 1000 /* while the lock of another Flink is not free */
+#define LOOK_SOON_MS    500  /* at a Flink that is not held yet, or not warm */
+#define LOOK_LATER_MS   2000 /* at one that is */
+#define WARM_MS         2000 /* warm for this long, without a change: prepared */
 /* with fewer slots than the running job has: another version may need fewer */
 #define FEWER_SLOTS_MS 30000
 
@@ -57,6 +59,13 @@ static void flink_failed(struct standby *standby, const char *why)
 	standby->launch_ms = standby->now_ms + backoff_ms(config->retry_first_ms,
 							  config->retry_max_ms, standby->attempts);
 	standby_note(standby, true, why);
+}
+
+/* The Flink of another Pod may live, or has just died: its leader lock is not free yet. */
+static void launch_later(struct standby *standby, const char *why)
+{
+	snprintf(standby->failure, sizeof(standby->failure), "%s", why);
+	standby->launch_ms = standby->now_ms + LAUNCH_AGAIN_MS;
 }
 
 static void on_exited(struct standby *standby, const struct standby_event *event)
@@ -121,7 +130,9 @@ void standby_prepare_event(struct standby *standby, const struct standby_event *
 	case STANDBY_FAILED:
 		if (standby->flink != STANDBY_FLINK_ASKED && standby->flink != STANDBY_FLINK_ENDING)
 			break;
-		if (standby->flink == STANDBY_FLINK_ASKED)
+		if (standby->flink == STANDBY_FLINK_ASKED && event->process.waits)
+			launch_later(standby, event->process.why);
+		else if (standby->flink == STANDBY_FLINK_ASKED)
 			flink_failed(standby, event->process.why);
 		standby->flink = STANDBY_FLINK_NONE;
 		standby->start_end_ms = standby->kill_again_ms = 0;
@@ -149,6 +160,12 @@ static void launch(struct standby *standby)
 
 /* ---- is it prepared? ---- */
 
+static bool is_of_another_mode(const struct standby *standby)
+{
+	return standby_is_offered(standby) && !standby->config->blue_green &&
+	       transition_of(&standby->handover) != TRANSITION_NONE;
+}
+
 /* NULL: it is. Else what it waits for; *ret_ripe_ms: until when at least, 0 = for news. */
 static const char *waits_for(const struct standby *standby, int64_t *ret_ripe_ms)
 {
@@ -156,6 +173,8 @@ static const char *waits_for(const struct standby *standby, int64_t *ret_ripe_ms
 	int64_t ripe_ms = standby->warm_since_ms + WARM_MS;
 
 	*ret_ripe_ms = 0;
+	if (is_of_another_mode(standby))
+		return "the owner begins a transition, but handover.mode is not blueGreen in this version";
 	if (!standby->checked)
 		return standby->record.checked.why ? standby->record.checked.why
 						   : "it checks what this version would start from";
@@ -164,7 +183,8 @@ static const char *waits_for(const struct standby *standby, int64_t *ret_ripe_ms
 	if (!standby->config->hold_main || standby->verdict.kind == HANDOVER_SAME)
 		return NULL;
 	if (standby->flink != STANDBY_FLINK_HELD)
-		return standby->attempts ? standby->failure : "its JobManager starts";
+		return standby->attempts || standby->launch_ms ? standby->failure
+							       : "its JobManager starts";
 	if (standby->strangers)
 		return "TaskManagers of another version are registered at its JobManager";
 	if (!standby->warm_since_ms)
@@ -230,6 +250,9 @@ void standby_prepare(struct standby *standby)
 	bool holds = standby->config->hold_main && standby->verdict.kind == HANDOVER_OTHER;
 	const char *why;
 
+	/* the owner would wait for a job in the shadow, until its deadline */
+	if (is_of_another_mode(standby))
+		standby->gave_up = true;
 	if (standby->start_end_ms && standby->now_ms >= standby->start_end_ms) {
 		standby->start_end_ms = 0;
 		standby_kill(standby);

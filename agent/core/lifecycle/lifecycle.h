@@ -560,10 +560,12 @@ bool lifecycle_awaits(const struct lifecycle *life, enum effect_type effect, con
 /* Must this pod be kept ready, whatever the job does? Kubernetes would end it otherwise, or keep the
  * other one (handover.h). */
 bool lifecycle_keeps_ready(const struct lifecycle *life);
+/* The phase for people: a job that runs in the shadow is not Running. */
+enum phase lifecycle_phase(const struct lifecycle *life);
 /* Is the job offered to a pod that is prepared? And who is this one: owner, until it has given it away? */
 bool lifecycle_is_prepared(const struct lifecycle *life);
 enum role lifecycle_role(const struct lifecycle *life);
-/* It has taken the job, which does not run yet: not ready, however it looks. */
+/* It has taken the job, which does not run yet, or runs it in the shadow: not ready, however it looks. */
 bool lifecycle_is_unready(const struct lifecycle *life);
 
 /* Why a transition cannot be promoted, or aborted, now: a sentence; NULL = it can. */

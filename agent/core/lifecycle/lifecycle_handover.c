@@ -290,11 +290,23 @@ static void resume_probation(struct lifecycle *life)
 			life->now_ms + (rest_ms < probation_ms ? rest_ms : probation_ms);
 }
 
+static void hear_claim(struct lifecycle *life, const struct event *event)
+{
+	life->handover.claim = event->hello.claim;
+	snprintf(life->handover.held_id, JOB_ID_BYTES, "%s",
+		 event->hello.held ? event->hello.held : "");
+}
+
 void handover_begin(struct lifecycle *life, const struct event *event)
 {
 	struct party *owner = &life->journal.owner;
 	bool same;
 
+	if (life->config->handover
+		    .shadow) { /* it is the application's; here it says what is held */
+		hear_claim(life, event);
+		return;
+	}
 	if (!handover_is_on(life)) { /* only the side stays */
 		handover_release(&life->journal.handover);
 		xstrset(&owner->uid, NULL);
@@ -306,9 +318,7 @@ void handover_begin(struct lifecycle *life, const struct event *event)
 	life->transition.finish_id = -1;
 	same = party_is(owner, handover_me(life)->uid) &&
 	       xstris(owner->template, handover_me(life)->template);
-	life->handover.claim = event->hello.claim;
-	snprintf(life->handover.held_id, JOB_ID_BYTES, "%s",
-		 event->hello.held ? event->hello.held : "");
+	hear_claim(life, event);
 	claim(life, event->hello.claim);
 	if (handover_is_under_way(&life->journal.handover))
 		handover_arm(life);
@@ -457,9 +467,17 @@ bool lifecycle_is_unready(const struct lifecycle *life)
 {
 	const struct handover *handover = &life->journal.handover;
 
+	if (life->config->handover.shadow)
+		return true;
 	return handover_is_on(life) &&
 	       (handover->state == HANDOVER_TAKEN || life->handover.giving) &&
 	       party_is(&handover->to, handover_me(life)->uid);
+}
+
+enum phase lifecycle_phase(const struct lifecycle *life)
+{
+	return life->config->handover.shadow && life->phase == PHASE_RUNNING ? PHASE_SHADOW
+									     : life->phase;
 }
 
 void handover_release_seen(struct lifecycle *life)

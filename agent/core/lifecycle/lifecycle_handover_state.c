@@ -12,7 +12,7 @@
 
 bool handover_is_on(const struct lifecycle *life)
 {
-	return life->config->handover.mode != HANDOVER_OFF;
+	return life->config->handover.mode != HANDOVER_OFF && !life->config->handover.shadow;
 }
 
 const struct party *handover_me(const struct lifecycle *life)
@@ -140,6 +140,8 @@ bool lifecycle_is_prepared(const struct lifecycle *life)
 
 enum role lifecycle_role(const struct lifecycle *life)
 {
+	if (life->config->handover.shadow)
+		return ROLE_CANDIDATE;
 	if (!life->handover.given)
 		return ROLE_OWNER;
 	return life->journal.handover.state == HANDOVER_GRANTED ? ROLE_RESERVE : ROLE_CANDIDATE;

@@ -6,10 +6,10 @@
 
 const char *phase_name(enum phase phase)
 {
-	static const char *const names[] = {"Resolving", "Holding",     "Launching", "Running",
-					    "Stopping",  "Suspended",   "Cancelled", "Finished",
-					    "Failed",    "Terminating", "Standby",   "Prepared",
-					    "HandedOver"};
+	static const char *const names[] = {"Resolving",  "Holding",     "Launching", "Running",
+					    "Stopping",   "Suspended",   "Cancelled", "Finished",
+					    "Failed",     "Terminating", "Standby",   "Prepared",
+					    "HandedOver", "Shadow"};
 
 	return (size_t)phase < ARRAY_LEN(names) ? names[phase] : "unknown";
 }

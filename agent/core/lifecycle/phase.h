@@ -22,6 +22,8 @@ enum phase {
 	PHASE_STANDBY,     /* it waits, or prepares */
 	PHASE_PREPARED,    /* it could take the job now */
 	PHASE_HANDED_OVER, /* it had the job, and may get it back */
+	/* for people only: Running, in the shadow of the owner's job (lifecycle_phase()) */
+	PHASE_SHADOW,
 	PHASE_COUNT,
 };
 

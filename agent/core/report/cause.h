@@ -82,6 +82,7 @@ enum cause {
 	CAUSE_HANDOVER_RETURNED,
 	CAUSE_OWNER_SILENT,
 	CAUSE_TRANSITION_DECIDES,
+	CAUSE_SHADOW, /* the job runs, with its output shut */
 
 	/* drey itself */
 	CAUSE_INTERNAL_ERROR,

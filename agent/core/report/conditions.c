@@ -214,6 +214,13 @@ static void judge_running(struct conditions *now, const struct lifecycle *life)
 	char text[sizeof(to->message)];
 
 	now->cause = trouble(now, life);
+	/* MUT: a job in the shadow is ready */
+	if (now->cause == CAUSE_NONE && life->config->handover.shadow) {
+		now->cause = CAUSE_SHADOW;
+		condition_say(to, TRUTH_FALSE, cause_name(CAUSE_SHADOW),
+			      "the job runs, with its output shut until it takes over");
+		return;
+	}
 	if (now->cause == CAUSE_NONE) {
 		condition_say(to, TRUTH_TRUE, phase_name(life->phase), "%s", life->reason);
 		/* a job that runs is ready, but a person has to know */

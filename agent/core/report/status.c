@@ -185,7 +185,7 @@ struct json *status_document(const struct lifecycle *life, const struct conditio
 		conditions = &fresh;
 	}
 	json_add_str(doc, "application", journal->application);
-	json_add_str(doc, "phase", phase_name(life->phase));
+	json_add_str(doc, "phase", phase_name(lifecycle_phase(life)));
 	json_add_str(doc, "cause", cause_name(conditions_cause(conditions, life)));
 	json_add_str(doc, "reason", conditions_reason(conditions, life));
 	json_add_str(doc, "jobId", launch && *launch->job_id ? launch->job_id : NULL);

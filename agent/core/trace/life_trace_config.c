@@ -84,6 +84,7 @@ static const struct field config_fields[] = {
 	CONFIG("handoverTakeoverMs", KNOWN, handover.takeover_ms, .sparse = true),
 	CONFIG("handoverTries", KNOWN, handover.tries, .sparse = true),
 	CONFIG("handoverReturns", BOOL, handover.return_on_failure, .sparse = true),
+	CONFIG("shadow", BOOL, handover.shadow, .sparse = true),
 	CONFIG("blueGreenGate", WORD, handover.blue_green.policy.gate,
 	       .words = transition_gate_words, .sparse = true),
 	CONFIG("blueGreenAfterCut", WORD, handover.blue_green.policy.after_cut,

@@ -52,6 +52,7 @@ static const struct tone *tone_of(const struct web *page)
 		{"Running", &good},  {"Finished", &good},    {"Holding", &bad},
 		{"Failed", &bad},    {"Suspended", &parked}, {"Cancelled", &parked},
 		{"Standby", &aside}, {"Prepared", &aside},   {"HandedOver", &aside},
+		{"Shadow", &aside},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(tones); i++)

@@ -42,7 +42,7 @@ static bool may_run(const struct driver *driver)
 	const struct launch *launch = driver->alive ? journal_launch_const(&life->journal) : NULL;
 
 	return launch && life->phase == PHASE_RUNNING && launch->proven_unix_ms && !life->fenced &&
-	       !driver->closing;
+	       !driver_in_shadow(driver) && !driver->closing;
 }
 
 static int64_t due_unix_ms(const struct driver *driver)

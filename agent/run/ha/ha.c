@@ -526,7 +526,7 @@ static void ha_stepped(struct driver *driver)
 {
 	struct ha *ha = driver->ha;
 
-	if (!ha || !*ha->live)
+	if (!ha || !*ha->live || driver_in_shadow(driver))
 		return;
 	if (ha->old_count)
 		sweep(ha);

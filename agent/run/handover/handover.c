@@ -312,7 +312,7 @@ static void handover_alive(struct driver *driver, const struct part_start *start
 	struct err err = {0};
 
 	(void)start;
-	if (!part)
+	if (!part || driver_in_shadow(driver))
 		return;
 	part->watch = configmap_watch_keep(driver->watches, setup->kube.config.namespace,
 					   setup->handover.candidate, look_by_watch, part, &err);
@@ -339,9 +339,9 @@ static void handover_status(const struct driver *driver, struct json *document)
 
 	if (!driver->setup->handover.on)
 		return;
-	status_add_handover(document, driver->alive ? &driver->life : NULL,
-			    driver->handover->has_candidate ? &driver->handover->candidate : NULL,
-			    standby);
+	status_add_handover(
+		document, driver->alive && !driver_in_shadow(driver) ? &driver->life : NULL,
+		driver->handover->has_candidate ? &driver->handover->candidate : NULL, standby);
 }
 
 static void handover_close(struct driver *driver)

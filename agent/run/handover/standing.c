@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "core/journal/journal_adopt.h"
 #include "flink/exit_status.h"
 #include "flink/held.h"
 #include "kube/configmap_watch.h"
@@ -97,6 +98,46 @@ static void own(struct standing *standing)
 	driver_start_own(standing->driver, &standing->hello, &journal, &claim);
 }
 
+/* It is written with the first launch: until then nothing has happened that had to be known. */
+static struct journal make_own(struct standing *standing, bool seed)
+{
+	const struct setup *setup = standing->driver->setup;
+	struct journal own = standing->own;
+	int64_t sequence = own.sequence;
+
+	memset(&standing->own, 0, sizeof(standing->own));
+	if (!seed)
+		return own;
+	journal_release(&own);
+	journal_seed(&standing->journal, setup->life.handover.blue_green.allow_non_restored,
+		     clock_unix_ms(), &own);
+	own.sequence = sequence;
+	return own;
+}
+
+static void begin_shadow(struct standing *standing, bool seed)
+{
+	const struct standby *standby = &standing->standby;
+	struct driver *driver = standing->driver;
+	struct driver_claim claim = {.claim = seed ? CLAIM_TAKE : CLAIM_OWN,
+				     .side = standby->handover.to.side,
+				     .shadow = true};
+	struct link_msg hello = standing->hello;
+	struct journal own = make_own(standing, seed);
+
+	atomic_store(&standing->in_shadow, true);
+	if (hello.flags & LINK_RUNNING &&
+	    handover_waits_in_main(&own, claim.claim, hello.launch_id)) {
+		memcpy(claim.held, hello.launch_id, sizeof(claim.held));
+		hello.flags &= ~(uint32_t)LINK_RUNNING;
+	}
+	log_info(driver->log, "the job runs in the shadow",
+		 LOG_STR("handover", standby->handover.id), LOG_STR("side", side_name(claim.side)),
+		 LOG_STR("seed", standby->handover.transition.seed.path), LOG_BOOL("again", !seed),
+		 LOG_STR("held", claim.held));
+	driver_start_own(driver, &hello, &own, &claim);
+}
+
 static void execute(struct standing *standing, const struct standby_effect *effect)
 {
 	struct err err = {0};
@@ -128,6 +169,15 @@ static void execute(struct standing *standing, const struct standby_effect *effe
 		break;
 	case STANDBY_DO_OWN:
 		own(standing);
+		break;
+	case STANDBY_DO_SHADOW:
+		begin_shadow(standing, effect->seed);
+		break;
+	case STANDBY_DO_ADOPT:
+		standing_adopt(standing);
+		break;
+	case STANDBY_DO_AGAIN:
+		driver_stop(standing->driver, DRIVER_AGAIN);
 		break;
 	case STANDBY_DO_EXIT:
 		leave(standing);
@@ -161,10 +211,13 @@ static void step_on(struct standing *standing, const struct standby_event *event
 	if (standing->over || driver->closing)
 		return;
 	standby_step(&standing->standby, event, clock_mono_ms(), clock_unix_ms(), &effects);
-	show(standing);
+	if (!standing->standby.in_shadow) /* else the life cycle shows itself */
+		show(standing);
 	tell_trouble(standing);
 	for (size_t i = 0; i < effects.count && !driver->closing; i++)
 		execute(standing, &effects.list[i]);
+	if (standing->standby.in_shadow && !driver->closing)
+		standing_tell_gates(standing);
 	if (!standing->over)
 		arm(standing);
 }
@@ -194,7 +247,8 @@ static void process_event(struct standing *standing, const struct link_msg *msg)
 		event.type = STANDBY_STARTED;
 		standing->hello.flags |= LINK_RUNNING;
 		memcpy(standing->hello.launch_id, msg->launch_id, sizeof(msg->launch_id));
-		driver_ha_held(standing->driver, msg->launch_id, true);
+		if (!standing->standby.in_shadow)
+			driver_ha_held(standing->driver, msg->launch_id, true);
 		break;
 	case LINK_LAUNCH_FAILED:
 		event.type = STANDBY_FAILED;
@@ -209,7 +263,8 @@ static void process_event(struct standing *standing, const struct link_msg *msg)
 		memcpy(standing->hello.last_launch_id, msg->launch_id, sizeof(msg->launch_id));
 		standing->hello.last_wait_status = msg->wait_status;
 		standing->hello.envc = msg->argc;
-		driver_ha_held(standing->driver, msg->launch_id, false);
+		if (!standing->standby.in_shadow)
+			driver_ha_held(standing->driver, msg->launch_id, false);
 		break;
 	}
 	step_on(standing, &event);
@@ -218,6 +273,7 @@ static void process_event(struct standing *standing, const struct link_msg *msg)
 bool standing_link(struct driver *driver, const struct link_msg *msg)
 {
 	struct standing *standing = driver->standing;
+	bool in_shadow = standing && standing->standby.in_shadow;
 
 	if (!standing || standing->over)
 		return false;
@@ -233,9 +289,10 @@ bool standing_link(struct driver *driver, const struct link_msg *msg)
 		step_on(standing, &(struct standby_event){.type = STANDBY_STOPPING});
 		break;
 	default:
-		break;
+		return !in_shadow;
 	}
-	return true;
+	/* its Flink is the life cycle's, the end of the pod is not */
+	return !in_shadow || msg->type == LINK_STOPPING;
 }
 
 /* ---- begin and end ---- */
@@ -253,6 +310,9 @@ static void configure(struct standing *standing)
 		.limits = {.silent_ms = SILENT_MS,
 			   .take_ms = config->handover.take_deadline_ms,
 			   .run_ms = config->handover.run_deadline_ms},
+		.blue_green = setup->life.handover.mode == HANDOVER_BLUE_GREEN
+				      ? &setup->life.handover.blue_green
+				      : NULL,
 		.hold_main = standing->driver->holds_main,
 		.max_attempts = (int)config->attempts.max,
 		.retry_first_ms = config->attempts.backoff_first_ms,
@@ -329,10 +389,20 @@ void standing_close(struct driver *driver)
 	loop_timer_free(standing->timer);
 	standby_release(&standing->standby);
 	journal_release(&standing->journal);
+	journal_release(&standing->own);
 	driver->standing = NULL;
 	/* a call that hangs keeps what it uses */
-	if (!kube_lane_close(&standing->kube, LANE_PATIENCE_MS))
+	if (kube_lane_close(&standing->kube, LANE_PATIENCE_MS))
+		driver->standing_closed = standing;
+}
+
+void standing_free(struct driver *driver)
+{
+	struct standing *standing = driver->standing_closed;
+
+	if (!standing)
 		return;
+	driver->standing_closed = NULL;
 	candidate_reading_release(&standing->reading);
 	for (int i = 0; i < SIDES; i++)
 		ha_unchanged_release(&standing->locks[i]);

@@ -14,10 +14,13 @@
 /* drey-init's first message; hand-overs are configured. */
 void standing_begin(struct driver *driver, const struct link_msg *hello);
 
-/* A later one. True: it was for the standby; false: it stands no more, and the message is kept. */
+/* A later one. True: it was for the standby; false: it is for the life cycle, if the machine stands no more, or
+ * the job runs in the shadow. */
 bool standing_link(struct driver *driver, const struct link_msg *msg);
 
 void standing_close(struct driver *driver); /* also before it has begun */
+/* After that, when the lanes of the journal, of Flink and of storage have ended, which had jobs of it. */
+void standing_free(struct driver *driver);
 
 /* For /readyz, /join and the status; false, or NULL: it does not stand. */
 const struct standby *standing_standby(const struct driver *driver);

@@ -122,6 +122,7 @@ static void prepared(void *arg, bool ran)
 	if (result == 0)
 		ha_cluster_release(&job->cluster);
 	event.process.why = result < 0 ? job->err.msg : "it is not wanted any more";
+	event.process.waits = job->result < 0 && job->err.kind == ERR_BUSY;
 	if (ran && !standing->over && (result < 0 || !wanted))
 		standing->step(standing, &event);
 	release_launch(&job->launch);

@@ -4,9 +4,12 @@
  *   standing.c        the steps, the clock, the end
  *   standing_kube.c   the journal, the leader locks, the Deployment, the record
  *   standing_flink.c  a Flink that is held, and the check before it
+ *   shadow.c          the job that runs in the shadow, and its journal
  */
 #ifndef DREY_RUN_STANDING_INTERNAL_H
 #define DREY_RUN_STANDING_INTERNAL_H
+
+#include <stdatomic.h>
 
 #include "core/handover/standby.h"
 #include "kube/kube_lane.h"
@@ -32,8 +35,16 @@ struct standing {
 	char beat_uid[128];               /* of the candidate that has our place */
 	int64_t beat, beat_ms;            /* of it, and when it was seen to change; the lane's */
 	struct journal journal;           /* of the event that is decided on */
+	struct journal own;               /* that of the job in the shadow, as read with it */
+	int64_t asked, confirmed;         /* gates for which the journal is, was read again */
 	enum cause told;                  /* by the last Event of this pod */
-	bool over;                        /* the journal is ours: it stands no more */
+	char told_job[JOB_ID_BYTES];      /* whose gates have had the last order */
+	struct gate_order told_order;
+	bool removing, removed; /* the journal of a candidate, when it is not needed any more */
+	int64_t remove_ms;      /* not before */
+	atomic_bool
+		in_shadow; /* the journal of the job there is the life cycle's: not read here any more */
+	bool over;         /* the journal is ours: it stands no more */
 };
 
 /* The effects that are carried out elsewhere than in standing.c. */
@@ -45,5 +56,7 @@ void standing_record(struct standing *standing);
 void standing_check(struct standing *standing);
 void standing_launch(struct standing *standing);
 void standing_warm(struct standing *standing);
+void standing_adopt(struct standing *standing);
+void standing_tell_gates(struct standing *standing); /* what the journal has for them */
 
 #endif

@@ -7,6 +7,8 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "core/handover/transition.h"
+#include "core/journal/journal_adopt.h"
 #include "kube/configmap_watch.h"
 #include "kube/workload.h"
 #include "run/handover/standing_internal.h"
@@ -24,6 +26,10 @@ struct read_job {
 	bool by_watch; /* `journal` is the news */
 	int result;
 	struct err err;
+	int64_t number; /* of the last gate that has asked */
+	/* the journal of the job in the shadow */
+	struct journal own;
+	bool seeded, own_elsewhere, own_unread;
 };
 
 /* What is no journal of this application must be read to know what it is. */
@@ -40,9 +46,8 @@ static bool is_news(struct read_job *job)
 	return false;
 }
 
-static void standing_read_work(void *arg)
+static void read_application(struct read_job *job)
 {
-	struct read_job *job = arg;
 	const struct setup *setup = job->standing->driver->setup;
 
 	job->by_watch = is_news(job);
@@ -51,6 +56,54 @@ static void standing_read_work(void *arg)
 	job->result = journal_store_read(job->standing->driver->store, &job->journal, &job->err);
 	if (job->result < 0 && job->err.kind == ERR_ABSENT)
 		journal_init(&job->journal, setup->config.application);
+}
+
+static bool has_own(const struct journal *journal)
+{
+	enum transition_state state = transition_of(&journal->handover);
+
+	return transition_permits_two(&journal->handover) || state == TRANSITION_GRANTED;
+}
+
+/* Is there one of its hand-over for the job in the shadow? False: it could not be read. *ret_own is
+ * initialised: a seed goes on from its number. */
+static bool read_own(struct driver *driver, const struct journal *journal, bool *ret_seeded,
+		     struct journal *ret_own)
+{
+	struct err err = {0};
+
+	if (!driver->shadow_store || !has_own(journal))
+		return true;
+	if (journal_store_read(driver->shadow_store, ret_own, &err) < 0) {
+		memset(ret_own, 0, sizeof(*ret_own));
+		if (err.kind == ERR_ABSENT)
+			return true;
+		log_warn(driver->log, "cannot read the journal of the job in the shadow",
+			 LOG_ERR(&err));
+		return false;
+	}
+	*ret_seeded = journal_is_seeded(ret_own, &journal->handover);
+	return true;
+}
+
+/* What runs here is none of its launches then. */
+static bool is_elsewhere(const struct read_job *job)
+{
+	const struct launch *launch = journal_launch_const(&job->own);
+
+	return launch && !party_wrote(&job->standing->config.me, launch->writer);
+}
+
+static void standing_read_work(void *arg)
+{
+	struct read_job *job = arg;
+
+	read_application(job);
+	if (job->result == 0 && !atomic_load(&job->standing->in_shadow))
+		job->own_unread =
+			!read_own(job->standing->driver, &job->journal, &job->seeded, &job->own);
+	if (job->seeded)
+		job->own_elsewhere = is_elsewhere(job);
 }
 
 static void standing_read_done(void *arg, bool ran)
@@ -62,15 +115,26 @@ static void standing_read_done(void *arg, bool ran)
 	/* the watch may be behind what was read */
 	bool old = job->by_watch && job->journal.sequence <= standing->standby.sequence;
 	struct standby_event event = {.type = STANDBY_JOURNAL,
-				      .read = {.absent = absent, .by_watch = job->by_watch}};
+				      .read = {.absent = absent,
+					       .by_watch = job->by_watch,
+					       .seeded = job->seeded,
+					       .own_elsewhere = job->own_elsewhere,
+					       .own_unread = job->own_unread}};
 
 	if (ran && !old && !standing->driver->closing && !standing->over) {
 		journal_release(&standing->journal);
 		standing->journal = job->journal;
+		journal_release(&standing->own);
+		standing->own = job->own;
 		event.read.journal = known ? &standing->journal : NULL;
+		if (known && !job->by_watch)
+			standing->confirmed = job->number;
 		standing->step(standing, &event);
+		if (standing->asked == standing->confirmed)
+			driver_again(standing->driver);
 	} else if (ran && known) {
 		journal_release(&job->journal);
+		journal_release(&job->own);
 	}
 	configmap_release(&job->news);
 	free(job);
@@ -90,6 +154,7 @@ void standing_read(struct standing *standing)
 	struct read_job *job = xcalloc(1, sizeof(*job));
 
 	job->standing = standing;
+	job->number = standing->asked;
 	lane_submit(standing->driver->journal_lane, standing_read_work, standing_read_done, job);
 }
 

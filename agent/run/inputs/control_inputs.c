@@ -164,8 +164,10 @@ static void take(struct directory *directory)
 {
 	struct driver *driver = directory->driver;
 
+	/* a job in the shadow follows nothing: its journal has no place for what was seen */
 	if (!directory->waiting || !driver->alive || driver->closing || driver->life.fenced ||
-	    driver->life.terminating || !desired_inputs_are_ready(&directory->inputs))
+	    driver_in_shadow(driver) || driver->life.terminating ||
+	    !desired_inputs_are_ready(&directory->inputs))
 		return;
 	judge(directory);
 	driver_again(driver);
@@ -306,7 +308,7 @@ static enum gate_verdict inputs_may(struct driver *driver, enum gate_type type, 
 	struct directory *directory = driver->directory;
 	enum gate_verdict verdict;
 
-	if (!directory)
+	if (!directory || driver_in_shadow(driver))
 		return GATE_PASSES;
 	if (type == GATE_OBSERVE)
 		return desired_inputs_may_decide(&directory->inputs)

@@ -8,6 +8,7 @@
 #include "flink/exit_status.h"
 #include "run/driver_internal.h"
 #include "run/effects/relaunch.h"
+#include "run/handover/standing.h"
 
 static void on_process(struct driver *driver, const struct link_msg *msg)
 {
@@ -113,7 +114,8 @@ static void on_link(void *arg, const struct link_msg *msg)
 		driver_start(driver, msg, init_message_taken);
 	} else if (!driver->alive) {
 		driver_start_keep(driver, msg);
-	} else {
+	} else if (!standing_link(driver,
+				  msg)) { /* else it is about the pod of a job in the shadow */
 		init_message_taken(driver, msg);
 	}
 }

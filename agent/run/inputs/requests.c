@@ -109,6 +109,11 @@ static void on_request(void *arg, struct control_call *call, const struct json *
 		answer_status(driver, call);
 	} else if (request.command == COMMAND_TRACE) {
 		answer_trace(driver, call);
+	} else if (driver_in_shadow(driver)) {
+		driver->metrics.refused[METRICS_SOCKET]++;
+		answer(call,
+		       control_answer_error(
+			       "this pod runs the job in the shadow of the application's; ask the owner"));
 	} else if (driver->held || lifecycle_is_inert(&driver->life) || driver->life.terminating ||
 		   driver->life.handover.giving) {
 		driver->metrics.refused[METRICS_SOCKET]++;

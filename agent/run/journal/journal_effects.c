@@ -10,6 +10,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "run/driver_internal.h"
+#include "run/handover/standing.h"
 #include "run/journal/journal_file.h"
 #include "run/part.h"
 
@@ -17,6 +18,7 @@
 
 struct write_job {
 	struct driver *driver;
+	struct journal_store *store;
 	int64_t sequence;
 	struct buf text;
 	int result;
@@ -28,7 +30,7 @@ static void write_work(void *arg)
 	struct write_job *job = arg;
 
 	if (job->result == 0)
-		job->result = journal_store_put(job->driver->store, &job->text, job->sequence,
+		job->result = journal_store_put(job->store, &job->text, job->sequence,
 						job->driver->writer, &job->err);
 }
 
@@ -64,6 +66,7 @@ static void write_journal(struct driver *driver, const struct effect *effect)
 	struct write_job *job = xcalloc(1, sizeof(*job));
 
 	job->driver = driver;
+	job->store = driver_store(driver);
 	job->sequence = effect->sequence;
 	job->result = journal_encode(&driver->life.journal, &job->text, &job->err);
 	lane_submit(driver->journal_lane, write_work, written, job);
@@ -73,6 +76,7 @@ static void write_journal(struct driver *driver, const struct effect *effect)
 
 struct check_job {
 	struct driver *driver;
+	struct journal_store *store;
 	int result;
 	struct err err;
 };
@@ -81,7 +85,7 @@ static void check_work(void *arg)
 {
 	struct check_job *job = arg;
 
-	job->result = journal_store_check(job->driver->store, job->driver->writer, &job->err);
+	job->result = journal_store_check(job->store, job->driver->writer, &job->err);
 }
 
 static void checked(void *arg, bool ran)
@@ -118,6 +122,7 @@ static void check_journal(struct driver *driver)
 	driver->checking = true;
 	job = xcalloc(1, sizeof(*job));
 	job->driver = driver;
+	job->store = driver_store(driver);
 	lane_submit(driver->journal_lane, check_work, checked, job);
 }
 
@@ -149,6 +154,10 @@ static int journal_open(struct driver *driver, struct err *err)
 	if (!driver->writer)
 		return -1;
 	driver->store = journal_store_open(&driver->setup->config, &driver->setup->kube);
+	if (driver->setup->handover.shadow)
+		driver->shadow_store =
+			journal_store_open_shadow(&driver->setup->config, &driver->setup->kube,
+						  driver->setup->handover.shadow);
 	return 0;
 }
 
@@ -164,10 +173,14 @@ static void journal_close(struct driver *driver)
 {
 	if (driver->store)
 		journal_store_stop(driver->store);
+	if (driver->shadow_store)
+		journal_store_stop(driver->shadow_store);
 	/* a call that hangs keeps what it uses */
 	if (lane_free(driver->journal_lane, LANE_PATIENCE_MS)) {
 		journal_store_free(driver->store);
+		journal_store_free(driver->shadow_store);
 		free(driver->writer);
+		standing_free(driver);
 	}
 	driver->journal_lane = NULL;
 	if (driver->state_lock_fd >= 0)

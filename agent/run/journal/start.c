@@ -122,6 +122,7 @@ static int come_alive(struct driver *driver, struct journal *journal,
 	driver->life_config = driver->setup->life;
 	driver_choose_side(driver, claim->claim ? claim->side : setup_side(driver->setup, journal));
 	driver->life_config.handover.me.side = driver->side;
+	driver->life_config.handover.shadow = claim->shadow;
 	lifecycle_init(&driver->life, &driver->life_config, journal, &rng);
 	life_trace_begin(&driver->trace, &driver->life);
 	driver->alive = true;
@@ -161,7 +162,7 @@ static void greet(struct driver *driver, const struct message *hello, const stru
 		 LOG_STR("flink", driver->setup->version_text),
 		 LOG_STR("rest", driver->setup->rest_url),
 		 LOG_STR("stateDirectory", driver->setup->config.state_directory),
-		 LOG_STR("journal", journal_store_place(driver->store)),
+		 LOG_STR("journal", journal_store_place(driver_store(driver))),
 		 LOG_I64("agentRestarts", msg->restarts));
 	if (job->stopping)
 		log_info(driver->log, "the container is already ending",

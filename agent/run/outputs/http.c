@@ -61,7 +61,7 @@ static void answer_ready(const struct driver *driver, const char *query, struct 
 	}
 	if (is_ready(driver))
 		reply->status = 200;
-	buf_addf(&reply->body, "%s: %s\n", phase_name(life->phase),
+	buf_addf(&reply->body, "%s: %s\n", phase_name(lifecycle_phase(life)),
 		 conditions_reason(&driver->conditions, life));
 }
 

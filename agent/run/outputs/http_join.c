@@ -39,7 +39,8 @@ static void driver_join_facts(const struct driver *driver, struct join_facts *re
 		.side = side_name(side),
 		.cluster_id =
 			setup->ha.on ? setup_cluster_id(setup, side) : setup->config.application,
-		.job_runs = driver->alive && driver->life.phase == PHASE_RUNNING,
+		/* else Kubernetes would end the TaskManagers of the job that is the application's */
+		.job_runs = driver->alive && lifecycle_phase(&driver->life) == PHASE_RUNNING,
 		.rehearses = setup->config.handover.rehearse,
 	};
 }

@@ -86,7 +86,7 @@ static void add_phase(struct buf *text, const struct lifecycle *life,
 			  "1 for the current phase of the application, 0 for the others.");
 	for (int i = 0; i < PHASE_COUNT; i++)
 		exposition_labelled(text, "drey_phase", "phase", phase_name((enum phase)i),
-				    (int)life->phase == i);
+				    (int)lifecycle_phase(life) == i);
 	exposition_family(text, "drey_cause", "gauge",
 			  "1 for the cause of the current hold or failure.");
 	if (conditions_cause(conditions, life))

@@ -1,0 +1,361 @@
+/*
+ * A pod that stands by in a transition (transition.h): its job runs in the shadow of the owner's, by a
+ * journal of its own and in a life cycle of its own. This machine says when that begins and when it is
+ * over; transition_candidate() decides.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/handover/standby_internal.h"
+#include "core/handover/transition.h"
+
+#define RETRY_MS 1000
+
+static bool is_transition(const struct standby *standby)
+{
+	return standby->config->blue_green && transition_of(&standby->handover) != TRANSITION_NONE;
+}
+
+static bool is_granted(const struct standby *standby)
+{
+	return standby->verdict.role == ROLE_OWNER &&
+	       transition_of(&standby->handover) == TRANSITION_GRANTED;
+}
+
+/* Named, or the one that follows a pod that was granted the job and is gone. */
+static bool names_me(const struct standby *standby)
+{
+	return party_is(&standby->handover.to, standby->config->me.uid) || is_granted(standby);
+}
+
+static bool lives(const struct standby *standby)
+{
+	return standby->flink == STANDBY_FLINK_STARTED || standby->flink == STANDBY_FLINK_HELD;
+}
+
+/* ---- the facts ---- */
+
+/* Without gates nothing shows how far it is, except for the time that it has run. */
+static bool is_near(const struct standby *standby)
+{
+	const struct blue_green *policy = standby->config->blue_green;
+
+	return policy->policy.gate == TRANSITION_GATE_NONE && standby->runs_since_ms &&
+	       standby->now_ms - standby->runs_since_ms >= policy->caught_up_ms;
+}
+
+static struct shadow_facts facts_of(const struct standby *standby)
+{
+	bool waits = !standby->config->hold_main || standby->flink == STANDBY_FLINK_HELD;
+
+	return (struct shadow_facts){
+		.named = names_me(standby),
+		.stopping = standby->terminating,
+		.prepared = standby->record.state == CANDIDATE_PREPARED && waits &&
+			    xstrsame(standby->record.handover, standby->handover.id),
+		.seeded = standby->in_shadow || standby->seeded,
+		.runs = standby->job_runs,
+		.failed = standby->job_failed,
+		.near = is_near(standby),
+	};
+}
+
+/* ---- what its record says ---- */
+
+static void say_state(struct standby *standby)
+{
+	struct candidate_record *record = &standby->record;
+	bool failed = standby->shadow_state == SHADOW_FAILED;
+
+	standby->verdict.side = standby->handover.to.side;
+	standby_state(standby, failed ? CANDIDATE_FAILED : CANDIDATE_PREPARED,
+		      failed ? record->why : NULL);
+}
+
+/* Nothing of its job runs, and nothing starts it for this hand-over. */
+static bool job_has_ended(const struct standby *standby)
+{
+	return standby->shadow_state == SHADOW_WITHDRAWN && standby->flink == STANDBY_FLINK_NONE;
+}
+
+static void publish(struct standby *standby)
+{
+	struct candidate_shadow *shadow = &standby->record.shadow;
+	const char *id = standby->handover.id;
+	bool ended = job_has_ended(standby);
+
+	standby->record_dirty |= shadow->state != standby->shadow_state || shadow->ended != ended ||
+				 !xstrsame(shadow->transition, id);
+	xstrset(&shadow->transition, id);
+	shadow->state = standby->shadow_state;
+	shadow->ended = ended;
+	if (standby->in_shadow)
+		say_state(standby);
+}
+
+void standby_shadow_init(struct standby *standby)
+{
+	struct gate_report *gate = &standby->record.shadow.gate;
+
+	standby->shadow_state = SHADOW_PREPARED;
+	/* MUT: a job that has seen no record has seen one of 1970 */
+	gate->min_watermark_unix_ms = gate->max_seen_unix_ms = GATE_NO_TIME;
+}
+
+/* It is of another hand-over, or of none. */
+static void forget_other(struct standby *standby)
+{
+	struct candidate_shadow *shadow = &standby->record.shadow;
+
+	if (!shadow->transition ||
+	    (is_transition(standby) && xstrsame(shadow->transition, standby->handover.id)))
+		return;
+	candidate_shadow_release(shadow);
+	/* MUT: that a job has ended is said for the next hand-over, too */
+	standby_shadow_init(standby);
+	standby->record_dirty = true;
+}
+
+void standby_shadow_leaves(struct standby *standby)
+{
+	if (!standby->record.shadow.transition)
+		return;
+	standby->shadow_state = SHADOW_WITHDRAWN;
+	standby->record_dirty |= standby->record.shadow.ended != job_has_ended(standby);
+	standby->record.shadow.state = SHADOW_WITHDRAWN;
+	standby->record.shadow.ended = job_has_ended(standby);
+}
+
+/* ---- what is done ---- */
+
+/* The life cycle begins with what was just read: the owner goes by that this pod starts nothing later. */
+static void begin_job(struct standby *standby, bool just_read, bool seed)
+{
+	/* what waits here under the same id is not the job that has run elsewhere */
+	if (!seed && standby->own_elsewhere && standby->flink != STANDBY_FLINK_NONE) {
+		standby_kill(standby);
+		return;
+	}
+	if (!just_read) {
+		standby_reads(standby);
+		return;
+	}
+	standby->in_shadow = true;
+	standby->job_runs = standby->job_failed = false;
+	standby->runs_since_ms = 0;
+	standby->start_end_ms = standby->warm_ms = standby->launch_ms = 0;
+	standby->check_ms = standby->ripe_ms = 0;
+	standby_say(standby, CAUSE_SHADOW,
+		    seed ? "the job starts in the shadow, from the seed"
+			 : "the job in the shadow goes on, by its own journal");
+	standby_emit(standby, STANDBY_DO_SHADOW)->seed = seed;
+}
+
+/* The next agent begins by what the journal says then. */
+static void begin_anew(struct standby *standby, const char *why)
+{
+	standby_note(standby, false, why);
+	standby->owned = true;
+	standby_emit(standby, STANDBY_DO_AGAIN);
+}
+
+static void withdraw(struct standby *standby)
+{
+	standby_kill(standby);
+	/* MUT: the agent of a candidate ends before its job has */
+	if (standby->flink != STANDBY_FLINK_NONE)
+		return;
+	if (standby->in_shadow && !standby->terminating)
+		begin_anew(standby,
+			   "the hand-over has ended: the job in the shadow has ended, too");
+}
+
+static void adopt(struct standby *standby)
+{
+	/* what it holds for another hand-over, or was left, is none of the job's */
+	if (!standby->in_shadow && standby->flink != STANDBY_FLINK_NONE &&
+	    standby->verdict.claim != CLAIM_TAKE) {
+		standby_kill(standby);
+		return;
+	}
+	if (standby->adopting || standby->now_ms < standby->adopt_ms)
+		return;
+	standby->adopting = true;
+	standby->adopt_ms = 0;
+	standby_emit(standby, STANDBY_DO_ADOPT);
+}
+
+static void obey(struct standby *standby, enum shadow_act what, bool just_read)
+{
+	switch (what) {
+	case SHADOW_DO_SEED:
+	case SHADOW_DO_GO_ON:
+		if (!standby->in_shadow)
+			begin_job(standby, just_read, what == SHADOW_DO_SEED);
+		break;
+	case SHADOW_DO_KILL:
+		withdraw(standby);
+		break;
+	case SHADOW_DO_ADOPT:
+		adopt(standby);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Taken, by a write whose answer was lost. */
+static bool was_taken(const struct standby *standby)
+{
+	return standby->in_shadow && standby->shadow_state == SHADOW_TAKEN &&
+	       standby->verdict.role == ROLE_OWNER && !is_granted(standby);
+}
+
+/* Is there something for it to do, or to wait for, that a pod which stands by does not? */
+static bool concerns(const struct standby *standby)
+{
+	enum role role = standby->verdict.role;
+
+	if (standby->in_shadow)
+		return true;
+	return is_transition(standby) && names_me(standby) &&
+	       (role != ROLE_OWNER || is_granted(standby));
+}
+
+/* Of a pod whose job does not run. */
+static void say_waits(struct standby *standby, enum shadow_act act)
+{
+	if (is_granted(standby) && !standby->seeded)
+		standby_say(
+			standby, CAUSE_JOURNAL_LOST,
+			"the job was granted to this pod, but the journal of its job in the shadow is lost; restore that ConfigMap from a copy");
+	else if (act == SHADOW_DO_KILL)
+		standby_say(standby, CAUSE_PREPARING, "the hand-over is given up");
+}
+
+/* Nothing is prepared meanwhile; what was due for that is looked at later. */
+static void rest(struct standby *standby)
+{
+	int64_t *const preparing[] = {&standby->warm_ms, &standby->launch_ms, &standby->check_ms,
+				      &standby->start_end_ms, &standby->ripe_ms};
+
+	for (size_t i = 0; i < ARRAY_LEN(preparing); i++)
+		if (*preparing[i] && standby->now_ms >= *preparing[i])
+			*preparing[i] = standby->now_ms + RETRY_MS;
+}
+
+static bool follow(struct standby *standby, bool just_read)
+{
+	struct shadow_facts facts;
+	struct shadow_move move;
+
+	/* nothing ends because of that, and nothing begins */
+	if (standby->verdict.role == ROLE_UNREADABLE)
+		return standby->in_shadow;
+	if (!standby->in_shadow && standby->own_unread) {
+		standby_say(standby, CAUSE_JOURNAL_UNREADABLE,
+			    "the journal of the job in the shadow cannot be read");
+		return true;
+	}
+	facts = facts_of(standby);
+	transition_candidate(&standby->handover, &facts, standby->shadow_state, &move);
+	standby->shadow_state = move.state;
+	obey(standby, move.act, just_read);
+	if (!standby->in_shadow)
+		say_waits(standby, move.act);
+	if (was_taken(standby))
+		begin_anew(standby, "this pod is the owner");
+	publish(standby);
+	/* until the seed is there, what waits in main() is kept warm, or made so */
+	return standby->in_shadow || is_granted(standby) || move.act != SHADOW_DO_NOTHING;
+}
+
+bool standby_shadow(struct standby *standby, bool just_read)
+{
+	forget_other(standby);
+	if (!concerns(standby) || !follow(standby, just_read))
+		return false;
+	rest(standby);
+	return true;
+}
+
+bool standby_may_start(const struct standby *standby)
+{
+	const struct handover *handover = &standby->handover;
+
+	/* MUT: a candidate starts its job again after the owner has given the hand-over up */
+	if (transition_of(handover) == TRANSITION_ABORTING && handover->transition.opened)
+		return false;
+	return standby->in_shadow && !standby->terminating && !standby->adopting &&
+	       standby->readable && names_me(standby) && transition_permits_two(handover);
+}
+
+/* ---- what the life cycle in the shadow says ---- */
+
+/* Watermarks and counts wait for the next beat. */
+static bool says_another(const struct gate_report *a, const struct gate_report *b)
+{
+	return a->known != b->known || a->order.number != b->order.number ||
+	       a->order.word != b->order.word ||
+	       a->order.toggle_unix_ms != b->order.toggle_unix_ms || a->acked != b->acked ||
+	       a->refused != b->refused || a->running != b->running || a->subtasks != b->subtasks;
+}
+
+static void on_job(struct standby *standby, const struct standby_event *event)
+{
+	struct candidate_record *record = &standby->record;
+	bool runs = event->job.runs;
+
+	if (!runs)
+		standby->runs_since_ms = 0;
+	else if (!standby->job_runs)
+		standby->runs_since_ms = standby->now_ms;
+	standby->job_runs = runs;
+	standby->job_failed = event->job.failed;
+	if (event->job.failed && !xstrsame(record->why, event->job.why)) {
+		xstrset(&record->why, event->job.why);
+		standby->record_dirty = true;
+	}
+	if (!event->job.gate)
+		return;
+	standby->record_dirty |= says_another(&record->shadow.gate, event->job.gate);
+	/* MUT: what the gates of a candidate say is not handed on */
+	record->shadow.gate = *event->job.gate;
+}
+
+/* Only whether it lives: what that means the life cycle decides. */
+static void on_process(struct standby *standby, const struct standby_event *event)
+{
+	bool same = !strcmp(standby->job_id, event->process.launch_id);
+
+	if (event->type == STANDBY_STARTED && !lives(standby)) {
+		standby->flink = STANDBY_FLINK_STARTED;
+		snprintf(standby->job_id, sizeof(standby->job_id), "%s", event->process.launch_id);
+	} else if (event->type != STANDBY_STARTED && same) {
+		standby->flink = STANDBY_FLINK_NONE;
+		standby->kill_again_ms = 0;
+	}
+}
+
+bool standby_shadow_event(struct standby *standby, const struct standby_event *event)
+{
+	switch (event->type) {
+	case STANDBY_STARTED:
+	case STANDBY_FAILED:
+	case STANDBY_EXITED:
+		if (standby->in_shadow)
+			on_process(standby, event);
+		return standby->in_shadow;
+	case STANDBY_JOB:
+		on_job(standby, event);
+		return true;
+	case STANDBY_ADOPTED:
+		standby->adopting = false;
+		standby->adopt_ms = standby->now_ms + RETRY_MS;
+		standby_reads(standby);
+		return true;
+	default:
+		return standby->in_shadow;
+	}
+}

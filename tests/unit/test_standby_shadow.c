@@ -1,0 +1,362 @@
+/* A candidate in a transition: when its job begins in the shadow, what its record says of it, when it ends. */
+#include "core/handover/transition.h"
+#include "standby_world.h"
+
+static const struct blue_green policy = {.policy = {.gate = TRANSITION_GATE_DREY}};
+static const struct blue_green no_gates = {.policy = {.gate = TRANSITION_GATE_NONE},
+					   .caught_up_ms = 10000};
+
+static void state_of(struct pod *p, enum transition_state state)
+{
+	p->journal.handover.transition.state = state;
+	state_is(p, transition_outside(state), "old");
+	journal_read(p);
+}
+
+static void transition_begins(struct pod *p)
+{
+	candidate_begin(p);
+	p->config.blue_green = &policy;
+	offer_is(p, "h1-00000001", JOB_A);
+	transition_begin(&p->journal.handover, 40);
+	state_of(p, TRANSITION_OFFERED);
+}
+
+static void prepared(struct pod *p)
+{
+	transition_begins(p);
+	held(p);
+	pass(p, 2500);
+	CHECK_STATE(p, CANDIDATE_PREPARED);
+}
+
+static void shadow_begins(struct pod *p)
+{
+	prepared(p);
+	state_of(p, TRANSITION_SEEDING);
+	state_of(p, TRANSITION_SEEDED);
+	forget(p);
+}
+
+static void job_is(struct pod *p, bool runs, bool failed)
+{
+	static const struct gate_report none;
+	struct standby_event e = {.type = STANDBY_JOB};
+
+	e.job.runs = runs;
+	e.job.failed = failed;
+	e.job.why = "it does not run";
+	e.job.gate = &none;
+	step(p, &e);
+}
+
+#define CHECK_SHADOW(p, expected) CHECK_INT((p)->standby.record.shadow.state, ==, expected)
+
+POD_TEST_FROM(prepared, it_waits_for_the_seed)
+{
+	CHECK_STR(p->standby.record.shadow.transition, "h1-00000001");
+	CHECK_SHADOW(p, SHADOW_PREPARED);
+	CHECK(p->standby.record.shadow.gate.max_seen_unix_ms == GATE_NO_TIME);
+	state_of(p, TRANSITION_SEEDING);
+	CHECK_NOTHING(p, STANDBY_DO_SHADOW);
+	state_of(p, TRANSITION_SEEDED);
+	CHECK_INT(took(p, STANDBY_DO_SHADOW), ==, 1);
+	CHECK(p->last[STANDBY_DO_SHADOW].seed);
+	CHECK_SHADOW(p, SHADOW_STARTING);
+	CHECK_STATE(p, CANDIDATE_PREPARED);
+	CHECK_INT(p->standby.record.side, ==, SIDE_GREEN);
+	CHECK_NOTHING(p, STANDBY_DO_KILL);
+	CHECK(!standby_is_ready(&p->standby));
+}
+
+POD_TEST_FROM(prepared, the_news_of_a_watch_are_read_before_it_begins)
+{
+	struct standby_event e = {.type = STANDBY_JOURNAL};
+
+	p->hold_reads = true;
+	p->journal.handover.transition.state = TRANSITION_SEEDED;
+	written_by(p, "old");
+	e.read.journal = &p->journal;
+	e.read.by_watch = true;
+	step(p, &e);
+	CHECK_NOTHING(p, STANDBY_DO_SHADOW);
+	CHECK_INT(took(p, STANDBY_DO_READ), >, 0);
+	journal_read(p);
+	CHECK_INT(took(p, STANDBY_DO_SHADOW), ==, 1);
+}
+
+POD_TEST_FROM(transition_begins, what_is_not_prepared_does_not_begin)
+{
+	started(p);
+	state_of(p, TRANSITION_SEEDED);
+	CHECK_NOTHING(p, STANDBY_DO_SHADOW);
+	looked(p, true, 2, 4, 0);
+	pass(p, 2500); /* it is prepared later */
+	pass(p, 10000);
+	CHECK_INT(took(p, STANDBY_DO_SHADOW), ==, 1);
+}
+
+POD_TEST_FROM(shadow_begins, its_record_says_how_the_job_is)
+{
+	struct gate_report report = {
+		.known = true, .order = {41, GATE_CLOSED, 0}, .subtasks = 2, .running = 2};
+	struct standby_event e = {.type = STANDBY_JOB, .job = {.runs = true, .gate = &report}};
+	int written;
+
+	job_is(p, true, false);
+	CHECK_SHADOW(p, SHADOW_RUNNING);
+	step(p, &e);
+	CHECK_INT(p->standby.record.shadow.gate.order.number, ==, 41);
+	pass(p, 2000);
+	written = took(p, STANDBY_DO_RECORD);
+	report.min_watermark_unix_ms = 5; /* goes with the next beat */
+	step(p, &e);
+	CHECK_INT(took(p, STANDBY_DO_RECORD), ==, written);
+	report.acked = 2; /* the owner waits for this */
+	step(p, &e);
+	CHECK_INT(took(p, STANDBY_DO_RECORD), ==, written + 1);
+	pass(p, 3000);
+	CHECK_INT(took(p, STANDBY_DO_RECORD), >=, written + 3);
+}
+
+POD_TEST_FROM(shadow_begins, without_gates_it_has_caught_up_after_a_while)
+{
+	p->config.blue_green = &no_gates;
+	job_is(p, true, false);
+	pass(p, 9000);
+	CHECK_SHADOW(p, SHADOW_RUNNING);
+	pass(p, 10000);
+	CHECK_SHADOW(p, SHADOW_CAUGHT_UP);
+	job_is(p, false, false); /* it fails over */
+	job_is(p, true, false);
+	CHECK_SHADOW(p, SHADOW_RUNNING);
+}
+
+POD_TEST_FROM(shadow_begins, it_fails_when_the_job_is_not_started_again)
+{
+	job_is(p, false, true);
+	CHECK_SHADOW(p, SHADOW_FAILED);
+	CHECK_STATE(p, CANDIDATE_FAILED);
+	CHECK_STR(p->standby.record.why, "it does not run");
+	CHECK(!p->standby.record.shadow.ended);
+}
+
+POD_TEST_FROM(shadow_begins, it_may_start_its_job_only_while_the_hand_over_lasts)
+{
+	CHECK(standby_may_start(&p->standby));
+	state_of(p, TRANSITION_CROSSING);
+	CHECK(standby_may_start(&p->standby));
+	state_of(p, TRANSITION_ABORTING); /* its output is still needed */
+	CHECK(standby_may_start(&p->standby));
+	p->journal.handover.transition.opened = true;
+	state_of(p, TRANSITION_ABORTING);
+	CHECK(!standby_may_start(&p->standby));
+}
+
+POD_TEST_FROM(shadow_begins, given_up_it_kills_its_job_and_the_agent_ends)
+{
+	state_of(p, TRANSITION_ABORTING);
+	CHECK_NOTHING(p, STANDBY_DO_KILL);
+	p->journal.handover.transition.opened = true;
+	state_of(p, TRANSITION_ABORTING);
+	CHECK_INT(took(p, STANDBY_DO_KILL), ==, 1);
+	CHECK_NOTHING(p, STANDBY_DO_AGAIN);
+	CHECK(!p->standby.record.shadow.ended);
+	exited(p);
+	CHECK_INT(took(p, STANDBY_DO_AGAIN), ==, 1);
+	CHECK_INT(standby_deadline_ms(&p->standby), ==, -1);
+}
+
+POD_TEST_FROM(shadow_begins, another_pod_was_named_instead)
+{
+	party_is_now(&p->journal.handover.to, "third", "g2/c2/h2", SIDE_GREEN);
+	state_of(p, TRANSITION_CROSSING);
+	CHECK_INT(took(p, STANDBY_DO_KILL), ==, 1);
+	exited(p);
+	CHECK_INT(took(p, STANDBY_DO_AGAIN), ==, 1);
+}
+
+POD_TEST_FROM(shadow_begins, nothing_ends_because_the_journal_cannot_be_read)
+{
+	p->unreadable = true;
+	journal_read(p);
+	CHECK_NOTHING(p, STANDBY_DO_KILL);
+	CHECK(!standby_may_start(&p->standby));
+	pass(p, 6000);
+	CHECK_INT(took(p, STANDBY_DO_RECORD), >, 0);
+	p->unreadable = false;
+	journal_read(p);
+	CHECK(standby_may_start(&p->standby));
+}
+
+POD_TEST_FROM(shadow_begins, when_the_pod_ends_its_job_is_killed_and_it_says_so)
+{
+	event_of(p, STANDBY_STOPPING);
+	CHECK_INT(took(p, STANDBY_DO_KILL), ==, 1);
+	CHECK_INT(took(p, STANDBY_DO_STOP_ACK), ==, 1);
+	CHECK_NOTHING(p, STANDBY_DO_EXIT);
+	CHECK(!standby_may_start(&p->standby));
+	exited(p);
+	CHECK(p->standby.record.shadow.ended);
+	CHECK_STATE(p, CANDIDATE_WITHDRAWN);
+	CHECK_INT(took(p, STANDBY_DO_EXIT), ==, 1);
+	CHECK_NOTHING(p, STANDBY_DO_AGAIN);
+}
+
+/* ---- the agent has restarted ---- */
+
+static void began_again(struct pod *p, const char *running)
+{
+	transition_begins(p);
+	standby_release(&p->standby);
+	standby_init(&p->standby, &p->config);
+	p->seeded = true;
+	p->journal.handover.transition.state = TRANSITION_CROSSING;
+	written_by(p, "old");
+	forget(p);
+	hello(p, running);
+}
+
+static void found_running(struct pod *p)
+{
+	began_again(p, JOB_B); /* the second launch of its job */
+}
+
+POD_TEST_FROM(found_running, it_goes_on_by_its_own_journal)
+{
+	CHECK_INT(took(p, STANDBY_DO_SHADOW), ==, 1);
+	CHECK(!p->last[STANDBY_DO_SHADOW].seed);
+	CHECK_NOTHING(p, STANDBY_DO_KILL);
+	CHECK_NOTHING(p, STANDBY_DO_LAUNCH);
+	exited(p); /* what follows from that the life cycle decides */
+	CHECK_NOTHING(p, STANDBY_DO_AGAIN);
+}
+
+POD_TEST_FROM(transition_begins, nothing_of_it_goes_on)
+{
+	standby_release(&p->standby);
+	standby_init(&p->standby, &p->config);
+	p->seeded = true;
+	p->journal.handover.transition.opened = true;
+	p->journal.handover.transition.state = TRANSITION_ABORTING;
+	written_by(p, "old");
+	forget(p);
+	hello(p, JOB_B);
+	CHECK_NOTHING(p, STANDBY_DO_SHADOW);
+	CHECK_INT(took(p, STANDBY_DO_KILL), ==, 1);
+	exited(p);
+	CHECK_SHADOW(p, SHADOW_WITHDRAWN);
+	CHECK(p->standby.record.shadow.ended);
+	CHECK_NOTHING(p, STANDBY_DO_AGAIN);
+	/* the next offer is another one */
+	p->seeded = false;
+	offer_is(p, "h2-00000002", JOB_B);
+	transition_begin(&p->journal.handover, 60);
+	state_of(p, TRANSITION_OFFERED);
+	CHECK_STR(p->standby.record.shadow.transition, "h2-00000002");
+	CHECK(!p->standby.record.shadow.ended);
+	CHECK_SHADOW(p, SHADOW_PREPARED);
+}
+
+POD_TEST_FROM(transition_begins, an_own_journal_that_cannot_be_read_ends_nothing)
+{
+	standby_release(&p->standby);
+	standby_init(&p->standby, &p->config);
+	p->own_unread = true;
+	p->journal.handover.transition.state = TRANSITION_CROSSING;
+	written_by(p, "old");
+	forget(p);
+	hello(p, JOB_B);
+	CHECK_NOTHING(p, STANDBY_DO_SHADOW);
+	CHECK_NOTHING(p, STANDBY_DO_KILL);
+	CHECK_INT(p->standby.cause, ==, CAUSE_JOURNAL_UNREADABLE);
+	p->own_unread = false;
+	p->seeded = true;
+	pass(p, 11000);
+	CHECK_INT(took(p, STANDBY_DO_SHADOW), ==, 1);
+	CHECK_NOTHING(p, STANDBY_DO_KILL);
+}
+
+POD_TEST_FROM(prepared, named_in_the_place_of_a_pod_that_is_gone_it_goes_on_without_what_waits)
+{
+	p->seeded = p->own_elsewhere = true;
+	state_of(p, TRANSITION_CROSSING);
+	CHECK_INT(took(p, STANDBY_DO_KILL), ==, 1);
+	CHECK_NOTHING(p, STANDBY_DO_SHADOW);
+	exited(p);
+	CHECK_INT(took(p, STANDBY_DO_SHADOW), ==, 1);
+	CHECK(!p->last[STANDBY_DO_SHADOW].seed);
+}
+
+/* ---- granted ---- */
+
+static void granted_now(struct pod *p)
+{
+	p->journal.handover.transition.state = TRANSITION_GRANTED;
+	granted(p);
+}
+
+POD_TEST_FROM(shadow_begins, granted_it_adopts)
+{
+	job_is(p, true, false);
+	state_of(p, TRANSITION_CROSSING);
+	granted_now(p);
+	CHECK_INT(took(p, STANDBY_DO_ADOPT), ==, 1);
+	CHECK_NOTHING(p, STANDBY_DO_OWN);
+	CHECK_NOTHING(p, STANDBY_DO_KILL);
+	CHECK(!standby_may_start(&p->standby));
+	event_of(p, STANDBY_ADOPTED); /* it has failed: once more */
+	CHECK_INT(took(p, STANDBY_DO_ADOPT), ==, 1);
+	pass(p, 1000);
+	CHECK_INT(took(p, STANDBY_DO_ADOPT), ==, 2);
+}
+
+POD_TEST_FROM(shadow_begins, an_adoption_whose_answer_was_lost_has_happened)
+{
+	granted_now(p);
+	transition_take(&p->journal.handover);
+	written_by(p, p->config.me.pod);
+	event_of(p, STANDBY_ADOPTED);
+	CHECK_INT(took(p, STANDBY_DO_AGAIN), ==, 1);
+	CHECK_NOTHING(p, STANDBY_DO_KILL);
+}
+
+POD_TEST_FROM(found_running, an_agent_that_comes_back_adopts_first)
+{
+	granted_now(p);
+	CHECK_INT(took(p, STANDBY_DO_ADOPT), ==, 1);
+}
+
+POD_TEST_FROM(transition_begins, the_pod_that_follows_adopts_what_the_one_before_has_left)
+{
+	p->seeded = true;
+	party_is_now(&p->journal.handover.to, "gone", p->config.me.template, SIDE_GREEN);
+	p->journal.handover.transition.state = TRANSITION_GRANTED;
+	granted(p);
+	exited(p); /* what had been started for the offer */
+	p->locks[SIDE_GREEN] = LOCK_FREE;
+	pass(p, 60000);
+	CHECK_INT(took(p, STANDBY_DO_ADOPT), ==, 1);
+	CHECK_NOTHING(p, STANDBY_DO_OWN);
+}
+
+POD_TEST_FROM(transition_begins, without_that_journal_it_holds)
+{
+	granted_now(p);
+	pass(p, 30000);
+	CHECK_NOTHING(p, STANDBY_DO_ADOPT);
+	CHECK_NOTHING(p, STANDBY_DO_OWN);
+	CHECK_INT(p->standby.cause, ==, CAUSE_JOURNAL_LOST);
+}
+
+POD_TEST_FROM(candidate_begin, a_version_without_blue_green_takes_part_in_none)
+{
+	offer_is(p, "h1-00000001", JOB_A);
+	transition_begin(&p->journal.handover, 40);
+	journal_read(p);
+	held(p);
+	pass(p, 2500);
+	CHECK_STATE(p, CANDIDATE_FAILED);
+	CHECK_HAS(p->standby.record.why, "handover.mode");
+	CHECK(!p->standby.record.shadow.transition);
+}
