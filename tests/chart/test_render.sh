@@ -355,6 +355,15 @@ is "$(handover s3-surge)" " candidate: orders-drey-candidate clusterIds: - order
 	"surge: it is told of everything, and has as long for the savepoint as the grace period"
 is "$(handover full-surge)" " candidate: orders-drey-candidate clusterIds: - orders - orders-green hold: none mode: surge onFailure: hold prepareDeadline: 2min probation: 0s runDeadline: 2min stopDeadline: 300s takeDeadline: 10s tries: 3" \
 	"and what the values say goes before"
+is "$(handover s3-bluegreen)" " candidate: orders-drey-candidate clusterIds: - orders - orders-green mode: blueGreen probation: 0s stopDeadline: 300s" \
+	"blueGreen: the same as surge, but for the mode"
+is "$(object s3-bluegreen ConfigMap/orders-drey '.data["drey.yaml"]' | sed -n '/^blueGreen:/,/^[a-z]*:$/p' | grep '^ ' | tr -d '\n' | sed 's/  */ /g')" \
+	" lead: 1min sinkUids: - orders-sink sourcesCanBeReadTwice: true" "and what the values have for it"
+is "$(object s3-bluegreen Role/orders '.rules[] | select(.resourceNames == ["orders-drey-candidate-journal"]) | .verbs | join(" ")')" "get patch delete" \
+	"blueGreen: the Role has the journal of the new version's job"
+is "$(object s3-surge Role/orders '[.rules[].resourceNames // [] | .[] | select(. == "orders-drey-candidate-journal")] | length')" 0 "and with surge it has not"
+is "$(rollout s3-bluegreen jobmanager), $(rollout s3-bluegreen taskmanager)" "$(rollout s3-surge jobmanager | sed 's/ 60 900/ 0 3600/'), $(rollout s3-surge taskmanager | sed 's/ 60 900/ 0 3600/')" \
+	"blueGreen: the Pods are replaced as by surge"
 generation=$(pod s3-surge jobmanager '.metadata.annotations["drey.dev/generation"]')
 join="--service orders-jobmanager --port 8085 --generation"
 for name in s3 s3-surge; do

@@ -104,7 +104,7 @@ resources:
 {{- end -}}
 {{- if eq .Values.taskManager.kind "StatefulSet" -}}
 {{- if include "flink-application.surge" . }}
-{{- fail "upgrade.strategy: it is surge, but taskManager.kind is StatefulSet, of which Kubernetes starts a new Pod only after the old one has ended, but the TaskManagers of both versions run at the same time; set it to recreate, or taskManager.kind to Deployment" }}
+{{- fail (printf "upgrade.strategy: it is %s, but taskManager.kind is StatefulSet, of which Kubernetes starts a new Pod only after the old one has ended, but the TaskManagers of both versions run at the same time; set it to recreate, or taskManager.kind to Deployment" .Values.upgrade.strategy) }}
 {{- end }}
 {{- range include "flink-application.pools" . | fromJsonArray -}}
 {{- if kindIs "invalid" .values.replicas }}

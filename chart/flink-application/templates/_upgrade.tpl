@@ -1,8 +1,13 @@
-{{/* ---- surge upgrades: two versions of the Pods at the same time ---- */}}
+{{/* ---- surge and blueGreen: two versions of the Pods at the same time ---- */}}
 
 {{/* "true" or nothing, for `if include`. */}}
 {{- define "flink-application.surge" -}}
-{{- if eq .Values.upgrade.strategy "surge" }}true{{ end -}}
+{{- if ne .Values.upgrade.strategy "recreate" }}true{{ end -}}
+{{- end -}}
+
+{{/* And the jobs of both run for a while. */}}
+{{- define "flink-application.blueGreen" -}}
+{{- if eq .Values.upgrade.strategy "blueGreen" }}true{{ end -}}
 {{- end -}}
 
 {{/* New TaskManagers run beside the old ones. */}}
@@ -43,7 +48,7 @@ labels, which have at most 63 characters; "null" where there is only one. */}}
 
 {{- define "flink-application.handover" -}}
 {{- if include "flink-application.surge" . }}
-mode: surge
+mode: {{ .Values.upgrade.strategy }}
 {{- if include "flink-application.lateTaskManagers" . }}
 {{- /* it has no TaskManagers that it could wait for before the hand-over */}}
 hold: none
@@ -65,11 +70,13 @@ clusterIds: {{ toJson . }}
 {{- if eq $unit "ms" }}{{ div (add $number 999) 1000 }}{{ else }}{{ mul $number (get (dict "" 0 "s" 1 "m" 60 "min" 60 "h" 3600 "d" 86400) $unit) }}{{ end -}}
 {{- end -}}
 
-{{/* A hand-over that takes all of its time, in seconds: from the offer until the job runs. */}}
+{{/* A hand-over that takes all of its time, in seconds: from the offer until the job runs. With blueGreen the new version's job
+has to catch up, too. */}}
 {{- define "flink-application.handoverSeconds" -}}
 {{- $handover := merge (dict) (default dict .Values.drey.handover) (include "flink-application.handover" . | fromYaml) (dict "prepareDeadline" "5min" "takeDeadline" "15s" "runDeadline" "3min") -}}
 {{- $sum := 0 -}}
 {{- range list "prepareDeadline" "stopDeadline" "takeDeadline" "runDeadline" }}{{ $sum = add $sum (include "flink-application.seconds" (get $handover .) | int64) }}{{ end -}}
+{{- if include "flink-application.blueGreen" . }}{{ $sum = add $sum (include "flink-application.seconds" (dig "deadline" "30min" (default dict .Values.drey.blueGreen)) | int64) }}{{ end -}}
 {{- $sum -}}
 {{- end -}}
 
@@ -88,7 +95,7 @@ be recorded. */}}
 {{- if include "flink-application.scaleWhen" . -}}
 {{- $key := ternary "taskManager.whenParked: it is scaleToZero" (printf "ttlAfterFinished: it is %d" (int64 .Values.ttlAfterFinished)) (eq .Values.taskManager.whenParked "scaleToZero") -}}
 {{- if include "flink-application.surge" . }}
-{{- fail (printf "%s, but upgrade.strategy is surge, where a new version prepares itself with TaskManagers of its own, which the old one would scale to 0; remove it, or set upgrade.strategy to recreate" $key) }}
+{{- fail (printf "%s, but upgrade.strategy is %s, where a new version prepares itself with TaskManagers of its own, which the old one would scale to 0; remove it, or set upgrade.strategy to recreate" $key .Values.upgrade.strategy) }}
 {{- end }}
 {{- $count := include "flink-application.taskManagerObjects" . | fromJsonArray | len }}
 {{- if gt $count 200 }}
@@ -104,36 +111,42 @@ be recorded. */}}
 {{- define "flink-application.canSurge" -}}
 {{- if include "flink-application.surge" . -}}
 {{- if ne .Values.jobManager.kind "Deployment" }}
-{{- fail "jobManager.kind: it is Job, but upgrade.strategy is surge, and a Kubernetes Job never has Pods of two versions; set upgrade.strategy to recreate" }}
+{{- fail (printf "jobManager.kind: it is Job, but upgrade.strategy is %s, and a Kubernetes Job never has Pods of two versions; set upgrade.strategy to recreate" .Values.upgrade.strategy) }}
 {{- end }}
 {{- if not .Values.highAvailability.enabled }}
-{{- fail "highAvailability.enabled: it is false, but upgrade.strategy is surge, and only Flink's high availability keeps two JobManagers and their TaskManagers apart; set it to true, or upgrade.strategy to recreate" }}
+{{- fail (printf "highAvailability.enabled: it is false, but upgrade.strategy is %s, and only Flink's high availability keeps two JobManagers and their TaskManagers apart; set it to true, or upgrade.strategy to recreate" .Values.upgrade.strategy) }}
 {{- end }}
 {{- if not (include "flink-application.journal" .) }}
-{{- fail "drey.kubernetes.journal: it is none, but upgrade.strategy is surge, and the new Pod cannot read a file of the old one; name a ConfigMap, or set upgrade.strategy to recreate" }}
+{{- fail (printf "drey.kubernetes.journal: it is none, but upgrade.strategy is %s, and the new Pod cannot read a file of the old one; name a ConfigMap, or set upgrade.strategy to recreate" .Values.upgrade.strategy) }}
 {{- end }}
 {{- if not (int .Values.drey.kubernetes.launches) }}
-{{- fail "drey.kubernetes.launches: it is 0, but upgrade.strategy is surge, which needs job ids that the Role can name; set it to 200, or upgrade.strategy to recreate" }}
+{{- fail (printf "drey.kubernetes.launches: it is 0, but upgrade.strategy is %s, which needs job ids that the Role can name; set it to 200, or upgrade.strategy to recreate" .Values.upgrade.strategy) }}
 {{- end }}
 {{- if eq (include "flink-application.clusterIds" .) "null" }}
-{{- fail (printf "clusterId: '%s' has more than 57 characters, but upgrade.strategy is surge, which needs a second cluster id that ends with -green; set upgrade.strategy to recreate" (include "flink-application.clusterId" .)) }}
+{{- fail (printf "clusterId: '%s' has more than 57 characters, but upgrade.strategy is %s, which needs a second cluster id that ends with -green; set upgrade.strategy to recreate" (include "flink-application.clusterId" .) .Values.upgrade.strategy) }}
 {{- end }}
 {{- if and .Values.persistentVolumeClaim.enabled (not (has "ReadWriteMany" (include "flink-application.accessModes" . | fromJsonArray))) (not .Values.upgrade.sameNode) }}
-{{- fail "persistentVolumeClaim.accessModes: without ReadWriteMany the volume can be used on one node only, but upgrade.strategy is surge, which starts new Pods beside the old ones; if all Pods run on one node, set upgrade.sameNode to true, else upgrade.strategy to recreate" }}
+{{- fail (printf "persistentVolumeClaim.accessModes: without ReadWriteMany the volume can be used on one node only, but upgrade.strategy is %s, which starts new Pods beside the old ones; if all Pods run on one node, set upgrade.sameNode to true, else upgrade.strategy to recreate" .Values.upgrade.strategy) }}
 {{- end }}
 {{- $deadline := int64 .Values.jobManager.progressDeadlineSeconds }}
 {{- $needed := include "flink-application.handoverSeconds" . | int64 }}
 {{- if le $deadline $needed }}
-{{- fail (printf "jobManager.progressDeadlineSeconds: it is %d, but a hand-over may take %d s: prepareDeadline, stopDeadline (jobManager.terminationGracePeriodSeconds), takeDeadline and runDeadline of drey.handover together; set it to more than that, or shorten those" $deadline $needed) }}
+{{- fail (printf "jobManager.progressDeadlineSeconds: it is %d, but a hand-over may take %d s: prepareDeadline, stopDeadline (jobManager.terminationGracePeriodSeconds), takeDeadline and runDeadline of drey.handover%s together; set it to more than that, or shorten those" $deadline $needed (ternary ", and drey.blueGreen.deadline," "" (eq .Values.upgrade.strategy "blueGreen"))) }}
 {{- end }}
 {{- if le $deadline (int64 .Values.upgrade.probationSeconds) }}
 {{- fail (printf "upgrade.probationSeconds: it is %d, but jobManager.progressDeadlineSeconds is %d; set that to more" (int64 .Values.upgrade.probationSeconds) $deadline) }}
 {{- end }}
 {{- $green := last (include "flink-application.clusterIds" . | fromJsonArray) }}
 {{- if lookup "apps/v1" "Deployment" .Release.Namespace (printf "%s-jobmanager" $green) }}
-{{- fail (printf "upgrade.strategy: surge uses the cluster id %s too, but there is an application of that name, and its HA data would be the same; set upgrade.strategy to recreate" $green) }}
+{{- fail (printf "upgrade.strategy: %s uses the cluster id %s too, but there is an application of that name, and its HA data would be the same; set upgrade.strategy to recreate" .Values.upgrade.strategy $green) }}
 {{- end }}
 {{- end -}}
+{{- if and (include "flink-application.blueGreen" .) (ne .Values.upgrade.taskManagers "early") }}
+{{- fail "upgrade.taskManagers: it is late, but upgrade.strategy is blueGreen, where the jobs of both versions run at the same time; set it to early" }}
+{{- end }}
+{{- if and (include "flink-application.blueGreen" .) (not (dig "sourcesCanBeReadTwice" false (default dict .Values.drey.blueGreen))) }}
+{{- fail "drey.blueGreen.sourcesCanBeReadTwice: it is not true, but upgrade.strategy is blueGreen, where two jobs read all sources at the same time, which queues with competing consumers and replication slots do not allow; set it to true if yours do, or upgrade.strategy to surge" }}
+{{- end }}
 {{- $other := include "flink-application.clusterId" . }}
 {{- if hasSuffix "-green" $other }}
 {{- $other = trimSuffix "-green" $other }}
