@@ -5,8 +5,8 @@
 # Which Pods there are is decided by the real controller of Deployments, or by the test. Sourced after tests/e2e/tap.sh and
 # tests/api/lib.sh.
 #
-#   handover_begin NAME none|surge [own]    Flink, namespace, the rights of the chart, T0; `surge`: with hand-overs, drey join
-#                             and drey-held.jar
+#   handover_begin NAME none|surge|blueGreen [own]    Flink, namespace, the rights of the chart, T0; with hand-overs drey join and
+#                             drey-held.jar; `blueGreen`: and a job with a gate (tests/job/BlueGreenJob.java)
 #   handover_begin_bare NAME  without Flink, for templates with `run` and `ready`
 #   template T [JOB_ARG...]   one template of the Pods: the directory $RUN/templates/T, of which T is the version that the job
 #                             writes. Before it is used its files may be changed: generation (T), checksum (of drey.yaml);
@@ -54,13 +54,15 @@ declare -gA POD_IPS=()
 # four JVMs and a control plane on two cores
 [ "$WAIT_S" -ge 300 ] || WAIT_S=300
 
-handover_begin() { # NAME none|surge [own]
+handover_begin() { # NAME none|surge|blueGreen [own]
 	MODE=$2
 	e2e_begin "$1"
 	api_begin "$1" "${3:-}"
 	OUT=$RUN/out
 	mkdir -p "$OUT"
-	"$TOP/tests/job/build.sh" "$FLINK" "$RUN/handover.jar" HandoverJob || exit $?
+	JOB=HandoverJob
+	[ "$MODE" != blueGreen ] || JOB=BlueGreenJob
+	"$TOP/tests/job/build.sh" "$FLINK" "$RUN/handover.jar" "$JOB" || exit $?
 	handover_lib
 	handover_rights
 	handover_proxy
@@ -93,7 +95,7 @@ handover_lib() {
 	jar=$("$TOP/tools/get-flink.sh" --plugin flink-kubernetes "$FLINK_VERSION") || exit $?
 	mkdir "$RUN/lib"
 	ln -s "$FLINK"/lib/*.jar "$jar" "$RUN/lib/"
-	[ "$MODE" != surge ] || "$TOP/java/build.sh" held "$RUN/lib/drey-held.jar" "$FLINK/lib" || exit $?
+	[ "$MODE" = none ] || "$TOP/java/build.sh" held "$RUN/lib/drey-held.jar" "$FLINK/lib" || exit $?
 	read -ra cc <<<"${CC:-cc}"
 	"${cc[@]}" -shared -fPIC -O -Wall -Wextra -o "$RUN/network.so" "$HANDOVER_DIR/network.c" -ldl || exit $?
 }
@@ -101,7 +103,8 @@ handover_lib() {
 # One ServiceAccount for each kind of Pod, with what the chart gives it, by name.
 handover_rights() {
 	local file values=()
-	[ "$MODE" != surge ] || values=(--set upgrade.strategy=surge)
+	[ "$MODE" = none ] || values=(--set "upgrade.strategy=$MODE")
+	[ "$MODE" != blueGreen ] || values+=(--set drey.blueGreen.sourcesCanBeReadTwice=true --set jobManager.progressDeadlineSeconds=3600)
 	api_role "${values[@]}" || api_fail "the chart's Role cannot be made"
 	api_template taskmanager-role.yaml "${values[@]}" >"$RUN/taskmanager-role.yaml" &&
 		api_apply "$RUN/taskmanager-role.yaml" || api_fail "the Role of the TaskManagers cannot be made"
@@ -141,7 +144,7 @@ template_drey() { # T DIR
 		application=$APPLICATION
 		generation=$1
 		flink.version=$FLINK_VERSION
-		flink.jobClass=drey.HandoverJob
+		flink.jobClass=drey.$JOB
 		flink.arguments=$(yaml_list "${args[@]}")
 		flink.restPort=$REST_PORT
 		flink.checkpointDirectory=file://$RUN/ck
@@ -154,9 +157,9 @@ template_drey() { # T DIR
 		attempts.backoffFirst=200ms
 		poll.slow=1s
 	END
-	if [ "$MODE" = surge ]; then
+	if [ "$MODE" != none ]; then
 		: >"$2/join"
-		printf '%s\n' handover.mode=surge "handover.clusterIds=[$APPLICATION, $APPLICATION-green]" >>"$2/drey"
+		printf '%s\n' "handover.mode=$MODE" "handover.clusterIds=[$APPLICATION, $APPLICATION-green]" >>"$2/drey"
 	fi
 }
 

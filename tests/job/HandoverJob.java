@@ -88,9 +88,9 @@ import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
 import org.apache.flink.util.Collector;
 
 public final class HandoverJob {
-	private static final int NUMBER_BITS = 40; // a record is one long: its split, and in these bits its number
-	private static final long NUMBER_MASK = (1L << NUMBER_BITS) - 1;
-	private static final int MAX_PARALLELISM = 128;
+	static final int NUMBER_BITS = 40; // a record is one long: its split, and in these bits its number
+	static final long NUMBER_MASK = (1L << NUMBER_BITS) - 1;
+	static final int MAX_PARALLELISM = 128;
 	private static final long CONTROL_EVERY_MS = 50;
 
 	private HandoverJob() {}

@@ -1,0 +1,161 @@
+#!/usr/bin/env bash
+#
+# Blue/green upgrades between two real Flinks: the jobs of both versions run at the same time, and divide the records at a cut.
+# Then the agent of the next version is killed while its job runs in the shadow, and that upgrade is given up.
+#
+# runs in: ci on 2.3.0
+
+# shellcheck disable=SC2317 # cases are called by name
+# shellcheck source=tests/e2e/tap.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"
+# shellcheck source=tests/api/lib.sh
+. "$TOP/tests/api/lib.sh"
+# shellcheck source=tests/handover/lib.sh
+. "$TOP/tests/handover/lib.sh"
+# shellcheck source=tests/handover/surge_lib.sh
+. "$TOP/tests/handover/surge_lib.sh"
+
+transition_is() { # STATE
+	journal_is ".handover.transition.state == \"$1\" and .handover.transition.id == .handover.id"
+}
+
+shadow_is() { # STATE
+	[ "$(candidate "select(.pod == \"$CANDIDATE\") | .shadow.state" 2>/dev/null)" = "$1" ]
+}
+
+gates_are() { # WORD
+	[ "$(candidate .shadow.gate.word 2>/dev/null)" = "$1" ]
+}
+
+own_journal() { # JQ
+	kubectl get configmap "$APPLICATION-drey-candidate-journal" --output json 2>/dev/null | jq --raw-output '.data["journal.json"]' | jq --raw-output "$1"
+}
+
+own_journal_is_gone() {
+	! kubectl get configmap "$APPLICATION-drey-candidate-journal" >/dev/null 2>&1
+}
+
+# What both have committed, and not what they have read.
+committed_by() { # VERSION
+	find "$OUT/committed" -name 'part-*' -exec cat {} + | awk -v version="$1" '$1 == version' | wc -l
+}
+
+has_committed() { # VERSION AT_LEAST
+	[ "$(committed_by "$1")" -ge "$2" ]
+}
+
+commits_more() { # VERSION
+	[ "$(committed_by "$1")" -ge $((WRITTEN + 100)) ]
+}
+
+# Of the old version only what is below the cut, of the new one only what is at or above it.
+divided_at() { # CUT OLD NEW
+	find "$OUT/committed" -name 'part-*' -exec cat {} + | awk -v cut="$1" -v old="$2" -v new="$3" '
+		$1 == old && $4 >= cut || $1 == new && $4 < cut { print; wrong++ }
+		END { exit wrong > 0 }'
+}
+
+# Both jobs write what they read into the log, so only what was committed counts.
+exactly() {
+	judge -v replay=1 -v splits=2 && [ "$(verdict '"\(.lost) \(.doubled)"')" = "0 0" ]
+}
+
+in_shadow() { # T
+	await "its job runs in the shadow" pod_phase "$CANDIDATE" Shadow
+	await "its gates hold everything back, by order" gates_are closed
+	is "$(committed_by "$1")" 0 "nothing of it is committed"
+	check "that of the owner runs, too" pod_phase "$OWNER" Running
+	check "with its TaskManagers" test -n "$(tms_of "$CURRENT")"
+	check "the new Pod is not ready" eval '! pod_ready "$CANDIDATE"'
+	check "its job has restored the seed" restored_from "$CANDIDATE" "$(own_journal '.launches[-1].restorePoint.path')"
+	is "$(own_journal '.launches[-1].restorePoint.path')" "$(journal '.handover.transition.seed.path')" "which its own journal says"
+	is "$(own_journal '.launches[-1].held')" true "its JVM had waited in front of main()"
+	is "$(own_journal '.launches[-1].allowNonRestored')" true "the state of sinks may stay with its side"
+}
+
+one_transition() {
+	local cut
+	begin_with g1
+	upgrade_to g2
+	await "its job runs in the shadow" pod_log "$CANDIDATE" '"the job runs in the shadow"'
+	await "it is done" transition_is "done"
+	cut=$(journal .handover.transition.toggleUnixMs)
+	is "$(journal .owner.pod)" "$CANDIDATE" "the new Pod is the owner"
+	is "$(journal .owner.side)" green "on the other side"
+	await "it says that its job runs" pod_phase "$CANDIDATE" Running
+	is "$(journal '.launches | length')" 2 "no job was started for that, but the one in the shadow"
+	await "the Deployments have nothing left to do" rolled_out
+	await "the old Pod has ended" told gone "$OWNER"
+	await "it goes on" has_committed g2 500
+	await "its own journal is deleted" own_journal_is_gone
+	check "nothing was lost or doubled" exactly
+	check "the two have divided the records at the cut" divided_at "$cut" g1 g2
+	is "$(journal '.handover.transition | "\(.above) \(.below)"')" "null null" "none was counted twice"
+	CURRENT=g2 OWNER=$CANDIDATE
+}
+
+killed_agent() {
+	local job
+	begin_with g2
+	upgrade_to g3
+	in_shadow g3
+	job=$(own_journal '.launches[-1].jobId')
+	check "the agent of the new Pod is killed" kill_agent "$CANDIDATE"
+	await "the next one goes on" pod_log "$CANDIDATE" 'the job in the shadow goes on'
+	await "in the shadow" pod_phase "$CANDIDATE" Shadow
+	is "$(pod_status "$CANDIDATE" .jobId)" "$job" "with the same job"
+	is "$(own_journal '.launches | map(select(.jobId == "'"$job"'")) | length')" 1 "which was not started again"
+	await "and says so" shadow_is shadowing
+}
+
+given_up() {
+	WRITTEN=$(committed_by g2)
+	check "g2 is deployed again" deploy g2
+	await "the owner gives it up" journal_is '.handover.state == "none" or .handover.state == "refused"'
+	await "the Pod of the new version has ended" told gone "$CANDIDATE"
+	await "the Deployments have nothing left to do" rolled_out
+	check "the owner's Pod was never told to end" not told term "$OWNER"
+	check "its job runs" pod_phase "$OWNER" Running
+	await "and writes" commits_more g2
+	is "$(committed_by g3)" 0 "nothing of the other one is committed"
+	check "nothing was lost or doubled" exactly
+}
+
+# And back to the first side, when a person says so.
+promoted() {
+	local cut
+	begin_with g2
+	upgrade_to g3
+	in_shadow g3
+	check "drey promote" drey_of "$OWNER" promote
+	await "it is done" transition_is "done"
+	cut=$(journal .handover.transition.toggleUnixMs)
+	is "$(journal .owner.side)" blue "on the side of the first version"
+	await "the old Pod has ended" told gone "$OWNER"
+	await "it goes on" has_committed g3 500
+	check "nothing was lost or doubled" exactly
+	check "the two have divided the records at the cut" divided_at "$cut" g2 g3
+	CURRENT=g3 OWNER=$CANDIDATE
+}
+
+handover_begin bluegreen blueGreen
+start_observer
+start_node
+MUST_LIVE=(kubelet observer)
+for one in g1 g2 g3; do
+	template "$one"
+	template_keys "$one" blueGreen.sourcesCanBeReadTwice=true "blueGreen.sinkUids=[commit-blue, commit-green]" blueGreen.lead=3s \
+		blueGreen.caughtUp=2s blueGreen.settle=1s blueGreen.deadline=4min
+done
+# the one after stays in the shadow
+template_keys g2 blueGreen.promote=manual
+[ $# -gt 0 ] || set -- one_transition killed_agent given_up promoted
+for one; do
+	diag "---- $one"
+	"$one"
+done
+MUST_LIVE=(kubelet)
+check "the observer ends" end_observer
+check "no TaskManager was at the JobManager of another version" nobody_astray
+is "$(api_requests "(.code == 401 or .code == 403)$STARTING")" "" "nothing was asked for that the Role does not allow"
+e2e_end
