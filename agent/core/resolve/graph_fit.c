@@ -105,7 +105,7 @@ bool graph_fit_is_refused(const struct graph_fit *fit, bool allow_non_restored)
 
 		if (problem->kind != FIT_LEFT_OUT)
 			return true;
-		/* MUT: with blue/green any state may be left out */
+		/* MUT: with two sides any state may be left out */
 		if (!allow_non_restored && !problem->state->stays)
 			return true;
 	}
