@@ -423,3 +423,39 @@ LIFE_TEST_FROM(t_crossing_begin, another_pod_of_the_candidates_template_goes_on)
 	CHECK_INT(handover_of(l)->to.side, ==, SIDE_GREEN);
 	CHECK_TRANSITION(l, TRANSITION_CROSSING);
 }
+
+/* ---- without gates */
+
+/* Both write as long as both run. */
+static void ungated_begin(struct life *l)
+{
+	life_begin(l);
+	blue_green_config(l, &old_pod, "g1");
+	l->config.handover.blue_green.policy.gate = TRANSITION_GATE_NONE;
+	claims(l, CLAIM_OWN, NULL);
+	launch_empty(l);
+	viewed(l, job_in(JOB_RUNNING));
+	prove(l, 1);
+	beats(l, CANDIDATE_PREPARING);
+	beats(l, CANDIDATE_PREPARING);
+	shadows(l, SHADOW_PREPARED, NULL);
+	stop_saved(l);
+	CHECK_TRANSITION(l, TRANSITION_SEEDED);
+	shadows(l, SHADOW_RUNNING, NULL);
+	CHECK_TRANSITION(l, TRANSITION_SHADOW);
+}
+
+LIFE_TEST_FROM(ungated_begin, without_gates_the_job_is_stopped_when_the_candidate_says_so)
+{
+	for (int i = 0; i < 5; i++)
+		shadows(l, SHADOW_RUNNING, NULL);
+	CHECK_TRANSITION(l, TRANSITION_SHADOW);
+	shadows(l, SHADOW_CAUGHT_UP, NULL);
+	CHECK_TRANSITION(l, TRANSITION_ENDING);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_COMPLETED, SAVEPOINT_2, NULL);
+	inspected_as(l, SAVEPOINT_2, 70);
+	viewed(l, job_in(JOB_FINISHED));
+	CHECK_TRANSITION(l, TRANSITION_GRANTED);
+	CHECK_NOTHING(l, EFFECT_GATE);
+}

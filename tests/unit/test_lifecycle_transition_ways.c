@@ -223,6 +223,42 @@ LIFE_TEST_FROM(t_aborting_begin, a_replay_point_that_is_gone_gives_way_to_the_se
 	CHECK(l->life.observing);
 }
 
+/* The job is about to start again from before the cut. */
+static void replaying_begin(struct life *l)
+{
+	struct gate_report open;
+
+	t_aborting_begin(l);
+	open = acked(l, T0 + 9000);
+	open.withheld_above = 5;
+	add_snapshot(&open, 61, T0 + 7000);
+	reported(l, &open);
+	exited(l, KILLED(15));
+	candidate_ended(l);
+	CHECK_STR(l->life.journal.intent.restore.path, "file:/cp/x/chk-61");
+}
+
+LIFE_TEST_FROM(replaying_begin, a_resume_does_not_withdraw_the_replay)
+{
+	control(l, CONTROL_STATE | CONTROL_NEW_START, (struct intent){.state = DESIRED_RUNNING});
+	CHECK_STR(l->life.journal.intent.restore.path, "file:/cp/x/chk-61");
+	CHECK(!journal_is_consumed(&l->life.journal, l->life.journal.intent.restore.token));
+}
+
+LIFE_TEST_FROM(replaying_begin, a_person_may_say_what_to_start_from_instead)
+{
+	struct restore_request wanted = {.kind = RESTORE_PATH,
+					 .token = (char *)(uintptr_t) "mine",
+					 .path = (char *)(uintptr_t)SAVEPOINT_2};
+
+	control(l, CONTROL_STATE | CONTROL_NEW_START | CONTROL_RESTORE,
+		(struct intent){.state = DESIRED_RUNNING, .restore = wanted});
+	CHECK_STR(l->life.journal.intent.restore.path, SAVEPOINT_2);
+	CHECK_STR(transition_in(l)->replay.path, NULL);
+	CHECK_HANDOVER(l, HANDOVER_REFUSED); /* it is over */
+	CHECK(l->life.observing);
+}
+
 LIFE_TEST_FROM(t_crossing_begin, forward_waits_for_the_candidate)
 {
 	l->config.handover.blue_green.policy.after_cut = AFTER_CUT_FORWARD;

@@ -77,7 +77,8 @@ static void on_control(struct lifecycle *life, const struct event *event)
 	}
 	if ((fields & CONTROL_DO_NOT_RESTART) && !event->control.intent.do_not_restart)
 		life->lifted_ms = life->now_ms;
-	if (gives_up_restore(&life->journal, event, fields))
+	if (!transition_keeps_restore(life, fields) &&
+	    gives_up_restore(&life->journal, event, fields))
 		journal_give_up_restore(&life->journal, life->config->generation);
 	take_intent(&life->journal, &event->control.intent, fields, life->now_unix_ms);
 	if ((fields & CONTROL_CHECKPOINT) && event->control.checkpoint_nonce)

@@ -455,6 +455,10 @@ bool transition_saves_not(const struct lifecycle *life);
 /* A launch was to be made for the replay, and was decided otherwise. */
 void transition_observed(struct lifecycle *life, const struct event *event);
 
+/* With these fields a person would withdraw the order for the replay. True: it stays. One who says what to start
+ * from instead knows better. */
+bool transition_keeps_restore(struct lifecycle *life, unsigned fields);
+
 /* A stop of the transition has failed, and the job runs. */
 void transition_stop_failed(struct lifecycle *life);
 

@@ -310,6 +310,22 @@ static bool waits_for_replay(const struct lifecycle *life)
 	return !xstris(life->journal.intent.restore.token, token);
 }
 
+bool transition_keeps_restore(struct lifecycle *life, unsigned fields)
+{
+	struct transition *transition = &life->journal.handover.transition;
+
+	if (transition_state_of(life) != TRANSITION_ABORTING || !transition->replay.path ||
+	    transition->replayed)
+		return false;
+	/* MUT: a resume withdraws the order for the replay, which is not given again */
+	if (!(fields & CONTROL_RESTORE))
+		return true;
+	xstrset(&transition->replay.path, NULL);
+	transition->replay.checkpoint_id = 0;
+	life->want_write = true;
+	return false;
+}
+
 static bool may_not_start(const struct lifecycle *life)
 {
 	if (!transition_is_on(life))
