@@ -8,6 +8,7 @@
  *   lifecycle_transition_facts.c  with blue/green: what is known
  *   lifecycle_transition_gates.c  what the gates here are told, and what they report
  *   lifecycle_transition.c        what follows, and what is done
+ *   lifecycle_transition_wishes.c  what waits for it, and what people want of it
  */
 #ifndef DREY_CORE_LIFECYCLE_HANDOVER_INTERNAL_H
 #define DREY_CORE_LIFECYCLE_HANDOVER_INTERNAL_H
@@ -71,6 +72,7 @@ struct transition_policy transition_policy_of(const struct lifecycle *life);
 void transition_offer(struct lifecycle *life);
 /* After each event, while it is on: what follows. */
 void transition_pursue(struct lifecycle *life);
+void transition_pursue_owner(struct lifecycle *life); /* whatever is on its way into the journal */
 /* Another state begins. */
 void transition_enters(struct lifecycle *life);
 int64_t

@@ -1,0 +1,187 @@
+/* A transition and the rest of the life cycle: what waits for it, what people want of it, and the end of the container. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/lifecycle/lifecycle_handover_internal.h"
+
+/* ---- what waits ---- */
+
+static bool waits_for_replay(const struct lifecycle *life)
+{
+	const struct transition *transition = &life->journal.handover.transition;
+	cleanup_free char *token = NULL;
+
+	if (!transition->opened || !transition->replay.path || transition->replayed)
+		return false;
+	token = transition_replay_token(transition);
+	return !xstris(life->journal.intent.restore.token, token);
+}
+
+bool transition_keeps_restore(struct lifecycle *life, unsigned fields)
+{
+	struct transition *transition = &life->journal.handover.transition;
+
+	if (transition_state_of(life) != TRANSITION_ABORTING || !transition->replay.path ||
+	    transition->replayed)
+		return false;
+	/* MUT: a resume withdraws the order for the replay, which is not given again */
+	if (!(fields & CONTROL_RESTORE))
+		return true;
+	xstrset(&transition->replay.path, NULL);
+	transition->replay.checkpoint_id = 0;
+	life->want_write = true;
+	return false;
+}
+
+static bool may_not_start(const struct lifecycle *life)
+{
+	if (!transition_is_on(life))
+		return false;
+	/* MUT: a job that has ended for the candidate is started again */
+	if (life->transition.gives_up)
+		return true;
+	if (transition_state_of(life) == TRANSITION_ENDING)
+		return transition_work_of(life) == WORK_DONE;
+	return transition_state_of(life) == TRANSITION_ABORTING && waits_for_replay(life);
+}
+
+bool transition_rests(struct lifecycle *life)
+{
+	if (!may_not_start(life) || life->step == STEP_SETTLING)
+		return false;
+	life->retry_ms = 0;
+	if (life->phase != PHASE_HOLDING || life->cause != CAUSE_TRANSITION_DECIDES)
+		enter_because(life, PHASE_HOLDING, CAUSE_TRANSITION_DECIDES,
+			      "hand-over %s decides what follows: %s", life->journal.handover.id,
+			      life->journal.handover.why ? life->journal.handover.why : "");
+	return true;
+}
+
+bool transition_defers(const struct lifecycle *life)
+{
+	const struct transition *transition = &life->journal.handover.transition;
+	enum transition_state state = transition_state_of(life);
+	bool stops = life->journal.intent.state != DESIRED_RUNNING ||
+		     journal_restart_wanted(&life->journal);
+
+	if (!transition_is_on(life) || state == TRANSITION_TAKEN)
+		return false;
+	/* its output is open, and it runs on */
+	if (state == TRANSITION_ABORTING)
+		return !transition->opened || (transition->replay.path && !transition->replayed);
+	/* MUT: a person's stop comes before the transition has ended */
+	return stops || state == TRANSITION_SEEDING || state >= TRANSITION_ARMING;
+}
+
+bool transition_saves_not(const struct lifecycle *life)
+{
+	enum transition_state state = transition_state_of(life);
+
+	return state >= TRANSITION_ARMING && state <= TRANSITION_TAKEN;
+}
+
+bool lifecycle_asks_for_lock(const struct lifecycle *life)
+{
+	return transition_state_of(life) == TRANSITION_ABORTING;
+}
+
+void transition_observed(struct lifecycle *life, const struct event *event)
+{
+	const struct transition *transition = &life->journal.handover.transition;
+	const struct facts *facts = event->observed.facts;
+	const struct candidate *found;
+
+	if (transition_state_of(life) != TRANSITION_ABORTING || !transition->replay.path ||
+	    event->observed.decision->cause != CAUSE_REQUESTED_SNAPSHOT_UNUSABLE)
+		return;
+	found = facts_find(facts, transition->replay.path);
+	/* not one that may only be unreadable */
+	if (found ? found->integrity == INTEGRITY_DAMAGED ||
+			    found->integrity == INTEGRITY_INCOMPLETE
+		  : facts->sources[SOURCE_REQUEST].state != SOURCE_UNREADABLE)
+		xstrset(&life->transition.missing, transition->replay.path);
+}
+
+void transition_stop_failed(struct lifecycle *life)
+{
+	life->transition.failures++;
+}
+
+#define NONE_UNDER_WAY "no blue/green transition is under way"
+
+const char *lifecycle_refuses_promote(const struct lifecycle *life)
+{
+	if (!transition_is_on(life))
+		return NONE_UNDER_WAY;
+	return transition_state_of(life) > TRANSITION_SHADOW
+		       ? "the cut was chosen already, or the transition was given up"
+		       : NULL;
+}
+
+const char *lifecycle_refuses_abort(const struct lifecycle *life)
+{
+	if (!transition_is_on(life))
+		return NONE_UNDER_WAY;
+	if (transition_state_of(life) == TRANSITION_ABORTING)
+		return "the transition is being given up already";
+	return transition_state_of(life) >= TRANSITION_GRANTED
+		       ? "the job is the next version's already, and only goes forward"
+		       : NULL;
+}
+
+/* Each counts once. One for which there is no transition is answered, too: it is not for the next one. */
+static bool is_new_wish(struct lifecycle *life, const char *what, const char *nonce,
+			const char *refused)
+{
+	/* MUT: a wish is carried out again when it is read again */
+	if (!nonce || journal_is_consumed(&life->journal, nonce))
+		return false;
+	journal_consume(&life->journal, nonce);
+	if (refused)
+		note(life, NOTE_WARNING, "%s (%s) is not carried out: %s", what, nonce, refused);
+	return !refused;
+}
+
+void transition_wished(struct lifecycle *life, const struct event *event)
+{
+	struct transition *transition = &life->journal.handover.transition;
+
+	if ((event->control.fields & CONTROL_PROMOTE) &&
+	    is_new_wish(life, "promote", event->control.promote_nonce,
+			lifecycle_refuses_promote(life))) {
+		transition->promoted = true;
+		transition->at_unix_ms = event->control.promote_at_unix_ms;
+	}
+	if ((event->control.fields & CONTROL_ABORT) &&
+	    is_new_wish(life, "abort", event->control.abort_nonce, lifecycle_refuses_abort(life)))
+		transition->aborted = true;
+}
+
+/* Nothing of the candidate's is needed before the cut is in force, or once nothing is owed. */
+static bool is_dispensable(const struct lifecycle *life)
+{
+	const struct transition *transition = &life->journal.handover.transition;
+
+	if (transition_state_of(life) == TRANSITION_ABORTING)
+		return transition->opened && (!transition->replay.path || transition->replayed);
+	return !transition_is_cut(transition_state_of(life));
+}
+
+bool transition_stays(struct lifecycle *life)
+{
+	struct handover *handover = &life->journal.handover;
+
+	if (!transition_is_on(life) || transition_state_of(life) == TRANSITION_TAKEN)
+		return false;
+	/* its result may be all that was missing */
+	if (transition_state_of(life) == TRANSITION_ENDING)
+		transition_pursue_owner(life);
+	if (life->handover.giving)
+		return true;
+	/* MUT: a hand-over whose cut is in force is over when its owner's pod ends */
+	if (!is_dispensable(life))
+		return true;
+	transition_drop(life);
+	handover->transition.state = TRANSITION_NONE;
+	return false;
+}
