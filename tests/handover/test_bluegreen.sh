@@ -14,51 +14,8 @@
 . "$TOP/tests/handover/lib.sh"
 # shellcheck source=tests/handover/surge_lib.sh
 . "$TOP/tests/handover/surge_lib.sh"
-
-transition_is() { # STATE
-	journal_is ".handover.transition.state == \"$1\" and .handover.transition.id == .handover.id"
-}
-
-shadow_is() { # STATE
-	[ "$(candidate "select(.pod == \"$CANDIDATE\") | .shadow.state" 2>/dev/null)" = "$1" ]
-}
-
-gates_are() { # WORD
-	[ "$(candidate .shadow.gate.word 2>/dev/null)" = "$1" ]
-}
-
-own_journal() { # JQ
-	kubectl get configmap "$APPLICATION-drey-candidate-journal" --output json 2>/dev/null | jq --raw-output '.data["journal.json"]' | jq --raw-output "$1"
-}
-
-own_journal_is_gone() {
-	! kubectl get configmap "$APPLICATION-drey-candidate-journal" >/dev/null 2>&1
-}
-
-# What both have committed, and not what they have read.
-committed_by() { # VERSION
-	find "$OUT/committed" -name 'part-*' -exec cat {} + | awk -v version="$1" '$1 == version' | wc -l
-}
-
-has_committed() { # VERSION AT_LEAST
-	[ "$(committed_by "$1")" -ge "$2" ]
-}
-
-commits_more() { # VERSION
-	[ "$(committed_by "$1")" -ge $((WRITTEN + 100)) ]
-}
-
-# Of the old version only what is below the cut, of the new one only what is at or above it.
-divided_at() { # CUT OLD NEW
-	find "$OUT/committed" -name 'part-*' -exec cat {} + | awk -v cut="$1" -v old="$2" -v new="$3" '
-		$1 == old && $4 >= cut || $1 == new && $4 < cut { print; wrong++ }
-		END { exit wrong > 0 }'
-}
-
-# Both jobs write what they read into the log, so only what was committed counts.
-exactly() {
-	judge -v replay=1 -v splits=2 && [ "$(verdict '"\(.lost) \(.doubled)"')" = "0 0" ]
-}
+# shellcheck source=tests/handover/bluegreen_lib.sh
+. "$TOP/tests/handover/bluegreen_lib.sh"
 
 in_shadow() { # T
 	await "its job runs in the shadow" pod_phase "$CANDIDATE" Shadow

@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+#
+# Blue/green upgrades in which something happens to the owner while the cut is in force: its agent and its Flink are killed, and a
+# person gives the upgrade up.
+#
+# runs in: ci on 2.3.0
+
+# shellcheck disable=SC2317 # cases are called by name
+# shellcheck source=tests/e2e/tap.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"
+# shellcheck source=tests/api/lib.sh
+. "$TOP/tests/api/lib.sh"
+# shellcheck source=tests/handover/lib.sh
+. "$TOP/tests/handover/lib.sh"
+# shellcheck source=tests/handover/surge_lib.sh
+. "$TOP/tests/handover/surge_lib.sh"
+# shellcheck source=tests/handover/bluegreen_lib.sh
+. "$TOP/tests/handover/bluegreen_lib.sh"
+
+holds_back() {
+	[ "$(pod_status "$OWNER" .handover.transition.withheld)" -gt 0 ] 2>/dev/null
+}
+
+crossing() { # T
+	upgrade_to "$1"
+	await "the cut is in force" transition_is crossing
+	await "the owner holds records back" holds_back
+}
+
+finishes() { # T
+	local cut before=$CURRENT
+	await "it is done" transition_is "done"
+	cut=$(journal .handover.transition.toggleUnixMs)
+	is "$(journal .owner.pod)" "$CANDIDATE" "the new Pod is the owner"
+	await "the old Pod has ended" told gone "$OWNER"
+	await "it goes on" has_committed "$1" 300
+	check "nothing was lost or doubled" exactly
+	check "the two have divided the records at the cut" divided_at "$cut" "$before" "$1"
+	CURRENT=$1 OWNER=$CANDIDATE
+}
+
+killed_agent() {
+	begin_with g1
+	crossing g2
+	check "the agent of the owner is killed" kill_agent "$OWNER"
+	finishes g2
+}
+
+killed_flink() {
+	begin_with g2
+	crossing g3
+	check "the Flink of the owner is killed" kill_flink "$OWNER"
+	await "its job runs again" pod_phase "$OWNER" Running
+	finishes g3
+}
+
+given_up() {
+	begin_with g3
+	crossing g1
+	check "a person gives it up" drey_of "$OWNER" abort --yes
+	await "the owner's output is open" journal_is .handover.transition.opened
+	await "its job starts again from before the cut" journal_is .handover.transition.replayed
+	is "$(journal '.launches[-1].restorePoint.path')" "$(journal .handover.transition.replay.path)" "which is on record"
+	await "the version is refused" handover_is refused
+	WRITTEN=$(committed_by "$CURRENT")
+	await "it goes on" commits_more "$CURRENT"
+	is "$(journal .owner.pod)" "$OWNER" "at the owner"
+	judge -v replay=1 -v splits=2 >"$RUN/verdict.log" || :
+	is "$(verdict .lost)" 0 "nothing was lost"
+	check "what was written since the checkpoint is there twice" test "$(verdict .doubled)" -gt 0
+	check "that records were written twice is said" pod_log "$OWNER" 'is written twice'
+}
+
+handover_begin bluegreen_owner blueGreen
+start_observer
+start_node
+MUST_LIVE=(kubelet observer)
+for one in g1 g2 g3; do
+	template "$one"
+	template_keys "$one" blueGreen.sourcesCanBeReadTwice=true "blueGreen.sinkUids=[commit-blue, commit-green]" blueGreen.lead=3s \
+		blueGreen.caughtUp=2s blueGreen.settle=15s blueGreen.deadline=4min
+done
+[ $# -gt 0 ] || set -- killed_agent killed_flink given_up
+for one; do
+	diag "---- $one"
+	"$one"
+done
+MUST_LIVE=(kubelet)
+check "the observer ends" end_observer
+check "no TaskManager was at the JobManager of another version" nobody_astray
+is "$(api_requests "(.code == 401 or .code == 403)$STARTING")" "" "nothing was asked for that the Role does not allow"
+e2e_end
