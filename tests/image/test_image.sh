@@ -54,6 +54,7 @@ ok "what reads storage with Flink's file systems is installed" test -f "$root/us
 ok "the class whose main() waits is in the lib directory of Flink" \
 	test "$(readlink "$root/opt/flink/lib/drey-held.jar")" = /usr/lib/drey/held.jar
 ok "what reads Flink's file systems for drey is beside drey" test -s "$root/usr/lib/drey/files.jar"
+ok "so is the gate that a job may take into its own jar" test -s "$root/usr/lib/drey/gate.jar"
 
 # ---- as a pod
 mkdir -p "$dir"/{conf,drey,data/{ck,sp}} "$root"/{data,var/lib/drey}

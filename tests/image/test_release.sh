@@ -34,7 +34,7 @@ two=$dir/somewhere/else/second/build/release/$version
 ok "with the same bytes" diff -r "$one" "$two"
 archives=$(for one_arch in $archs; do printf 'drey-%s-linux-%s.tar.gz ' "$version" "$one_arch"; done)
 [ "$(cd "$one" && echo *)" = "SHA256SUMS SHA256SUMS.sig ${archives}drey-$version.spdx.json \
-drey-crds-$version.tgz drey-image-2.3.0-$arch.oci.tar drey.krew.yaml drey_${version}_$arch.deb flink-application-$version.tgz" ]
+drey-crds-$version.tgz drey-gate-$version.jar drey-image-2.3.0-$arch.oci.tar drey.krew.yaml drey_${version}_$arch.deb flink-application-$version.tgz" ]
 result $? "it has all its files"
 
 verified() {

@@ -16,7 +16,7 @@ fi
 if [ -n "$from" ]; then
 	install -D -m 755 -t /usr/bin "$from"/usr/bin/{drey,drey-init,drey-class-archive}
 	cp -r "$from/usr/share/drey" /usr/share/
-	for jar in spare rpc archive held files; do
+	for jar in spare rpc archive held files gate; do
 		[ ! -f "$from/usr/lib/drey/$jar.jar" ] || install -D -m 644 -t /usr/lib/drey "$from/usr/lib/drey/$jar.jar"
 	done
 	mkdir -p /etc/drey

@@ -65,6 +65,7 @@ done
 say "Debian package"
 make --no-print-directory all jars >&2
 tools/release/deb.sh "$DEST"
+install -m 644 build/drey-gate.jar "$DEST/drey-gate-$VERSION.jar"
 say "charts"
 chart_archive drey-crds
 chart_archive flink-application
