@@ -44,7 +44,7 @@ promtool() { # ARG...
 	return 1
 }
 
-rules --set upgrade.strategy=surge --set monitoring.rules.runbookUrl=https://wiki.example/drey/ >"$RUN/rules.yaml"
+rules --set upgrade.strategy=blueGreen --set drey.blueGreen.sourcesCanBeReadTwice=true --set jobManager.progressDeadlineSeconds=7200 --set monitoring.rules.runbookUrl=https://wiki.example/drey/ >"$RUN/rules.yaml"
 cp "$TOP/tests/chart/alerts.yaml" "$RUN/"
 check "Prometheus takes the rules" promtool check rules rules.yaml
 check "each alert fires when it must, and is silent when it must be" promtool test rules alerts.yaml
