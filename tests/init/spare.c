@@ -275,7 +275,7 @@ TEST(a_spare_that_is_gone_or_speaks_while_it_waits_is_reported)
 	pid = READY(&s, GOES);
 	kill(pid, SIGKILL);
 	CHECK_INT(spare_rig_gone(&s, 0), ==, SIGKILL);
-	pid = READY(&s, "nap 1", "say x");
+	pid = READY(&s, "nap 300", "say x");
 	kill(pid, SIGCONT);
 	CHECK_INT(spare_rig_gone(&s, EPROTO), ==, SIGKILL);
 	spare_rig_launch_job(&s, "spare-1");
