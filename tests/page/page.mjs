@@ -79,7 +79,7 @@ for (const name of process.env.STATES?.split(' ') ?? Object.keys(all)) {
 	}));
 	check(!wrong.length, `${name}: seen by everybody, no error, no other origin, no wider than the screen`, wrong);
 }
-check(Object.keys(phases).length === 14 && Object.keys(causes).length >= 10 && Object.keys(hostile).length === 3, 'these were all phases, and all classes of causes');
+check(Object.keys(phases).length === 15 && Object.keys(causes).length >= 10 && Object.keys(hostile).length === 3, 'these were all phases, and all classes of causes');
 
 // ---- what somebody sees whose job does not start
 

@@ -134,6 +134,7 @@ export const phases = {
 	Terminating: document('Terminating', null, 'the container is being stopped'),
 	Standby: document('Standby', 'StandingBy', 'orders-jobmanager-7d9-kq owns the application', { launches: [], snapshots: [], launch: null, lastCheckpoint: null, lastSavepoint: null, lastOperation: null, role: 'standby', owner: { pod: 'orders-jobmanager-7d9-kq' }, handover: { state: 'none' } }),
 	Prepared: document('Prepared', 'Preparing', 'prepared; the job still runs in orders-jobmanager-7d9-kq', { launches: [], snapshots: [], launch: null, lastCheckpoint: null, lastSavepoint: null, lastOperation: null, role: 'candidate', owner: { pod: 'orders-jobmanager-7d9-kq' }, handover: { state: 'offered', to: { pod: 'orders-jobmanager-8f1-zz' }, stateUnixMs: NOW - 40 * S, why: 'offered to the new version' } }),
+	Shadow: document('Shadow', 'Shadow', 'the job runs, with its output shut until it takes over', { role: 'candidate', owner: { pod: 'orders-jobmanager-7d9-kq' }, handover: { state: 'offered', to: { pod: 'orders-jobmanager-8f1-zz' }, stateUnixMs: NOW - 5 * MIN, why: 'its job runs in the shadow', transition: { state: 'shadow', waitsFor: 'a person: `drey promote`', cutUnixMs: null, above: 0, below: 0, replay: null } } }),
 	HandedOver: document('HandedOver', 'StandingBy', 'handed over to orders-jobmanager-8f1-zz', { role: 'reserve', owner: { pod: 'orders-jobmanager-8f1-zz' }, handover: { state: 'taken', to: { pod: 'orders-jobmanager-8f1-zz' }, stateUnixMs: NOW - 9 * S, why: 'prepared' } }),
 };
 

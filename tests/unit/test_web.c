@@ -241,6 +241,24 @@ TEST(a_name_that_is_markup_is_text)
 	CHECK(!strstr(page, evil) && !strchr(page, '\033'));
 }
 
+TEST(a_transition_shows_both_sides)
+{
+	cleanup_free char *page = page_of(
+		"{'phase': 'Running', 'role': 'owner', 'handover': {'state': 'offered', 'transition': {"
+		"'state': 'crossing', 'waitsFor': 'the gates', 'cutUnixMs': 1795663570000, "
+		"'watermarkUnixMs': 1795663573000, 'candidateWatermarkUnixMs': 1795663572000, "
+		"'behindMs': 1000, 'withheld': 7, 'above': 2, 'below': 1, 'replay': 's3://b/chk-9'}}}",
+		&in_pod);
+
+	CHECK_HAS(page, "<dt>Transition</dt><dd><bdi>crossing</bdi>, waits for: <bdi>the gates");
+	CHECK_HAS(page, "<dt>Cut in event time</dt><dd><bdi>2026-11-26T03:26:10.000Z");
+	CHECK_HAS(page, "<dt>Watermark here</dt><dd><bdi>2026-11-26T03:26:13.000Z");
+	CHECK_HAS(page, "<dt>Of the next version</dt><dd><bdi>2026-11-26T03:26:12.000Z");
+	CHECK_HAS(page, "<dd>1000 ms of event time<");
+	CHECK_HAS(page, "7 held back here; written twice: 2 at or above the cut, 1 below it");
+	CHECK_HAS(page, "<dt>Starts again from</dt><dd><bdi>s3://b/chk-9");
+}
+
 /* Members that are missing, null, or of another type are left out. */
 TEST(any_document_gives_a_page)
 {
@@ -251,6 +269,9 @@ TEST(any_document_gives_a_page)
 		"{'launches': [1, {}, null], 'snapshots': [[], {'launch': 1}], 'transitions': [{}, 'x'], "
 		"'conditions': 7, 'decision': {'candidates': {'a': 1}, 'sources': [0]}, 'tasks': {}, "
 		"'slots': {}, 'handover': 1, 'role': 'owner', 'waiting': [1], 'lastError': ''}",
+		"{'role': 'owner', 'handover': {'transition': 5}}",
+		"{'role': 'owner', 'handover': {'transition': {'state': 1, 'above': 9000000000000000000, "
+		"'below': 9000000000000000000, 'behindMs': 'x', 'cutUnixMs': 9000000000000000000}}}",
 		"{'launches': [{'number': 1, 'startedUnixMs': 9000000000000000000, "
 		"'endedUnixMs': -9000000000000000000, 'lastCheckpoint': {'id': 1, 'completedUnixMs': "
 		"9000000000000000000}}, {'number': 1, 'startedUnixMs': 5, 'restoredFromLaunch': 1, "

@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "core/web/web_internal.h"
 
 static void begin_row(const struct web *page, const char *name)
@@ -216,6 +217,60 @@ static void add_handover(const struct web *page)
 	end_row(page);
 }
 
+static void add_time(const struct web *page, const char *name, const struct json *transition,
+		     const char *member)
+{
+	char text[CLOCK_TEXT_BYTES];
+	int64_t unix_ms = json_i64_or(transition, member, 0);
+
+	if (unix_ms <= 0)
+		return;
+	begin_row(page, name);
+	web_text(page, clock_rfc3339(unix_ms, text));
+	end_row(page);
+}
+
+/* Both versions run for a while: how far each of them is, and what their gates have counted. */
+static void add_transition(const struct web *page)
+{
+	const struct json *transition = json_get(json_get(page->status, "handover"), "transition");
+	int64_t above = json_i64_or(transition, "above", 0);
+	int64_t below = json_i64_or(transition, "below", 0);
+	int64_t withheld = json_i64_or(transition, "withheld", 0);
+
+	if (json_kind(transition) != JSON_OBJECT)
+		return;
+	begin_row(page, "Transition");
+	web_text(page, json_str(transition, "state"));
+	if (json_str(transition, "waitsFor")) {
+		buf_addstr(page->out, ", waits for: ");
+		web_text(page, json_str(transition, "waitsFor"));
+	}
+	end_row(page);
+	add_time(page, "Cut in event time", transition, "cutUnixMs");
+	add_time(page, "Watermark here", transition, "watermarkUnixMs");
+	add_time(page, "Of the next version", transition, "candidateWatermarkUnixMs");
+	if (json_kind(json_get(transition, "behindMs")) == JSON_NUMBER) {
+		begin_row(page, "Next version behind");
+		buf_addf(page->out, "%" PRId64 " ms of event time",
+			 json_i64_or(transition, "behindMs", 0));
+		end_row(page);
+	}
+	if (above > 0 || below > 0 || withheld > 0) {
+		begin_row(page, "Records");
+		buf_addf(page->out,
+			 "%" PRId64 " held back here; written twice: %" PRId64
+			 " at or above the cut, %" PRId64 " below it",
+			 withheld, above, below);
+		end_row(page);
+	}
+	if (json_str(transition, "replay")) {
+		begin_row(page, "Starts again from");
+		web_text(page, json_str(transition, "replay"));
+		end_row(page);
+	}
+}
+
 void web_now(const struct web *page)
 {
 	buf_addstr(
@@ -229,5 +284,6 @@ void web_now(const struct web *page)
 	add_operation(page);
 	add_attempts(page);
 	add_handover(page);
+	add_transition(page);
 	buf_addstr(page->out, "</dl></section>\n");
 }
