@@ -64,6 +64,23 @@ moves_to() { # STATE [JQ]
 	owner_writes ".handover.transition.state = \"$1\" | ${2:-.}"
 }
 
+# The owner's job runs, and nothing else is there.
+application_is_new() {
+	kubectl delete configmap "$JOURNAL" "$OWN" "$APPLICATION-drey-candidate" --ignore-not-found >/dev/null
+	cp "$RUN/first.json" "$RUN/app.json"
+	owner_writes .
+}
+
+is_seeded() {
+	moves_to seeded ".handover.transition.seed = {path: \"$SEED\", checkpointId: 7} |
+		.snapshots = [{path: \"$SEED\", kind: \"savepoint\", origin: \"manual\", jobId: \"$blue\", checkpointId: 7, verified: true}]"
+}
+
+is_granted() {
+	owner_writes '.handover.transition.state = "granted" | .handover.transition.toggleUnixMs = 1000 | .handover.state = "granted" |
+		.owner = .handover.to'
+}
+
 mkdir -p "$RUN/sp/savepoint-aaaaaa-bbbbbbbbbbbb" "$RUN/ck/$blue/chk-7"
 cp "$TOP/tests/fixtures/metadata/2.3.0-hashmap-chk" "$RUN/sp/savepoint-aaaaaa-bbbbbbbbbbbb/_metadata"
 cp "$TOP/tests/fixtures/metadata/2.3.0-hashmap-chk" "$RUN/ck/$blue/chk-7/_metadata"
@@ -73,9 +90,9 @@ jq --arg app "$APPLICATION" --arg blue "$blue" --arg seed "$SEED" --arg ns "$NAM
 	.launches = [{number: 1, jobId: $blue, generation: "g1", flinkVersion: "2.3.0", allowNonRestored: false, haClusterId: $app,
 		writer: "old/uid-old/1", checkpointDirectory: $ck, savepointDirectory: $sp, intendedUnixMs: 1, startedUnixMs: 2, verifiedUnixMs: 3,
 		provenUnixMs: 4, jobEnded: false, mismatched: false, leftState: false, neverStarted: false}]' \
-	"$TOP/tests/fixtures/journal/0.1.0-fresh.json" >"$RUN/app.json"
+	"$TOP/tests/fixtures/journal/0.1.0-fresh.json" >"$RUN/first.json"
 lead of-old
-check "there is an owner" owner_writes .
+check "there is an owner" application_is_new
 check "the Deployment wants the next version" deployment
 shadow_conf a
 pod_start a
@@ -86,8 +103,7 @@ await "its Pod is the candidate" candidate_is '.state == "Preparing" and .side =
 check "it is offered the job" offers h1-00000001
 await "it is prepared" candidate_is '.state == "Prepared" and .shadow.state == "prepared" and .shadow.transition == "h1-00000001"'
 check "there is no journal of its own yet" not has_configmap "$OWN"
-check "the seed is there" moves_to seeded ".handover.transition.seed = {path: \"$SEED\", checkpointId: 7} |
-	.snapshots = [{path: \"$SEED\", kind: \"savepoint\", origin: \"manual\", jobId: \"$blue\", checkpointId: 7, verified: true}]"
+check "the seed is there" is_seeded
 await "its job is launched" launched 1
 check "its own journal has that" own_is ".launches | length == 2 and .[1].jobId == \"$green\" and .[1].restorePoint.path == \"$SEED\""
 check "under the request of this hand-over" own_is '.launches[1].requestToken == "h1-00000001"'
@@ -108,7 +124,7 @@ check "as its own journal has" own_is '.launches | length == 3'
 
 # ---- granted -----------------------------------------------------------------------------------------
 
-owner_writes '.handover.transition.state = "granted" | .handover.transition.toggleUnixMs = 1000 | .handover.state = "granted" | .owner = .handover.to'
+check "it is granted the job" is_granted
 await "it adopts" journal_is '.handover.transition.state == "taken" and .handover.state == "taken"'
 check "it is the owner" journal_is '.writer | startswith("orders-a/uid-of-a-")'
 is "$(journal '.launches | map(.number) | join(" ")')" "1 2 3" "its launches are behind the owner's"
@@ -118,4 +134,25 @@ is "$(launches)" 2 "which was not touched"
 check "no agent has crashed" not pod_log a 'killed by signal 11'
 check "its own journal stays until the transition is done" has_configmap "$OWN"
 pod_end a
+
+# ---- the Pod that was granted the job is gone -----------------------------------------------------------
+
+rm -f "$RUN/launches"
+check "the application as it was" application_is_new
+shadow_conf b
+pod_start b
+await "another Pod is the candidate" candidate_is '.state == "Preparing" and .pod == "orders-b"'
+check "it is offered the job" offers h1-00000002
+await "it is prepared" candidate_is '.state == "Prepared" and .shadow.transition == "h1-00000002"'
+check "the seed is there" is_seeded
+await "its job is launched" launched 1
+await "as its own journal has" own_is '.launches[1].startedUnixMs != null'
+pod_kill b
+check "it is granted the job, and gone" is_granted
+shadow_conf c
+pod_start c
+await "the next Pod of its template adopts what it has left" journal_is '.handover.transition.state == "taken"'
+check "and is the owner" journal_is '.owner.pod == "orders-c" and .handover.to.pod == "orders-c" and .owner.side == "green"'
+check "of its job" journal_is ".launches | length >= 2 and .[1].jobId == \"$green\" and (.[1].writer | startswith(\"orders-b/\"))"
+pod_kill c
 e2e_end
