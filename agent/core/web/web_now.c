@@ -217,7 +217,7 @@ static void add_handover(const struct web *page)
 	end_row(page);
 }
 
-static void add_time(const struct web *page, const char *name, const struct json *transition,
+static void time_row(const struct web *page, const char *name, const struct json *transition,
 		     const char *member)
 {
 	char text[CLOCK_TEXT_BYTES];
@@ -247,9 +247,9 @@ static void add_transition(const struct web *page)
 		web_text(page, json_str(transition, "waitsFor"));
 	}
 	end_row(page);
-	add_time(page, "Cut in event time", transition, "cutUnixMs");
-	add_time(page, "Watermark here", transition, "watermarkUnixMs");
-	add_time(page, "Of the next version", transition, "candidateWatermarkUnixMs");
+	time_row(page, "Cut in event time", transition, "cutUnixMs");
+	time_row(page, "Watermark here", transition, "watermarkUnixMs");
+	time_row(page, "Of the next version", transition, "candidateWatermarkUnixMs");
 	if (json_kind(json_get(transition, "behindMs")) == JSON_NUMBER) {
 		begin_row(page, "Next version behind");
 		buf_addf(page->out, "%" PRId64 " ms of event time",
