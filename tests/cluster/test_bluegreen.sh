@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 #
-# Blue/green upgrades by Helm on a real cluster: `helm upgrade --wait` to a version that takes over by itself; one that stays in the
-# shadow until a person says `drey promote`; `helm rollback` of a version that is in the shadow.
+# Blue/green upgrades by Helm on a real cluster: the first upgrade to that strategy, from surge; `helm upgrade --wait` to a version
+# that takes over by itself; one that stays in the shadow until a person says `drey promote`; `helm rollback` of a version that is in
+# the shadow.
 #
 # alone: the jobs of two versions run at a time
 # runs in: all
@@ -15,10 +16,24 @@
 . "$TOP/tests/handover/bluegreen_lib.sh"
 
 # PROMOTE is for the upgrade to the version after it: the owner decides. The graphs are compared, as they are by default.
-bluegreen() { # T PROMOTE
+bluegreen() { # T PROMOTE [LINE...]
 	version "$1" 'job: {class: drey.BlueGreenJob}' 'upgrade: {strategy: blueGreen}' 'jobManager: {progressDeadlineSeconds: 3600}' \
 		'drey:' '  check: {graph: true}' "  blueGreen: {sourcesCanBeReadTwice: true, sinkUids: [commit-blue, commit-green], promote: $2," \
-		'    lead: 3s, caughtUp: 2s, settle: 1s, deadline: 4min}'
+		'    lead: 3s, caughtUp: 2s, settle: 1s, deadline: 4min}' "${@:3}"
+}
+
+# The first upgrade to blueGreen, as docs/tasks/blue-green.md says: the drey that runs knows surge only, and the uid of the sink changes.
+from_surge() {
+	begin_with s1
+	upgrade_to b1
+	await "the job of b1 runs" pod_phase "$CANDIDATE" Running
+	await "the old Pods are gone, the new ones are ready" settled
+	is "$(journal '"\(.owner.pod) \(.owner.side)"')" "$CANDIDATE green" "the new Pod is the owner, on the other side"
+	is "$(journal .handover.transition.state)" null "it was no transition"
+	is "$(happened returned)" 0 "the job was not returned"
+	await "b1 goes on" has_committed b1 100
+	check "nothing was lost or doubled" exactly
+	CURRENT=b1 OWNER=$CANDIDATE
 }
 
 helm_has_ended() {
@@ -83,8 +98,9 @@ finished() { # T
 }
 
 automatic() {
-	local ended
-	begin_with g1
+	local ended launches
+	begin_with "${CURRENT:-g1}"
+	launches=$(journal '.launches | length')
 	helm_in_background g2
 	await "there is a new Pod" pod_of g2
 	CANDIDATE=$POD
@@ -95,7 +111,7 @@ automatic() {
 	read -r status ended <"$RUN/helm.status"
 	is "$status" 0 "with success"
 	check "not before the new Pod was the owner" test "$ended" -ge "$(owner_since "$OWNER")"
-	is "$(journal '.launches | length')" 2 "no job was started for that, but the one in the shadow"
+	is "$(journal '.launches | length')" $((launches + 1)) "no job was started for that, but the one in the shadow"
 	check "helm test" helm test "$APPLICATION"
 }
 
@@ -145,11 +161,13 @@ rolled_back() {
 }
 
 surge_begin bluegreen
+version s1 'job: {class: drey.BlueGreenJob}' 'upgrade: {strategy: surge}'
+bluegreen b1 automatic 'control: {restore: {kind: newest, allowNonRestoredState: true, token: to-blue-green}}'
 bluegreen g1 automatic
 for one in g2 g3 g4; do
 	bluegreen "$one" manual
 done
-[ $# -gt 0 ] || set -- automatic promoted rolled_back
+[ $# -gt 0 ] || set -- from_surge automatic promoted rolled_back
 for one; do
 	start=$SECONDS
 	diag "---- $one"
