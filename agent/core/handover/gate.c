@@ -30,6 +30,15 @@ bool gate_passes(const struct gate_order *order, int64_t time_unix_ms, int64_t w
 	}
 }
 
+const struct gate_report gate_report_none = {.min_watermark_unix_ms = GATE_NO_TIME,
+					     .max_seen_unix_ms = GATE_NO_TIME};
+
+bool gate_same_order(const struct gate_order *a, const struct gate_order *b)
+{
+	return a->number == b->number && a->word == b->word &&
+	       a->toggle_unix_ms == b->toggle_unix_ms;
+}
+
 static bool is_about(const struct gate_report *report, const struct gate_order *order)
 {
 	/* MUT: the acknowledgement of an earlier order counts */

@@ -45,6 +45,9 @@ struct gate_order {
 	int64_t toggle_unix_ms; /* 0 = no cut */
 };
 
+/* The same content under the same number. */
+bool gate_same_order(const struct gate_order *a, const struct gate_order *b);
+
 #define GATE_NO_TIME                                                                               \
 	INT64_MIN /* of a record without a time, and of a watermark that did not come yet */
 
@@ -77,6 +80,9 @@ struct gate_report {
 	struct gate_snapshot snapshots[GATE_SNAPSHOTS];
 	size_t snapshot_count;
 };
+
+/* Nothing is known of the gates, and so no record was seen, not even one of 1970. */
+extern const struct gate_report gate_report_none;
 
 /* Every subtask runs, and has taken this order. */
 bool gate_has_taken(const struct gate_report *report, const struct gate_order *order);

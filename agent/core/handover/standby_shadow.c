@@ -96,11 +96,9 @@ static void publish(struct standby *standby)
 
 void standby_shadow_init(struct standby *standby)
 {
-	struct gate_report *gate = &standby->record.shadow.gate;
-
 	standby->shadow_state = SHADOW_PREPARED;
 	/* MUT: a job that has seen no record has seen one of 1970 */
-	gate->min_watermark_unix_ms = gate->max_seen_unix_ms = GATE_NO_TIME;
+	standby->record.shadow.gate = gate_report_none;
 }
 
 /* It is of another hand-over, or of none. */
@@ -296,10 +294,9 @@ bool standby_may_start(const struct standby *standby)
 /* Watermarks and counts wait for the next beat. */
 static bool says_another(const struct gate_report *a, const struct gate_report *b)
 {
-	return a->known != b->known || a->order.number != b->order.number ||
-	       a->order.word != b->order.word ||
-	       a->order.toggle_unix_ms != b->order.toggle_unix_ms || a->acked != b->acked ||
-	       a->refused != b->refused || a->running != b->running || a->subtasks != b->subtasks;
+	return a->known != b->known || !gate_same_order(&a->order, &b->order) ||
+	       a->acked != b->acked || a->refused != b->refused || a->running != b->running ||
+	       a->subtasks != b->subtasks;
 }
 
 static void on_job(struct standby *standby, const struct standby_event *event)

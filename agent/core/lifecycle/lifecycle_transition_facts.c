@@ -119,8 +119,7 @@ static void know_candidate(struct lifecycle *life, struct transition_here *here,
 	     mine = is_mine(life);
 
 	facts->candidate_gate = &here->candidate_gate;
-	here->candidate_gate = (struct gate_report){.min_watermark_unix_ms = GATE_NO_TIME,
-						    .max_seen_unix_ms = GATE_NO_TIME};
+	here->candidate_gate = gate_report_none;
 	facts->ended = seen->lock_is_free;
 	if (handover_is_unheard(life, seen))
 		return;
@@ -266,8 +265,7 @@ static void know_gate(const struct lifecycle *life, struct transition_here *here
 	const struct launch *launch = journal_launch_const(&life->journal);
 	bool of_launch = launch && !strcmp(life->gate.launch_id, launch->job_id);
 
-	here->gate = (struct gate_report){.min_watermark_unix_ms = GATE_NO_TIME,
-					  .max_seen_unix_ms = GATE_NO_TIME};
+	here->gate = gate_report_none;
 	/* MUT: what the gates report of another transition counts */
 	if (!xstris(life->gate.transition, handover_of(life)->id))
 		return;

@@ -63,11 +63,8 @@ static bool may_tell(const struct lifecycle *life)
 static bool is_told(const struct lifecycle *life, const char *job_id, const char *transition,
 		    const struct gate_order *order)
 {
-	const struct gate_order *told = &life->gate.order;
-
 	return !strcmp(life->gate.told_id, job_id) && xstrsame(life->gate.told, transition) &&
-	       told->number == order->number && told->word == order->word &&
-	       told->toggle_unix_ms == order->toggle_unix_ms;
+	       gate_same_order(&life->gate.order, order);
 }
 
 void transition_tell_gates(struct lifecycle *life)

@@ -52,8 +52,7 @@ char *gate_files_directory(const char *state_directory)
 static bool same_told(const struct told *a, const struct told *b)
 {
 	return !strcmp(a->launch_id, b->launch_id) && a->side == b->side &&
-	       xstrsame(a->transition, b->transition) && a->order.number == b->order.number &&
-	       a->order.word == b->order.word && a->order.toggle_unix_ms == b->order.toggle_unix_ms;
+	       xstrsame(a->transition, b->transition) && gate_same_order(&a->order, &b->order);
 }
 
 /* ---- on the lane ---- */

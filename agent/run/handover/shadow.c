@@ -203,14 +203,12 @@ static enum gate_verdict shadow_may(struct driver *driver, enum gate_type type, 
 /* Of the launch that runs, by an order of this very hand-over. */
 static const struct gate_report *gate_report_of(const struct lifecycle *life)
 {
-	static const struct gate_report none = {.min_watermark_unix_ms = GATE_NO_TIME,
-						.max_seen_unix_ms = GATE_NO_TIME};
 	const struct launch *launch = journal_launch_const(&life->journal);
 	bool ours = launch && life->launch_step == LAUNCH_LIVE && life->gate.transition &&
 		    !life->gate.ended && !strcmp(life->gate.launch_id, launch->job_id) &&
 		    xstrsame(life->gate.transition, life->journal.handover.id);
 
-	return ours ? &life->gate.report : &none;
+	return ours ? &life->gate.report : &gate_report_none;
 }
 
 static bool same_order(const struct gate_order *a, const struct gate_order *b)
