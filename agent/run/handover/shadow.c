@@ -211,13 +211,7 @@ static const struct gate_report *gate_report_of(const struct lifecycle *life)
 	return ours ? &life->gate.report : &gate_report_none;
 }
 
-static bool same_order(const struct gate_order *a, const struct gate_order *b)
-{
-	return a->number == b->number && a->word == b->word &&
-	       a->toggle_unix_ms == b->toggle_unix_ms;
-}
-
-/* What follows for them from the journal as it was read last. */
+/* What follows for them from the journal as it was read last. Telling the same again does nothing. */
 void standing_tell_gates(struct standing *standing)
 {
 	struct driver *driver = standing->driver;
@@ -234,11 +228,6 @@ void standing_tell_gates(struct standing *standing)
 	    !xstrsame(handover->id, life->journal.handover.id))
 		return;
 	memcpy(effect.id, launch->job_id, JOB_ID_BYTES);
-	if (!strcmp(effect.id, standing->told_job) &&
-	    same_order(&effect.order, &standing->told_order))
-		return;
-	memcpy(standing->told_job, effect.id, JOB_ID_BYTES);
-	standing->told_order = effect.order;
 	driver_execute(driver, &effect);
 }
 

@@ -38,8 +38,6 @@ struct standing {
 	struct journal own;               /* that of the job in the shadow, as read with it */
 	int64_t asked, confirmed;         /* gates for which the journal is, was read again */
 	enum cause told;                  /* by the last Event of this pod */
-	char told_job[JOB_ID_BYTES];      /* whose gates have had the last order */
-	struct gate_order told_order;
 	bool removing, removed; /* the journal of a candidate, when it is not needed any more */
 	int64_t remove_ms;      /* not before */
 	atomic_bool
