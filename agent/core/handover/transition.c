@@ -96,6 +96,11 @@ bool transition_is_cut(enum transition_state state)
 	return state >= TRANSITION_ARMED && state <= TRANSITION_ENDING;
 }
 
+bool transition_owes_replay(const struct transition *transition)
+{
+	return transition->replay.path && !transition->replayed;
+}
+
 bool transition_permits_two(const struct handover *handover)
 {
 	enum transition_state state = transition_of(handover);

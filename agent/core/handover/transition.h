@@ -42,6 +42,9 @@ enum transition_state transition_of(const struct handover *handover);
  * again makes up for the candidate's end. */
 bool transition_is_cut(enum transition_state state);
 
+/* ABORTING: the owner's job has to start again from before the cut, and does not run from there yet. */
+bool transition_owes_replay(const struct transition *transition);
+
 /* Both jobs may run now. */
 bool transition_permits_two(const struct handover *handover);
 

@@ -293,7 +293,7 @@ static bool replays(Q *q)
 {
 	const struct transition *transition = &q->handover->transition;
 
-	return transition->opened && transition->replay.path && !transition->replayed;
+	return transition->opened && transition_owes_replay(transition);
 }
 
 static bool is_replayed(Q *q)
@@ -324,8 +324,7 @@ static bool is_over(Q *q)
 {
 	const struct transition *transition = &q->handover->transition;
 
-	return transition->opened && has_ended(q) &&
-	       (!transition->replay.path || transition->replayed);
+	return transition->opened && has_ended(q) && !transition_owes_replay(transition);
 }
 
 /* ---- the rules ---- */

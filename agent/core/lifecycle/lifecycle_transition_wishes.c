@@ -6,12 +6,18 @@
 
 /* ---- what waits ---- */
 
+/* Given up: the output here is open, and nothing is owed. */
+static bool owes_nothing(const struct transition *transition)
+{
+	return transition->opened && !transition_owes_replay(transition);
+}
+
 static bool waits_for_replay(const struct lifecycle *life)
 {
 	const struct transition *transition = &life->journal.handover.transition;
 	cleanup_free char *token = NULL;
 
-	if (!transition->opened || !transition->replay.path || transition->replayed)
+	if (!transition->opened || !transition_owes_replay(transition))
 		return false;
 	token = transition_replay_token(transition);
 	return !xstris(life->journal.intent.restore.token, token);
@@ -21,8 +27,7 @@ bool transition_keeps_restore(struct lifecycle *life, unsigned fields)
 {
 	struct transition *transition = &life->journal.handover.transition;
 
-	if (transition_state_of(life) != TRANSITION_ABORTING || !transition->replay.path ||
-	    transition->replayed)
+	if (transition_state_of(life) != TRANSITION_ABORTING || !transition_owes_replay(transition))
 		return false;
 	/* MUT: a resume withdraws the order for the replay, which is not given again */
 	if (!(fields & CONTROL_RESTORE))
@@ -68,7 +73,7 @@ bool transition_defers(const struct lifecycle *life)
 		return false;
 	/* its output is open, and it runs on */
 	if (state == TRANSITION_ABORTING)
-		return !transition->opened || (transition->replay.path && !transition->replayed);
+		return !owes_nothing(transition);
 	/* MUT: a person's stop comes before the transition has ended */
 	return stops || state == TRANSITION_SEEDING || state >= TRANSITION_ARMING;
 }
@@ -163,7 +168,7 @@ static bool is_dispensable(const struct lifecycle *life)
 	const struct transition *transition = &life->journal.handover.transition;
 
 	if (transition_state_of(life) == TRANSITION_ABORTING)
-		return transition->opened && (!transition->replay.path || transition->replayed);
+		return owes_nothing(transition);
 	return !transition_is_cut(transition_state_of(life));
 }
 

@@ -13,7 +13,7 @@ static const char *waits_in_abort(const struct transition *transition)
 {
 	if (!transition->opened)
 		return "the gates of this version let everything pass again";
-	if (transition->replay.path && !transition->replayed)
+	if (transition_owes_replay(transition))
 		return "the job of the next version ends, and this one starts again from before the cut";
 	return "the job of the next version ends";
 }
