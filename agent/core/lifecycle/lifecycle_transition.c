@@ -44,15 +44,10 @@ int64_t transition_limit_ms(const struct lifecycle *life)
 
 void transition_enters(struct lifecycle *life)
 {
-	char *missing = life->transition.missing;
-	int near = life->transition.near;
-	int64_t near_beat = life->transition.near_beat;
-
-	memset(&life->transition, 0, sizeof(life->transition));
-	life->transition.missing = missing;
-	life->transition.near = near;
-	life->transition.near_beat = near_beat;
-	life->transition.finish_id = -1;
+	life->transition = (struct transition_progress){.near = life->transition.near,
+							.near_beat = life->transition.near_beat,
+							.missing = life->transition.missing,
+							.finish_id = -1};
 	handover_arm(life);
 }
 
