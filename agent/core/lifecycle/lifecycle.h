@@ -557,6 +557,8 @@ bool lifecycle_is_newcomer(const struct lifecycle *life);
  * launch or an operation (id: its trigger id) before the driver could execute it. */
 bool lifecycle_awaits(const struct lifecycle *life, enum effect_type effect, const char *id);
 
+bool lifecycle_is_durable(const struct lifecycle *life); /* all that it has decided is on record */
+
 /* Must this pod be kept ready, whatever the job does? Kubernetes would end it otherwise, or keep the
  * other one (handover.h). */
 bool lifecycle_keeps_ready(const struct lifecycle *life);

@@ -169,6 +169,11 @@ void enter_because(struct lifecycle *life, enum phase phase, enum cause cause, c
 
 /* ---- the journal ---- */
 
+bool lifecycle_is_durable(const struct lifecycle *life)
+{
+	return !life->want_write && life->requested == life->acknowledged;
+}
+
 /* One write at a time; changes made meanwhile go into the next one. */
 void flush_journal(struct lifecycle *life)
 {

@@ -281,10 +281,8 @@ static void pursue_taken(struct lifecycle *life)
 
 void transition_pursue(struct lifecycle *life)
 {
-	bool durable = !life->want_write && life->requested == life->acknowledged;
-
 	/* MUT: a move follows one that is not on record yet */
-	if (!durable || life->journal_broken)
+	if (!lifecycle_is_durable(life) || life->journal_broken)
 		return;
 	if (transition_state_of(life) == TRANSITION_TAKEN)
 		pursue_taken(life);

@@ -48,13 +48,11 @@ static bool is_stopping(const struct lifecycle *life)
 /* What a job that runs, or is about to, goes by is durable: another agent goes on from there. */
 static bool may_tell(const struct lifecycle *life)
 {
-	bool durable = !life->want_write && life->requested == life->acknowledged;
-
 	/* MUT: an order is written for a job that is being stopped */
 	if (is_stopping(life))
 		return false;
 	/* MUT: an order is given before it is on record */
-	if (!durable)
+	if (!lifecycle_is_durable(life))
 		return false;
 	return !life->fenced && !life->foreign && !life->handover.giving && !life->terminating &&
 	       (life->launch_step == LAUNCH_STARTING || life->launch_step == LAUNCH_LIVE);

@@ -169,8 +169,8 @@ static void remove_own(struct standing *standing)
 	struct remove_job *job;
 
 	if (standing->removed || standing->removing || transition_of(handover) != TRANSITION_DONE ||
-	    !party_is(&handover->to, standing->config.me.uid) || life->fenced || life->want_write ||
-	    life->acknowledged < life->requested || clock_mono_ms() < standing->remove_ms)
+	    !party_is(&handover->to, standing->config.me.uid) || life->fenced ||
+	    !lifecycle_is_durable(life) || clock_mono_ms() < standing->remove_ms)
 		return;
 	standing->removing = true;
 	job = xcalloc(1, sizeof(*job));

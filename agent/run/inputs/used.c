@@ -124,8 +124,8 @@ static void used_stepped(struct driver *driver)
 	const struct lifecycle *life = &driver->life;
 
 	if (!used || used->writing || driver->closing || !driver->alive || life->fenced ||
-	    driver_in_shadow(driver) || life->journal_broken || life->want_write ||
-	    life->acknowledged < life->requested || clock_mono_ms() < used->not_before_ms)
+	    driver_in_shadow(driver) || life->journal_broken || !lifecycle_is_durable(life) ||
+	    clock_mono_ms() < used->not_before_ms)
 		return;
 	for (int i = 0; i < CONTROL_OBJECTS && !used->writing; i++) {
 		enum control_object object = (enum control_object)i;
