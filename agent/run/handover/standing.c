@@ -74,13 +74,20 @@ static void leave(struct standing *standing)
 }
 
 /* drey-init says what runs: of a Flink that is held the life cycle hears otherwise. */
+static void claim_held(struct driver_claim *claim, const struct journal *journal,
+		       const char *running, struct link_msg *hello)
+{
+	if (!handover_waits_in_main(journal, claim->claim, running))
+		return;
+	memcpy(claim->held, journal->handover.job_id, JOB_ID_BYTES); /* which `running` is */
+	hello->flags &= ~(uint32_t)LINK_RUNNING;
+}
+
 static void own(struct standing *standing)
 {
 	const struct standby *standby = &standing->standby;
 	bool lives =
 		standby->flink == STANDBY_FLINK_STARTED || standby->flink == STANDBY_FLINK_HELD;
-	bool held = handover_waits_in_main(&standing->journal, standby->verdict.claim,
-					   lives ? standby->job_id : NULL);
 	struct driver_claim claim = {.claim = standby->verdict.claim,
 				     .side = standby->verdict.side};
 	struct journal journal = standing->journal;
@@ -88,13 +95,10 @@ static void own(struct standing *standing)
 	memset(&standing->journal, 0, sizeof(standing->journal));
 	standing->over = true;
 	loop_timer_stop(standing->timer);
-	if (held) {
-		snprintf(claim.held, sizeof(claim.held), "%s", standby->job_id);
-		standing->hello.flags &= ~(uint32_t)LINK_RUNNING;
-	}
+	claim_held(&claim, &journal, lives ? standby->job_id : NULL, &standing->hello);
 	log_info(standing->driver->log, "this pod owns the application",
 		 LOG_STR("reason", standby->verdict.why), LOG_STR("claim", claim_name(claim.claim)),
-		 LOG_STR("side", side_name(claim.side)), LOG_STR("held", held ? claim.held : ""));
+		 LOG_STR("side", side_name(claim.side)), LOG_STR("held", claim.held));
 	driver_start_own(standing->driver, &standing->hello, &journal, &claim);
 }
 
@@ -126,11 +130,7 @@ static void begin_shadow(struct standing *standing, bool seed)
 	struct journal own = make_own(standing, seed);
 
 	atomic_store(&standing->in_shadow, true);
-	if (hello.flags & LINK_RUNNING &&
-	    handover_waits_in_main(&own, claim.claim, hello.launch_id)) {
-		memcpy(claim.held, hello.launch_id, sizeof(claim.held));
-		hello.flags &= ~(uint32_t)LINK_RUNNING;
-	}
+	claim_held(&claim, &own, hello.flags & LINK_RUNNING ? hello.launch_id : NULL, &hello);
 	log_info(driver->log, "the job runs in the shadow",
 		 LOG_STR("handover", standby->handover.id), LOG_STR("side", side_name(claim.side)),
 		 LOG_STR("seed", standby->handover.transition.seed.path), LOG_BOOL("again", !seed),
