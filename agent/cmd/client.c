@@ -393,6 +393,20 @@ int client_print_json(const struct client *client, int status)
 	return status;
 }
 
+int client_tell(struct client *client, const struct control_request *request, const char *line)
+{
+	int status = client_send(client, request);
+
+	if (status != CLI_OK)
+		return status;
+	if (!cli_has(client->cli, "json")) {
+		fprintf(client->cli->out, "%s\n", line);
+		return CLI_OK;
+	}
+	status = client_status(client);
+	return status == CLI_OK ? client_print_json(client, status) : status;
+}
+
 int client_run(const struct cli *cli, client_ask *fn, void *arg)
 {
 	struct client client;

@@ -87,6 +87,9 @@ void client_print_handed_over(const struct client *client, const char *done);
 /* "restored savepoint PATH (checkpoint id 12)", or that it started empty; a line on cli->out. */
 void client_print_restored(const struct client *client, void *arg); /* arg: not used */
 
+/* Send a request that needs no waiting, and print `line`, or with --json the status after it. */
+int client_tell(struct client *client, const struct control_request *request, const char *line);
+
 /* A fresh nonce or token. */
 int client_nonce(const struct cli *cli, char **ret_nonce);
 

@@ -1,41 +1,38 @@
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "cmd/client.h"
 #include "cmd/commands.h"
 #include "cmd/consent.h"
 
 static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_DRY_RUN, CLI_END};
 
-static int do_not_restart_run(const struct cli *cli)
+static int do_not_restart_ask(struct client *client, void *arg)
 {
 	struct control_request request = {.command = COMMAND_DO_NOT_RESTART};
-	struct client client;
-	int status;
+	const struct cli *cli = client->cli;
+	const char *word = cli->args[0];
+	cleanup_free char *line = xasprintf("do-not-restart is %s", word);
+	int status = client_status(client);
 
-	request.on = strcmp(cli->args[0], "on") == 0;
-	if (!request.on && strcmp(cli->args[0], "off") != 0)
-		return cli_fail(cli, CLI_USAGE, "expected on or off, not '%s'", cli->args[0]);
-	status = client_open(&client, cli);
+	(void)arg;
 	if (status != CLI_OK)
 		return status;
-	status = client_status(&client);
-	if (status == CLI_OK && consent_dry_run(cli)) {
-		consent_would(cli, "turn do-not-restart %s (it is %s)", cli->args[0],
-			      client.view.do_not_restart ? "on" : "off");
-		client_close(&client);
-		return CLI_OK;
-	}
-	if (status == CLI_OK)
-		status = client_send(&client, &request);
-	if (status == CLI_OK && cli_has(cli, "json")) {
-		status = client_status(&client);
-		if (status == CLI_OK)
-			client_print_json(&client, status);
-	} else if (status == CLI_OK) {
-		fprintf(cli->out, "do-not-restart is %s\n", cli->args[0]);
-	}
-	client_close(&client);
-	return status;
+	if (consent_dry_run(cli))
+		return consent_would(cli, "turn do-not-restart %s (it is %s)", word,
+				     client->view.do_not_restart ? "on" : "off");
+	request.on = strcmp(word, "on") == 0;
+	return client_tell(client, &request, line);
+}
+
+static int do_not_restart_run(const struct cli *cli)
+{
+	const char *word = cli->args[0];
+
+	if (strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
+		return cli_fail(cli, CLI_USAGE, "expected on or off, not '%s'", word);
+	return client_run(cli, do_not_restart_ask, NULL);
 }
 
 const struct cli_command cmd_do_not_restart = {

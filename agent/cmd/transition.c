@@ -16,21 +16,6 @@ static const struct cli_option options[] = {
 	CLI_END,
 };
 
-/* The request is durable: what is there to show of it? */
-static int answered(struct client *client, const char *line)
-{
-	int status = CLI_OK;
-
-	if (!cli_has(client->cli, "json")) {
-		fprintf(client->cli->out, "%s\n", line);
-		return CLI_OK;
-	}
-	status = client_status(client);
-	if (status == CLI_OK)
-		client_print_json(client, status);
-	return status;
-}
-
 static int send_wish(struct client *client, struct control_request request, const char *line)
 {
 	cleanup_free char *nonce = NULL;
@@ -39,8 +24,7 @@ static int send_wish(struct client *client, struct control_request request, cons
 	if (status != CLI_OK)
 		return status;
 	request.nonce = nonce;
-	status = client_send(client, &request);
-	return status == CLI_OK ? answered(client, line) : status;
+	return client_tell(client, &request, line);
 }
 
 /* ---- promote ---- */
