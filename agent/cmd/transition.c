@@ -97,7 +97,7 @@ const struct cli_command cmd_abort = {
 	.name = "abort",
 	.summary = "give a blue/green upgrade up, and keep this version",
 	.description =
-		"The job of the next version ends, and this version goes on. Before the cut nothing is lost and\n"
+		"The job of the next version ends, and this version continues. Before the cut nothing is lost and\n"
 		"nothing written twice. After it, if this version has held records back, it starts again from its\n"
 		"newest checkpoint before that, and writes what it has written since a second time; drey says so.\n"
 		"The next version is refused then until `drey resume`, or until another version is deployed. On a\n"

@@ -115,7 +115,7 @@ check "it takes no requests" eval '! "$BUILD/drey" suspend --timeout 5s --config
 # ---- its agent dies ----------------------------------------------------------------------------------
 
 pod_kill_agent a
-await "the next agent goes on by the same journal" pod_log a 'the job in the shadow goes on'
+await "the next agent continues by the same journal" pod_log a 'the job in the shadow continues'
 await "with its Flink" pod_is a '.launch.number == 2'
 is "$(launches)" 1 "which was not started again"
 flink_dies a

@@ -58,7 +58,7 @@ killed_agent() {
 	in_shadow g3
 	job=$(own_journal '.launches[-1].jobId')
 	check "the agent of the new Pod is killed" kill_agent "$CANDIDATE"
-	await "the next one goes on" pod_log "$CANDIDATE" 'the job in the shadow goes on'
+	await "the next one continues" pod_log "$CANDIDATE" 'the job in the shadow continues'
 	await "in the shadow" pod_phase "$CANDIDATE" Shadow
 	is "$(pod_status "$CANDIDATE" .jobId)" "$job" "with the same job"
 	is "$(own_journal '.launches | map(select(.jobId == "'"$job"'")) | length')" 1 "which was not started again"

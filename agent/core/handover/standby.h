@@ -12,7 +12,7 @@
  * nothing of this machine can run the job.
  *
  * In a transition (transition.h) the job of a candidate runs in the shadow: STANDBY_DO_SHADOW begins a
- * life cycle on a journal of its own, and this machine goes on beside it. It watches the application's
+ * life cycle on a journal of its own, and this machine continues beside it. It watches the application's
  * journal, keeps up its record, kills the job when that is over, and adopts when the job is granted. Each
  * of the two ends with the agent, and the next one begins by what the journal says.
  *
@@ -102,7 +102,7 @@ struct standby_event {
 		} warm;
 		struct {
 			bool runs;                      /* and has restored what it had to */
-			bool failed;                    /* it is not started again by itself */
+			bool failed;                    /* it is not started again automatically */
 			const char *why;                /* failed: a sentence; borrowed */
 			const struct gate_report *gate; /* NULL: as before; borrowed */
 		} job;

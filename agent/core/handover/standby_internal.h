@@ -39,7 +39,7 @@ void standby_begin_anew(struct standby *standby); /* no attempt has failed yet *
 void standby_prepare_event(struct standby *standby, const struct standby_event *event);
 
 void standby_shadow_init(struct standby *standby); /* there is no job */
-/* True: that is all that it does; false: it goes on as any pod that stands by. */
+/* True: that is all that it does; false: it continues as any pod that stands by. */
 bool standby_shadow(struct standby *standby, bool just_read);
 bool standby_shadow_event(struct standby *standby, const struct standby_event *event); /* taken */
 void standby_shadow_leaves(struct standby *standby); /* its pod ends */

@@ -146,7 +146,7 @@ static void begin_job(struct standby *standby, bool just_read, bool seed)
 	standby->check_ms = standby->ripe_ms = 0;
 	standby_say(standby, CAUSE_SHADOW,
 		    seed ? "the job starts in the shadow, from the seed"
-			 : "the job in the shadow goes on, by its own journal");
+			 : "the job in the shadow continues by its own journal");
 	standby_emit(standby, STANDBY_DO_SHADOW)->seed = seed;
 }
 

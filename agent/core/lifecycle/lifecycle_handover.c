@@ -210,7 +210,7 @@ static bool goes_on(struct lifecycle *life)
 		return false;
 	party_set(&handover->from, handover_me(life));
 	life->want_write = true;
-	note(life, NOTE_INFO, "hand-over %s goes on: the owner before is gone", handover->id);
+	note(life, NOTE_INFO, "hand-over %s continues: the previous owner is gone", handover->id);
 	return true;
 }
 

@@ -482,7 +482,7 @@ enum snapshot_origin operation_origin(const struct operation *operation)
 {
 	if (operation->kind == OPERATION_STOP)
 		return ORIGIN_STOP;
-	/* the seed of a transition is one more like those; nobody has asked for it by name */
+	/* the seed of a transition is one more like those: it was not requested by name */
 	return operation->reason == REASON_PERIODIC || operation->reason == REASON_UPGRADE
 		       ? ORIGIN_PERIODIC
 		       : ORIGIN_MANUAL;

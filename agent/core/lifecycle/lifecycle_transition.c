@@ -3,7 +3,7 @@
  *
  * The rules are those of transition_owner(). A move is applied and written; the next one is asked for when that write
  * was acknowledged, so that what is done rests on what is on record. What a state asks for is done
- * again until it is true: an agent that comes back goes on.
+ * again until it is true: an agent that comes back continues.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -45,7 +45,7 @@ static bool is_stopping(const struct lifecycle *life)
 	return life->step != STEP_NONE && life->journal.operation.kind == OPERATION_STOP;
 }
 
-/* What a job that runs, or is about to, goes by is durable: another agent goes on from there. */
+/* What a job that runs, or is about to, goes by is durable: another agent continues from there. */
 static bool may_tell(const struct lifecycle *life)
 {
 	/* MUT: an order is written for a job that is being stopped */

@@ -66,7 +66,7 @@ static bool has_own(const struct journal *journal)
 }
 
 /* Is there one of its hand-over for the job in the shadow? False: it could not be read. *ret_own is
- * initialised: a seed goes on from its number. */
+ * initialised: a seed continues with its number. */
 static bool read_own(struct driver *driver, const struct journal *journal, bool *ret_seeded,
 		     struct journal *ret_own)
 {
