@@ -112,15 +112,21 @@ static inline void check_on_record(struct life *l, enum handover_state state, co
 
 /* ---- ways to a situation ---- */
 
+/* The pod is the owner, and its job runs. */
+static inline void owns(struct life *l)
+{
+	claims(l, CLAIM_OWN, NULL);
+	launch_empty(l);
+	viewed(l, job_in(JOB_RUNNING));
+	prove(l, 1);
+}
+
 /* The job of "old" runs. */
 static inline void owner_begin(struct life *l)
 {
 	life_begin(l);
 	surge_config(l, &old_pod, "g1");
-	claims(l, CLAIM_OWN, NULL);
-	launch_empty(l);
-	viewed(l, job_in(JOB_RUNNING));
-	prove(l, 1);
+	owns(l);
 	forget(l);
 }
 

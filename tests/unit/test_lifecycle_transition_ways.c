@@ -138,11 +138,10 @@ LIFE_TEST_FROM(t_aborting_begin, what_was_held_back_is_written_again)
 	CHECK(!transition_in(l)->replayed);
 }
 
-/* The launch for the replay runs. */
-static void replayed_begin(struct life *l)
+/* The job is about to start again from before the cut. */
+static void replaying_begin(struct life *l)
 {
 	struct gate_report open;
-	struct view view = job_in(JOB_RUNNING);
 
 	t_aborting_begin(l);
 	open = acked(l, T0 + 9000);
@@ -151,6 +150,15 @@ static void replayed_begin(struct life *l)
 	reported(l, &open);
 	exited(l, KILLED(15));
 	candidate_ended(l);
+	CHECK_STR(l->life.journal.intent.restore.path, "file:/cp/x/chk-61");
+}
+
+/* The launch for the replay runs. */
+static void replayed_begin(struct life *l)
+{
+	struct view view = job_in(JOB_RUNNING);
+
+	replaying_begin(l);
 	observed(l, DECISION_START_FROM, "file:/cp/x/chk-61", 61,
 		 l->life.journal.intent.restore.token);
 	started(l);
@@ -221,21 +229,6 @@ LIFE_TEST_FROM(t_aborting_begin, a_replay_point_that_is_gone_gives_way_to_the_se
 	CHECK_STR(l->life.journal.intent.restore.path, SAVEPOINT_1);
 	pass(l, 1);
 	CHECK(l->life.observing);
-}
-
-/* The job is about to start again from before the cut. */
-static void replaying_begin(struct life *l)
-{
-	struct gate_report open;
-
-	t_aborting_begin(l);
-	open = acked(l, T0 + 9000);
-	open.withheld_above = 5;
-	add_snapshot(&open, 61, T0 + 7000);
-	reported(l, &open);
-	exited(l, KILLED(15));
-	candidate_ended(l);
-	CHECK_STR(l->life.journal.intent.restore.path, "file:/cp/x/chk-61");
 }
 
 LIFE_TEST_FROM(replaying_begin, a_resume_does_not_withdraw_the_replay)
