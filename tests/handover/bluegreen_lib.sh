@@ -1,6 +1,9 @@
 # shellcheck shell=bash
 #
-# bluegreen_lib.sh - what the tests of blue/green upgrades have in common. Sourced after tests/handover/surge_lib.sh.
+# bluegreen_lib.sh - what the tests of blue/green upgrades have in common. Sourced after surge_lib.sh of tests/handover or tests/cluster.
+#
+#   bluegreen_begin NAME SETTLE   of tests/handover only: the bench, and versions g1, g2 and g3 of a job with a gate
+#   bluegreen_cases CASE...       runs these functions, and then what is true of all
 
 transition_is() { # STATE
 	journal_is ".handover.transition.state == \"$1\" and .handover.transition.id == .handover.id"
@@ -45,4 +48,24 @@ divided_at() { # CUT OLD NEW
 # Both jobs write what they read into the log, so only what was committed counts.
 exactly() {
 	judge -v replay=1 -v splits=2 && [ "$(verdict '"\(.lost) \(.doubled)"')" = "0 0" ]
+}
+
+bluegreen_begin() { # NAME SETTLE
+	local one
+	watched_begin "$1" blueGreen
+	for one in g1 g2 g3; do
+		template "$one"
+		template_keys "$one" blueGreen.sourcesCanBeReadTwice=true "blueGreen.sinkUids=[commit-blue, commit-green]" blueGreen.lead=3s \
+			blueGreen.caughtUp=2s "blueGreen.settle=$2" blueGreen.deadline=4min
+	done
+}
+
+# The jobs of two versions run at a time, and their outputs were judged by the cases.
+bluegreen_cases() { # CASE...
+	run_cases "$@"
+	check "the observer ends" end_observer
+	check "no TaskManager was at the JobManager of another version" nobody_astray
+	diag "$(observed 'select(.what == "end")')"
+	check_denied
+	e2e_end
 }

@@ -29,11 +29,15 @@ NEXT=''
 OLD=''
 declare -A BEFORE=()
 
-surge_begin() { # NAME [own]
-	handover_begin "$1" surge "${2:-}"
+watched_begin() { # NAME MODE [own]
+	handover_begin "$@"
 	start_observer
 	start_node
 	MUST_LIVE=(kubelet observer)
+}
+
+surge_begin() { # NAME [own]
+	watched_begin "$1" surge "${2:-}"
 }
 
 told() { # WHAT POD
@@ -146,14 +150,22 @@ roll_back() { # T
 	check "its job runs" pod_phase "$OWNER" Running
 }
 
-surge_cases() { # CASE...
+run_cases() { # CASE...
 	local one
 	for one; do
 		diag "---- $one"
 		"$one"
 	done
 	MUST_LIVE=(kubelet)
-	check_handovers
+}
+
+check_denied() {
 	is "$(api_requests "(.code == 401 or .code == 403)$STARTING")" "" "nothing was asked for that the Role does not allow"
+}
+
+surge_cases() { # CASE...
+	run_cases "$@"
+	check_handovers
+	check_denied
 	e2e_end
 }

@@ -95,24 +95,8 @@ promoted() {
 	CURRENT=g3 OWNER=$CANDIDATE
 }
 
-handover_begin bluegreen blueGreen
-start_observer
-start_node
-MUST_LIVE=(kubelet observer)
-for one in g1 g2 g3; do
-	template "$one"
-	template_keys "$one" blueGreen.sourcesCanBeReadTwice=true "blueGreen.sinkUids=[commit-blue, commit-green]" blueGreen.lead=3s \
-		blueGreen.caughtUp=2s blueGreen.settle=1s blueGreen.deadline=4min
-done
+bluegreen_begin bluegreen 1s
 # the one after stays in the shadow
 template_keys g2 blueGreen.promote=manual
 [ $# -gt 0 ] || set -- one_transition killed_agent given_up promoted
-for one; do
-	diag "---- $one"
-	"$one"
-done
-MUST_LIVE=(kubelet)
-check "the observer ends" end_observer
-check "no TaskManager was at the JobManager of another version" nobody_astray
-is "$(api_requests "(.code == 401 or .code == 403)$STARTING")" "" "nothing was asked for that the Role does not allow"
-e2e_end
+bluegreen_cases "$@"

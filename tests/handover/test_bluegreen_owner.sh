@@ -71,22 +71,6 @@ given_up() {
 	check "that records were written twice is said" pod_log "$OWNER" 'is written twice'
 }
 
-handover_begin bluegreen_owner blueGreen
-start_observer
-start_node
-MUST_LIVE=(kubelet observer)
-for one in g1 g2 g3; do
-	template "$one"
-	template_keys "$one" blueGreen.sourcesCanBeReadTwice=true "blueGreen.sinkUids=[commit-blue, commit-green]" blueGreen.lead=3s \
-		blueGreen.caughtUp=2s blueGreen.settle=15s blueGreen.deadline=4min
-done
+bluegreen_begin bluegreen_owner 15s
 [ $# -gt 0 ] || set -- killed_agent killed_flink given_up
-for one; do
-	diag "---- $one"
-	"$one"
-done
-MUST_LIVE=(kubelet)
-check "the observer ends" end_observer
-check "no TaskManager was at the JobManager of another version" nobody_astray
-is "$(api_requests "(.code == 401 or .code == 403)$STARTING")" "" "nothing was asked for that the Role does not allow"
-e2e_end
+bluegreen_cases "$@"

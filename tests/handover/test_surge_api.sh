@@ -173,12 +173,17 @@ no_flink() { # POD
 # ---- afterwards ------------------------------------------------------------------------------------
 
 # The record of a Pod that has ended stays. Nothing beats there, so the owner's watch says nothing.
+# No pod has written its record for so long, by the log of the API server.
+is_silent() { # SECONDS
+	[ -z "$(api_requests ".verb == \"patch\" and .name == \"$APPLICATION-drey-candidate\" and .unixMs > $(($(date +%s%3N) - $1 * 1000))")" ]
+}
+
 rest_after() {
 	local asked
 	begin
 	upgrade_to "$NEXT"
 	await_done "$NEXT"
-	sleep 45
+	await "nothing has beaten for 45 s" is_silent 45
 	asked=$(api_requests ".verb == \"get\" and .name == \"$APPLICATION-drey-candidate\" and .unixMs > $(($(date +%s%3N) - 10000))" | wc -l)
 	check "its record is looked at every 10 s: $asked times in the last 10 s" test "$asked" -le 2
 }
