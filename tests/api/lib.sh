@@ -173,7 +173,7 @@ api_make_pod() {
 	mkdir -p "$POD_SECRETS"
 	cp "$CLUSTER/pki/ca.crt" "$POD_SECRETS/ca.crt"
 	printf '%s' "$NAMESPACE" >"$POD_SECRETS/namespace"
-	api_give_token "$(api_token 3600)" || api_fail "no token"
+	api_give_token "$(api_token 14400)" || api_fail "no token"
 	jq --null-input --arg server "$API_URL" --arg namespace "$NAMESPACE" --arg dir "$POD_SECRETS" '{
 		apiVersion: "v1", kind: "Config", "current-context": "pod",
 		contexts: [{name: "pod", context: {cluster: "here", user: "pod", namespace: $namespace}}],

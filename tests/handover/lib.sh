@@ -108,7 +108,7 @@ handover_rights() {
 	api_role "${values[@]}" || api_fail "the chart's Role cannot be made"
 	api_template taskmanager-role.yaml "${values[@]}" >"$RUN/taskmanager-role.yaml" &&
 		api_apply "$RUN/taskmanager-role.yaml" || api_fail "the Role of the TaskManagers cannot be made"
-	kubectl create token "$APPLICATION-taskmanager" --duration 3600s >"$RUN/taskmanager.token" || api_fail "no token"
+	kubectl create token "$APPLICATION-taskmanager" --duration 14400s >"$RUN/taskmanager.token" || api_fail "no token"
 	jq --arg file "$RUN/taskmanager.token" '.users[0].user.tokenFile = $file' "$POD_KUBECONFIG" >"$RUN/taskmanager.conf"
 }
 
