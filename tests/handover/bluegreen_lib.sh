@@ -50,13 +50,17 @@ exactly() {
 	judge -v replay=1 -v splits=2 && [ "$(verdict '"\(.lost) \(.doubled)"')" = "0 0" ]
 }
 
+bluegreen_keys() { # T SETTLE [KEY=VALUE...]
+	template_keys "$1" blueGreen.sourcesCanBeReadTwice=true "blueGreen.sinkUids=[commit-blue, commit-green]" blueGreen.lead=3s \
+		blueGreen.caughtUp=2s "blueGreen.settle=$2" "${@:3}"
+}
+
 bluegreen_begin() { # NAME SETTLE
 	local one
 	watched_begin "$1" blueGreen
 	for one in g1 g2 g3; do
 		template "$one"
-		template_keys "$one" blueGreen.sourcesCanBeReadTwice=true "blueGreen.sinkUids=[commit-blue, commit-green]" blueGreen.lead=3s \
-			blueGreen.caughtUp=2s "blueGreen.settle=$2" blueGreen.deadline=4min
+		bluegreen_keys "$one" "$2" blueGreen.deadline=4min
 	done
 }
 

@@ -12,6 +12,7 @@ the JobManagers among them. Standard output has JSON, one object a line, each wi
     {"what": "two", "pods": [...]}                      jobs that are RUNNING at two JobManagers in one look
     {"what": "flink", "pod", "generation", "taskManagers": [ids], "jobs": ["ID STATE"]}     when it has changed
     {"what": "journal", "sequence", "owner", "handover", "id", "why"}       when owner or handover.state has changed
+    {"what": "transition", "id", "state", "toggleUnixMs", "above", "below", "replay"}       when handover.transition.state has changed
     {"what": "candidate", "key", "pod", "state", "why"}                     when that has changed
     {"what": "pod", "pod", "component", "generation", "event": "made|ready|unready|term|gone", "exit"}      with --pods;
                                                         "exit" of "gone": of its container, if it was told
@@ -164,6 +165,14 @@ def tell_journal(data, before):
         before["now"] = now
         say("journal", sequence=journal.get("sequence"), owner=now[0], side=now[1], id=now[2], handover=now[3],
             stateUnixMs=handover.get("stateUnixMs"), savepoint=handover.get("savepoint"), why=handover.get("why"))
+    tell_transition(handover.get("transition") or {}, before)
+
+
+def tell_transition(transition, before):
+    now = (transition.get("id"), transition.get("state"))
+    if before.get("transition") != now and now[1]:
+        say("transition", id=now[0], state=now[1], **{key: transition.get(key) for key in ("toggleUnixMs", "above", "below", "replay")})
+    before["transition"] = now
 
 
 def tell_candidate(data, before):
