@@ -429,6 +429,7 @@ static void discard_old(struct world *w)
 static void checkpoint_done(struct world *w, int snap)
 {
 	struct flink *flink = w->flink;
+	int64_t add_ms = w->now_ms;
 	struct item *item;
 
 	if (flink->state != JOB_RUNNING || flink->stop_op >= 0 || flink_is_stalled(w) ||
@@ -443,7 +444,12 @@ static void checkpoint_done(struct world *w, int snap)
 		discard_old(w);
 		return;
 	}
-	item = plan(w, between(w, 1, 100), ITEM_HA_ADD, SCOPE_FLINK);
+	/* under one lock, so never before that of an earlier one */
+	add_ms += between(w, 1, 100);
+	if (add_ms <= flink->add_ms)
+		add_ms = flink->add_ms + 1;
+	flink->add_ms = add_ms;
+	item = plan(w, add_ms - w->now_ms, ITEM_HA_ADD, SCOPE_FLINK);
 	item->a = snap;
 	item->launch = flink->launch;
 }

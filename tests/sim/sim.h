@@ -371,6 +371,7 @@ struct flink {
 	int checkpoint_dir, savepoint_dir;
 	int64_t next_id;
 	int64_t checkpoint_interval_ms, checkpoint_takes_ms;
+	int64_t add_ms; /* when its newest checkpoint is in the HA map */
 	int retained;
 	int stop_op; /* -1 = none in progress */
 	bool cancel_ignored;
