@@ -184,6 +184,8 @@ static int go_text(const struct held_go *go, struct buf *text, struct err *err)
 	if (go->go) {
 		json_add_str(doc, "path", go->path ? go->path : "");
 		json_add_bool(doc, "allowNonRestored", go->allow_non_restored);
+		if (go->side)
+			json_add_str(doc, "side", go->side);
 	} else {
 		json_add_str(doc, "why", go->why);
 	}

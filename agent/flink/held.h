@@ -77,7 +77,8 @@ struct held_go {
 	bool go;
 	const char *path; /* NULL: start without state; only with go */
 	bool allow_non_restored;
-	const char *why; /* only without go */
+	const char *side; /* drey.side, whatever Flink was started with; NULL = that */
+	const char *why;  /* only without go */
 };
 
 /*

@@ -22,7 +22,7 @@ bluegreen() { # T PROMOTE [LINE...]
 		'    lead: 3s, caughtUp: 2s, settle: 1s, deadline: 4min}' "${@:3}"
 }
 
-# The first upgrade to blueGreen, as docs/tasks/blue-green.md says: the drey that runs knows surge only, and the uid of the sink changes.
+# The first upgrade to blueGreen, as docs/tasks/blue-green.md says: the drey that runs knows surge only, and the sinks stay what they are.
 from_surge() {
 	begin_with s1
 	upgrade_to b1
@@ -31,6 +31,7 @@ from_surge() {
 	is "$(journal '"\(.owner.pod) \(.owner.side)"')" "$CANDIDATE green" "the new Pod is the owner, on the other side"
 	is "$(journal .handover.transition.state)" null "it was no transition"
 	is "$(happened returned)" 0 "the job was not returned"
+	is "$(journal '.launches[-1] | "\(.outputSide) \(.allowNonRestored)"')" "null false" "its sinks have their state"
 	await "b1 goes on" has_committed b1 100
 	check "nothing was lost or doubled" exactly
 	CURRENT=b1 OWNER=$CANDIDATE
@@ -168,7 +169,7 @@ rolled_back() {
 
 surge_begin bluegreen
 version s1 'job: {class: drey.BlueGreenJob}' 'upgrade: {strategy: surge}'
-bluegreen b1 automatic 'control: {restore: {kind: newest, allowNonRestoredState: true, token: to-blue-green}}'
+bluegreen b1 automatic
 bluegreen g1 automatic
 for one in g2 g3 g4; do
 	bluegreen "$one" manual

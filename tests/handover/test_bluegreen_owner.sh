@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
 # Blue/green upgrades in which something happens to the owner while the cut is in force: its agent and its Flink are killed, and a
-# person gives the upgrade up.
+# person gives the upgrade up. And an upgrade of a job that is suspended.
 #
 # runs in: ci on 2.3.0
 
@@ -71,6 +71,26 @@ given_up() {
 	check "that records were written twice is said" pod_log "$OWNER" 'is written twice'
 }
 
+# A job that does not run is handed over without a transition: its sinks stay what they are, so that their state is restored.
+suspended() {
+	local side
+	begin_with g3
+	side=$(journal '.launches[-1].outputSide // "blue"')
+	check "a person suspends it" drey_of "$OWNER" suspend
+	await "it is suspended" pod_phase "$OWNER" Suspended
+	upgrade_to g2
+	await "the new Pod is the owner" journal_is ".owner.pod == \"$CANDIDATE\""
+	check "a person resumes it there" drey_of "$CANDIDATE" resume
+	await "its job runs" pod_phase "$CANDIDATE" Running
+	check "with the HA maps of the other side" test "$(journal '.launches[-1].haClusterId')" != "$(journal '.launches[-2].haClusterId')"
+	is "$(journal '.launches[-1].outputSide // "blue"')" "$side" "and with the same sinks"
+	is "$(journal '.launches[-1].allowNonRestored')" false "of which no state is left out"
+	await "it goes on" has_committed g2 300
+	judge -v replay=1 -v splits=2 >"$RUN/verdict.log" || :
+	is "$(verdict .lost)" 0 "nothing was lost"
+	CURRENT=g2 OWNER=$CANDIDATE
+}
+
 bluegreen_begin bluegreen_owner 15s
-[ $# -gt 0 ] || set -- killed_agent killed_flink given_up
+[ $# -gt 0 ] || set -- killed_agent killed_flink given_up suspended
 bluegreen_cases "$@"

@@ -76,6 +76,16 @@ RIG_TEST(the_go_file_has_the_path_and_whether_state_may_be_left_out)
 		  "\"allowNonRestored\":false}\n");
 }
 
+RIG_TEST(the_go_file_names_the_side_of_the_output_if_there_is_one)
+{
+	struct held_go go = {.go = true, .path = "file:/sp/1", .side = "green"};
+
+	CHECK_INT(held_begin(rig->file, &rig->err), ==, 0);
+	CHECK_INT(held_go(rig->file, &go, &rig->err), ==, 0);
+	CHECK_STR(content(rig), "{\"schema\":1,\"go\":true,\"path\":\"file:/sp/1\","
+				"\"allowNonRestored\":false,\"side\":\"green\"}\n");
+}
+
 RIG_TEST(a_start_without_state_has_an_empty_path)
 {
 	struct held_go go = {.go = true, .allow_non_restored = true};

@@ -1,6 +1,7 @@
 /* What Flink is started with is what the launch on record says, and nothing else. */
 #include "run/effects/launch_build.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -140,12 +141,28 @@ TEST(with_blue_green_the_job_gets_its_side_and_the_files_of_its_gates)
 	CHECK(!strstr(surge, "drey."));
 	rig.setup.config.handover.mode = HANDOVER_BLUE_GREEN;
 	gated = built(&rig);
+	CHECK_HAS(gated, "|drey.side=blue|"); /* wherever its HA maps are */
+	rig.launch.output_side = SIDE_GREEN;
+	free(gated);
+	gated = built(&rig);
 	CHECK_HAS(gated, "|drey.side=green|");
 	CHECK_HAS(gated, "|drey.gate.directory=/state/gate|");
 	rig.setup.config.blue_green.gate = TRANSITION_GATE_NONE;
 	ungated = built(&rig);
 	CHECK_HAS(ungated, "|drey.side=green|");
 	CHECK(!strstr(ungated, "drey.gate"));
+}
+
+TEST(a_job_that_blue_green_has_left_on_green_stays_there_without_it)
+{
+	cleanup_free char *text = NULL;
+	struct rig rig;
+
+	rig_begin(&rig);
+	rig.launch.output_side = SIDE_GREEN;
+	text = built(&rig);
+	CHECK_HAS(text, "|drey.side=green|");
+	CHECK(!strstr(text, "drey.gate"));
 }
 
 TEST(the_cluster_id_of_the_launch_is_the_one_that_flink_gets)

@@ -894,3 +894,41 @@ LIFE_TEST(a_job_runs_when_all_its_tasks_do_however_long_that_takes)
 	viewed(l, view);
 	CHECK_PHASE(l, PHASE_RUNNING);
 }
+
+/* ---- the side of the output ---- */
+
+LIFE_TEST(the_side_of_the_output_goes_with_the_state)
+{
+	struct journal *journal = &l->life.journal;
+
+	run_proven(l);
+	CHECK_INT(journal_launch(journal)->output_side, ==, SIDE_BLUE);
+	journal_launch(journal)->output_side = SIDE_GREEN; /* as a transition leaves it */
+	exited(l, KILLED(9));
+	pass(l, 10000);
+	l->config.ha_cluster_id = "orders"; /* of the HA maps, and nothing else */
+	observed(l, DECISION_START_FROM, CHK(2), 2, NULL);
+	CHECK_INT(journal->launch_count, ==, 2);
+	CHECK_INT(journal_launch(journal)->output_side, ==, SIDE_GREEN);
+}
+
+TEST(an_older_snapshot_brings_its_side_back)
+{
+	struct journal journal;
+	struct snapshot snapshot = {0};
+
+	journal_init(&journal, "orders");
+	CHECK_INT(journal_output_side(&journal, NULL), ==, SIDE_BLUE);
+	memcpy(journal_add_launch(&journal)->job_id, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+	       JOB_ID_BYTES);
+	memcpy(journal_add_launch(&journal)->job_id, "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb",
+	       JOB_ID_BYTES);
+	journal_launch(&journal)->output_side = SIDE_GREEN;
+	CHECK_INT(journal_output_side(&journal, NULL), ==, SIDE_GREEN);
+	CHECK_INT(journal_output_side(&journal, &snapshot), ==, SIDE_GREEN); /* of an unknown job */
+	strcpy(snapshot.job_id, "cccccc");
+	CHECK_INT(journal_output_side(&journal, &snapshot), ==, SIDE_GREEN);
+	strcpy(snapshot.job_id, "aaaaaa"); /* a savepoint that was found by its name */
+	CHECK_INT(journal_output_side(&journal, &snapshot), ==, SIDE_BLUE);
+	journal_release(&journal);
+}

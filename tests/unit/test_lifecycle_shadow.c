@@ -80,6 +80,7 @@ static void begin_seeded(struct life *l)
 	handover = handover_of(l);
 	xstrset(&handover->id, "h1-00000001");
 	handover->state = HANDOVER_OFFERED;
+	handover->transition.output_side = SIDE_GREEN;
 	memcpy(handover->job_id, HELD_ID, JOB_ID_BYTES);
 	party_set(&handover->from, &old_pod);
 	party_set(&handover->to, &new_pod);
@@ -93,6 +94,7 @@ LIFE_TEST_FROM(begin_seeded, what_waits_in_main_is_let_go_and_the_hand_over_is_l
 	CHECK_STR(job_of(l), HELD_ID);
 	CHECK(journal_launch(&l->life.journal)->held);
 	CHECK_STR(handover_of(l)->id, "h1-00000001");
+	CHECK_INT(journal_launch(&l->life.journal)->output_side, ==, SIDE_GREEN);
 	/* what it knows of other pods is nothing, and no deadline of theirs is its own */
 	pass(l, 3600000);
 	CHECK_INT(handover_of(l)->state, ==, HANDOVER_OFFERED);

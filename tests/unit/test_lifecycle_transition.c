@@ -15,6 +15,16 @@ LIFE_TEST_FROM(gated_begin, a_job_that_runs_is_offered_with_a_transition)
 	CHECK_INT(took(l, EFFECT_GATE), ==, 1);
 	CHECK_STR(l->life.gate.told, handover_of(l)->id);
 	CHECK_INT(l->life.gate.order.word, ==, GATE_OPEN);
+	CHECK_INT(transition_in(l)->output_side, ==, SIDE_GREEN);
+}
+
+LIFE_TEST_FROM(gated_begin, the_output_is_on_the_other_side_than_that_of_the_job_that_runs)
+{
+	journal_launch(&l->life.journal)->output_side = SIDE_GREEN;
+	for (int i = 0; i < 2; i++)
+		beats(l, CANDIDATE_PREPARING);
+	CHECK_TRANSITION(l, TRANSITION_OFFERED);
+	CHECK_INT(transition_in(l)->output_side, ==, SIDE_BLUE);
 }
 
 LIFE_TEST_FROM(owner_begin, with_surge_no_gate_is_told_and_nothing_runs_beside_it)

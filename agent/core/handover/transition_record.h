@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/handover/side.h"
 #include "core/snapshot.h"
 
 enum transition_state {
@@ -56,6 +57,8 @@ struct transition {
 	/* records that both sides write, as their gates have counted them: passed at or above the cut by the
 	 * owner's, and below it by the candidate's */
 	int64_t above, below;
+	enum side
+		output_side; /* of the candidate's job: not that of the owner's (launch.output_side) */
 	/* job ids that the candidate may use: numbers of the journal's space from here on */
 	int64_t first_number, numbers;
 };

@@ -118,6 +118,17 @@ const struct launch *journal_last_checkpointed(const struct journal *journal)
 	return NULL;
 }
 
+enum side journal_output_side(const struct journal *journal, const struct snapshot *from)
+{
+	const struct launch *last = journal_launch_const(journal);
+
+	for (size_t i = journal->launch_count; from && *from->job_id && i-- > 0;)
+		/* MUT: a job that goes back to an older snapshot has the sinks of the newest one */
+		if (!strncmp(journal->launches[i].job_id, from->job_id, strlen(from->job_id)))
+			return journal->launches[i].output_side;
+	return last ? last->output_side : SIDE_BLUE;
+}
+
 void journal_remove_snapshot(struct journal *journal, const char *path)
 {
 	for (size_t i = 0; i < journal->snapshot_count; i++) {

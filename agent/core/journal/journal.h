@@ -88,6 +88,9 @@ struct launch {
 	char *checkpoint_dir, *savepoint_dir;
 	char *ha_cluster_id; /* of Flink's HA maps; NULL = it had no HA, or not known (0.1.0) */
 	bool held;           /* Flink was started before, and waited in main() */
+	/* The side that the job is told (drey.side), for what its sinks are named after: it goes with the
+	 * state, whatever the side of the HA maps is, and only a transition changes it */
+	enum side output_side;
 	bool allow_non_restored;
 	char *request_token; /* the one-shot request that it carries out; NULL = none */
 	char *writer;        /* the journal's writer that decided it; NULL = not known */
@@ -359,6 +362,10 @@ void journal_remove_snapshot(struct journal *journal, const char *path);
  * there is none. */
 const struct snapshot *journal_last_savepoint(const struct journal *journal);
 const struct launch *journal_last_checkpointed(const struct journal *journal);
+
+/* What a launch that restores `from` (NULL: nothing) is to have as output_side: that of the launch that has
+ * made it, or, when that is not known, of the last one. Blue without any. */
+enum side journal_output_side(const struct journal *journal, const struct snapshot *from);
 
 void journal_add_failure(struct journal *journal, int64_t unix_ms);
 int journal_failures_since(const struct journal *journal, int64_t unix_ms); /* later than this */

@@ -160,6 +160,7 @@ static const struct field launch_fields[] = {
 	LAUNCH("savepointDirectory", TEXT, savepoint_dir),
 	LAUNCH("haClusterId", TEXT, ha_cluster_id),
 	LAUNCH("held", BOOL, held, .sparse = true),
+	LAUNCH("outputSide", WORD, output_side, .words = side_words, .sparse = true),
 	LAUNCH("allowNonRestored", BOOL, allow_non_restored),
 	LAUNCH("requestToken", TEXT, request_token),
 	LAUNCH("writer", TEXT, writer),

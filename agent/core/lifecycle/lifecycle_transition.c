@@ -63,6 +63,8 @@ static int64_t ids_for_candidate(const struct lifecycle *life)
 void transition_offer(struct lifecycle *life)
 {
 	transition_begin(&life->journal.handover, life->journal.sequence);
+	life->journal.handover.transition.output_side =
+		side_other(journal_output_side(&life->journal, NULL));
 	if (ids_for_candidate(life) > 0)
 		journal_reserve(&life->journal, ids_for_candidate(life));
 	transition_enters(life);

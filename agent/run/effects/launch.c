@@ -86,7 +86,8 @@ static void let_main_go(struct driver *driver, const struct launch *launch)
 	cleanup_free char *file = held_file(driver->setup->config.state_directory, launch->job_id);
 	const struct held_go go = {.go = true,
 				   .path = launch->restore_path,
-				   .allow_non_restored = launch->allow_non_restored};
+				   .allow_non_restored = launch->allow_non_restored,
+				   .side = launch_side(driver->setup, launch)};
 	struct let_go *let_go;
 	struct err err = {0};
 

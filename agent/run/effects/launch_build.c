@@ -14,6 +14,15 @@ static const char *cluster_id_of(const struct setup *setup, const struct launch 
 	return launch->ha_cluster_id ? launch->ha_cluster_id : setup_cluster_id(setup, SIDE_BLUE);
 }
 
+const char *launch_side(const struct setup *setup, const struct launch *launch)
+{
+	/* blue is what a job is without being told */
+	return setup->config.handover.mode == HANDOVER_BLUE_GREEN ||
+			       launch->output_side != SIDE_BLUE
+		       ? side_name(launch->output_side)
+		       : NULL;
+}
+
 int launch_build(const struct setup *setup, const struct launch *launch,
 		 struct flink_exec *ret_exec, struct launch_jvm *ret_jvm, struct err *err)
 {
@@ -37,8 +46,7 @@ int launch_build(const struct setup *setup, const struct launch *launch,
 	flink.ha_rpc_port = setup->ha.set_rpc_port ? setup->ha.rpc_port : 0;
 	flink.cluster_id = cluster_id_of(setup, launch);
 	flink.job_id = launch->job_id;
-	if (setup->config.handover.mode == HANDOVER_BLUE_GREEN)
-		flink.side = side_name(setup_side_of(setup, flink.cluster_id));
+	flink.side = launch_side(setup, launch);
 	flink.gate_directory = gates;
 	/* MUT: a launch has no result store */
 	flink.job_result_store = launch->job_result_path;

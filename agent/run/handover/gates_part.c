@@ -38,10 +38,13 @@ static int gates_open(struct driver *driver, struct err *err)
 
 static void gates_execute(struct driver *driver, const struct effect *effect)
 {
-	struct gate_file_job job = {.launch = effect->id, .side = driver->side};
+	const struct launch *launch = journal_launch_const(&driver->life.journal);
+	struct gate_file_job job = {.launch = effect->id};
 
-	if (effect->type == EFFECT_GATE && driver->gate_files)
-		gate_files_tell(driver->gate_files, &job, effect->text, &effect->order);
+	if (effect->type != EFFECT_GATE || !driver->gate_files)
+		return;
+	job.side = launch->output_side;
+	gate_files_tell(driver->gate_files, &job, effect->text, &effect->order);
 }
 
 static void gates_close(struct driver *driver)

@@ -141,6 +141,8 @@ void standing_launch(struct standing *standing)
 	memcpy(launch->job_id, standing->standby.job_id, JOB_ID_BYTES);
 	memcpy(launch->application_id, handover->application_id, JOB_ID_BYTES);
 	launch->ha_cluster_id = xstrdup(setup_cluster_id(setup, standing->standby.verdict.side));
+	/* the likely one: the word to go names that of the job */
+	launch->output_side = handover->transition.output_side;
 	launch_name_results(launch, setup->life.result_store_dir);
 	lane_submit(standing->kube.lane, prepare_work, prepared, job);
 }

@@ -12,8 +12,9 @@ import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.JsonNode;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.ObjectMapper;
 
 /**
- * What the go file says: {"schema": 1, "go": true, "path": "URI", "allowNonRestored": false}, with an empty path for a start
- * without state, or {"schema": 1, "go": false, "why": "..."}.
+ * What the go file says: {"schema": 1, "go": true, "path": "URI", "allowNonRestored": false, "side": "blue"}, with an empty path
+ * for a start without state, and without a side where the job is on the one that Flink was started with, or {"schema": 1, "go":
+ * false, "why": "..."}.
  *
  * <p>drey replaces the file by rename. Whatever is not exactly that (truncated, a member of the wrong type or missing, another
  * schema, larger than a mebibyte, not readable) is not complete: to start from nothing because a path was not understood would
@@ -29,13 +30,15 @@ final class GoFile {
 	private final boolean go;
 	private final String path;
 	private final boolean allowNonRestored;
+	private final String side;
 	private final String why;
 
-	private GoFile(boolean complete, boolean go, String path, boolean allowNonRestored, String why) {
+	private GoFile(boolean complete, boolean go, String path, boolean allowNonRestored, String side, String why) {
 		this.complete = complete;
 		this.go = go;
 		this.path = path;
 		this.allowNonRestored = allowNonRestored;
+		this.side = side;
 		this.why = why;
 	}
 
@@ -54,6 +57,11 @@ final class GoFile {
 
 	boolean allowNonRestored() {
 		return allowNonRestored;
+	}
+
+	/** The side of the job's output; null if it is not said. */
+	String side() {
+		return side;
 	}
 
 	/** Why there is no go: what the file says, or what is wrong with it; null if it is not there. */
@@ -85,6 +93,7 @@ final class GoFile {
 		JsonNode go = root.path("go");
 		JsonNode path = root.path("path");
 		JsonNode allow = root.path("allowNonRestored");
+		JsonNode side = root.path("side");
 		JsonNode why = root.path("why");
 		if (!schema.isInt() || schema.asInt() != 1) {
 			return notComplete("its schema is not 1");
@@ -93,15 +102,18 @@ final class GoFile {
 			return notComplete("\"go\" is neither true nor false");
 		}
 		if (!go.asBoolean()) {
-			return new GoFile(true, false, "", false, why.isTextual() ? why.asText() : "no reason is given");
+			return new GoFile(true, false, "", false, null, why.isTextual() ? why.asText() : "no reason is given");
 		}
 		if (!path.isTextual() || !allow.isBoolean()) {
 			return notComplete("\"path\" is no string, or \"allowNonRestored\" is neither true nor false");
 		}
-		return new GoFile(true, true, path.asText(), allow.asBoolean(), null);
+		if (!side.isMissingNode() && !side.isTextual()) {
+			return notComplete("\"side\" is no string");
+		}
+		return new GoFile(true, true, path.asText(), allow.asBoolean(), side.textValue(), null);
 	}
 
 	private static GoFile notComplete(String why) {
-		return new GoFile(false, false, "", false, why);
+		return new GoFile(false, false, "", false, null, why);
 	}
 }

@@ -56,9 +56,7 @@ public final class Held {
 		}
 		LOG.info("drey: {} goes on, {}", main.getDeclaringClass().getName(),
 				go.path().isEmpty() ? "without state" : "from " + go.path());
-		if (!go.path().isEmpty()) {
-			RestoreFrom.install(go.path(), go.allowNonRestored());
-		}
+		RestoreFrom.install(go);
 		try {
 			main.invoke(null, (Object) args);
 		} catch (InvocationTargetException e) {

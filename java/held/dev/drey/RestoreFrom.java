@@ -8,7 +8,7 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironmentFact
 
 /**
  * Gives each environment that the user's main() makes from now on a snapshot to restore from, as if Flink had been started with
- * --fromSavepoint. Flink has installed a factory for these environments before it called main(); this one is put around it.
+ * --fromSavepoint, and the side of its output. Flink has installed a factory for these environments before it called main(); this one is put around it.
  *
  * <p>Two private fields of Flink are used. {@link #rehearse} throws if a version does not have them. Whether it has worked is for
  * drey to see: the restored snapshot that Flink reports must be the one that was decided.
@@ -20,6 +20,7 @@ final class RestoreFrom extends StreamExecutionEnvironment {
 	// names since 1.20
 	private static final String PATH = "execution.state-recovery.path";
 	private static final String ALLOW = "execution.state-recovery.ignore-unclaimed-state";
+	private static final String SIDE = "drey.side";
 
 	private RestoreFrom() {}
 
@@ -31,15 +32,18 @@ final class RestoreFrom extends StreamExecutionEnvironment {
 		}
 	}
 
-	static void install(String path, boolean allowNonRestored) {
+	static void install(GoFile go) {
+		if (go.path().isEmpty() && go.side() == null) {
+			return;
+		}
 		StreamExecutionEnvironmentFactory before = installed();
 		initializeContextEnvironment(configuration -> {
 			Configuration with = new Configuration(configuration);
-			set(with, path, allowNonRestored);
+			set(with, go);
 			StreamExecutionEnvironment made = before.createExecutionEnvironment(with);
 			if (!programMayConfigure(made)) {
 				// else Flink would refuse what is not in the configuration of its cluster
-				set(ofCluster(made), path, allowNonRestored);
+				set(ofCluster(made), go);
 			}
 			return made;
 		});
@@ -53,9 +57,14 @@ final class RestoreFrom extends StreamExecutionEnvironment {
 		return (Configuration) value(made.getClass(), "clusterConfiguration", made);
 	}
 
-	private static void set(Configuration configuration, String path, boolean allowNonRestored) {
-		configuration.setString(PATH, path);
-		configuration.setString(ALLOW, Boolean.toString(allowNonRestored));
+	private static void set(Configuration configuration, GoFile go) {
+		if (!go.path().isEmpty()) {
+			configuration.setString(PATH, go.path());
+			configuration.setString(ALLOW, Boolean.toString(go.allowNonRestored()));
+		}
+		if (go.side() != null) {
+			configuration.setString(SIDE, go.side());
+		}
 	}
 
 	/** The one for this thread; there is another for all threads, which is the same. */
