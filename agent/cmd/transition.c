@@ -57,12 +57,13 @@ const struct cli_command cmd_promote = {
 		"With blueGreen.promote: manual the next version runs beside this one, with its output held back,\n"
 		"until a person says this. Then, as soon as it has caught up, drey chooses a cut in event time: this\n"
 		"version writes what is before it, the next one the rest. With --at the cut is this time, or a later\n"
-		"one if records of that time were already seen.\n",
+		"one if records of that time come before the next version has caught up.\n",
 	.options = options,
-	.statuses = "0  done, and durable\n"
-		    "1  refused: no transition is under way, or its cut was chosen already\n"
-		    "2  wrong usage or configuration\n"
-		    "5  no running drey found, or it did not respond\n",
+	.statuses =
+		"0  done, and durable\n"
+		"1  refused: no transition is under way, its cut was chosen already, or --at is in the past\n"
+		"2  wrong usage or configuration\n"
+		"5  no running drey found, or it did not respond\n",
 	.example = "drey promote --at 2026-11-26T12:00:00Z\n",
 	.run = promote_run,
 };

@@ -570,8 +570,8 @@ enum role lifecycle_role(const struct lifecycle *life);
 /* It has taken the job, which does not run yet, or runs it in the shadow: not ready, however it looks. */
 bool lifecycle_is_unready(const struct lifecycle *life);
 
-/* Why a transition cannot be promoted, or aborted, now: a sentence; NULL = it can. */
-const char *lifecycle_refuses_promote(const struct lifecycle *life);
+/* Why a transition cannot be promoted, with this cut (0 = any), or aborted, now: a sentence; NULL = it can. */
+const char *lifecycle_refuses_promote(const struct lifecycle *life, int64_t at_unix_ms);
 const char *lifecycle_refuses_abort(const struct lifecycle *life);
 
 /* A transition is being given up: does a Flink lead on the other side (EVENT_CANDIDATE)? */

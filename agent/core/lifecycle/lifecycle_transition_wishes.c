@@ -114,12 +114,28 @@ void transition_stop_failed(struct lifecycle *life)
 
 #define NONE_UNDER_WAY "no blue/green transition is under way"
 
-const char *lifecycle_refuses_promote(const struct lifecycle *life)
+/* By the gates of this transition, on both sides. */
+static bool was_seen(const struct lifecycle *life, int64_t at_unix_ms)
+{
+	const char *id = life->journal.handover.id;
+	const struct candidate_shadow *shadow = &life->handover.seen[PLACE_CANDIDATE].shadow;
+
+	if (xstris(life->gate.transition, id) && life->gate.report.known &&
+	    life->gate.report.max_seen_unix_ms >= at_unix_ms)
+		return true;
+	return xstris(shadow->transition, id) && shadow->gate.known &&
+	       shadow->gate.max_seen_unix_ms >= at_unix_ms;
+}
+
+const char *lifecycle_refuses_promote(const struct lifecycle *life, int64_t at_unix_ms)
 {
 	if (!transition_is_on(life))
 		return NONE_UNDER_WAY;
-	return transition_state_of(life) > TRANSITION_SHADOW
-		       ? "the cut was chosen already, or the transition was given up"
+	if (transition_state_of(life) > TRANSITION_SHADOW)
+		return "the cut was chosen already, or the transition was given up";
+	/* MUT: a cut is promised that is in the past */
+	return at_unix_ms && was_seen(life, at_unix_ms)
+		       ? "--at is in the past: records of that time, or later, were written already; name a later time, or leave --at out"
 		       : NULL;
 }
 
@@ -153,7 +169,7 @@ void transition_wished(struct lifecycle *life, const struct event *event)
 
 	if ((event->control.fields & CONTROL_PROMOTE) &&
 	    is_new_wish(life, "promote", event->control.promote_nonce,
-			lifecycle_refuses_promote(life))) {
+			lifecycle_refuses_promote(life, 0))) {
 		transition->promoted = true;
 		transition->at_unix_ms = event->control.promote_at_unix_ms;
 	}

@@ -79,7 +79,7 @@ static const char *refusal_of(const struct lifecycle *life, const struct control
 	if (request->restore.kind != RESTORE_NONE && lifecycle_refuses_restore(life))
 		return "the job is running: suspend or cancel it first, then resume from something else";
 	if (request->command == COMMAND_PROMOTE)
-		return lifecycle_refuses_promote(life);
+		return lifecycle_refuses_promote(life, request->at_unix_ms);
 	return request->command == COMMAND_ABORT ? lifecycle_refuses_abort(life) : NULL;
 }
 
