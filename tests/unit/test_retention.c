@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/handover/transition.h"
 #include "core/lifecycle/retention.h"
 #include "tests/unit/tap.h"
 
@@ -189,6 +190,27 @@ JOURNAL_TEST(what_somebody_names_stays)
 	CHECK_STR(next(journal, (struct retention){.keep_count = 1}), "/sp/3");
 	journal->last_operation.location = xstrdup("/sp/3");
 	CHECK_STR(next(journal, (struct retention){.keep_count = 1}), "/sp/2");
+}
+
+/* G11: with the least retention there is, from the seed until the next version is proven. */
+JOURNAL_TEST(the_seed_and_the_end_of_a_transition_stay_in_every_state)
+{
+	struct handover *handover = &journal->handover;
+	struct transition *transition = &handover->transition;
+	const struct retention least = {.keep_count = 1};
+
+	xstrset(&handover->id, "h2-0");
+	xstrset(&transition->id, "h2-0");
+	xstrset(&transition->seed.path, "/sp/5");
+	xstrset(&transition->stop.path, "/sp/4");
+	for (int state = TRANSITION_OFFERED; state < TRANSITION_STATES; state++) {
+		transition->state = state;
+		handover->state = transition_outside(transition->state);
+		if (state == TRANSITION_DONE || state == TRANSITION_REFUSED)
+			CHECK_STR(next(journal, least), "/sp/5");
+		else
+			CHECK_STR(next(journal, least), "/sp/3");
+	}
 }
 
 JOURNAL_TEST(what_a_transition_depends_on_stays_until_it_is_over)
