@@ -21,6 +21,10 @@ int consent_would(const struct cli *cli, const char *fmt, ...)
  */
 int consent_ask(const struct cli *cli, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Of drey abort and kubectl drey abort. */
+#define CONSENT_ABORT                                                                              \
+	"Give the transition up? After the cut this version starts again from before it, and writes records twice."
+
 /* Does this answer mean yes? Pure. */
 bool consent_is_yes(const char *answer);
 

@@ -113,6 +113,14 @@ int remote_no_journal(const struct remote *remote)
 			journal_store_place(remote->store), remote->config.application);
 }
 
+int remote_not_taken(const struct remote *remote)
+{
+	return cli_fail(
+		remote->cli, CLI_ABSENT,
+		"no drey has read the request: its Pod does not run, or cannot read ConfigMap %s; see `kubectl describe pod`",
+		remote->setup.control);
+}
+
 bool remote_scaled_away(const struct remote *remote)
 {
 	struct workload workload = {0};

@@ -24,6 +24,7 @@ struct json;
 struct kube;
 
 #define REMOTE_POLL_MS 2000
+#define REMOTE_TAKE_MS 90000 /* three times what drey needs without a watch (control.poll) */
 
 struct remote {
 	const struct cli *cli;
@@ -67,6 +68,9 @@ int remote_read_journal(struct remote *remote, struct journal *ret_journal);
 
 /* The exit status of a command that needs a journal, with its message. */
 int remote_no_journal(const struct remote *remote);
+
+/* The same of a request that no drey has read within REMOTE_TAKE_MS. */
+int remote_not_taken(const struct remote *remote);
 
 /* Its desired number of Pods is 0, so no drey will ever respond. False if that cannot be read. */
 bool remote_scaled_away(const struct remote *remote);

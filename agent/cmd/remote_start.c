@@ -15,7 +15,6 @@
 #include "run/inputs/control_seen.h"
 #include "run/journal/journal_store.h"
 
-#define TAKE_MS   90000 /* three times what drey needs without a watch (control.poll) */
 #define SETTLE_MS 10000 /* a phase that leads nowhere may only be passed through */
 
 /* ---- what the journal says ---- */
@@ -383,10 +382,7 @@ static int start_gives_up(const struct start *start, int status)
 	char time[CLOCK_TEXT_BYTES];
 
 	if (status == CLI_ABSENT)
-		cli_fail(
-			remote->cli, status,
-			"no drey has read the request: its Pod does not run, or cannot read ConfigMap %s; see `kubectl describe pod`",
-			remote->setup.control);
+		remote_not_taken(remote);
 	else
 		cli_fail(remote->cli, status, "gave up waiting after %s (%s)",
 			 clock_human(remote->timeout_ms, time),
@@ -411,7 +407,8 @@ static int start_work(struct remote *remote, void *arg)
 
 		if (status != CLIENT_CONTINUE)
 			return status;
-		if (asked && !start->request.taken && clock_mono_ms() - start->asked_ms > TAKE_MS)
+		if (asked && !start->request.taken &&
+		    clock_mono_ms() - start->asked_ms > REMOTE_TAKE_MS)
 			return start_gives_up(start, CLI_ABSENT);
 		if (!remote_left_ms(remote))
 			return start_gives_up(start, CLI_TIMEOUT);

@@ -12,7 +12,6 @@
 
 #define APPEAR_MS                                                                                  \
 	45000 /* a journal that was deleted while Flink runs is written again after 30 s */
-#define TAKE_MS     90000 /* three times what drey needs without a watch (control.poll) */
 #define WITHDRAW_MS 45000
 
 /* ---- what the journal says ---- */
@@ -307,13 +306,8 @@ static int stop_work(struct remote *remote, void *arg)
 		if (status != CLIENT_CONTINUE)
 			return stop_gives_up(stop, status);
 		if (stop->request.asked && !stop->request.taken &&
-		    clock_mono_ms() - stop->asked_ms > TAKE_MS) {
-			cli_fail(
-				remote->cli, CLI_ABSENT,
-				"no drey has read the request: its Pod does not run, or cannot read ConfigMap %s; see `kubectl describe pod`",
-				remote->setup.control);
-			return stop_gives_up(stop, CLI_ABSENT);
-		}
+		    clock_mono_ms() - stop->asked_ms > REMOTE_TAKE_MS)
+			return stop_gives_up(stop, remote_not_taken(remote));
 		if (!remote_left_ms(remote)) {
 			cli_fail(
 				remote->cli, CLI_TIMEOUT, "gave up after %s (%s)%s",

@@ -83,9 +83,7 @@ static int abort_ask(struct client *client, void *arg)
 	if (consent_dry_run(cli))
 		return consent_would(
 			cli, "give the transition up, and refuse this version until `drey resume`");
-	status = consent_ask(
-		cli,
-		"Give the transition up? After the cut this version starts again from before it, and writes records twice.");
+	status = consent_ask(cli, CONSENT_ABORT);
 	return status == CLI_OK ? send_wish(client, request, "given up") : status;
 }
 

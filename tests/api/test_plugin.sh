@@ -90,7 +90,7 @@ ended "rights in one namespace are none in all" 5 '' 'FlinkApplication cannot be
 
 plugin nobody list
 ended "without rights: it is said" 5 '' 'cannot list resource "flinkapplications"' 'cannot list resource "configmaps"'
-for command in status history snapshots logs page savepoint suspend resume restart; do
+for command in status history snapshots logs page savepoint suspend resume restart promote abort; do
 	plugin nobody "$command" orders
 	ended "$command: denied is not absent" 5 '' 'configmaps "orders-drey" is forbidden'
 done
@@ -108,6 +108,12 @@ ended "the journal is shown, and what could not be read is said" 1 "ConfigMap $N
 	"FlinkApplication $NAMESPACE/orders cannot be read" 'is forbidden'
 
 # ---- requests ----------------------------------------------------------------------------------------
+
+for command in promote abort; do
+	plugin operator "$command" orders
+	ended "$command: there is no transition" 1 '' 'no blue/green transition is under way; nothing was changed'
+done
+is "$(kubectl get configmap "$CONTROL_MAP" --output json | jq -c '.data | [.promote, .abort]')" "[null,null]" "and nothing was requested"
 
 plugin operator resume orders --dry-run
 ended "a dry run, while it is starting" 0 'dry run: would wait for the start that is under way; nothing was changed'

@@ -3,6 +3,7 @@
 # bluegreen_lib.sh - what the tests of blue/green upgrades have in common. Sourced after surge_lib.sh of tests/handover or tests/cluster.
 #
 #   bluegreen_begin NAME SETTLE   of tests/handover only: the bench, and versions g1, g2 and g3 of a job with a gate
+#   from_outside WORD...          of tests/handover only: kubectl drey WORD..., by a person; the control ConfigMap is there
 #   bluegreen_cases CASE...       runs these functions, and then what is true of all
 
 transition_is() { # STATE
@@ -62,6 +63,12 @@ bluegreen_begin() { # NAME SETTLE
 		template "$one"
 		bluegreen_keys "$one" "$2" blueGreen.deadline=4min
 	done
+	kubectl create configmap "$APPLICATION-drey-control" >/dev/null
+	ln -s "$(realpath "$BUILD/drey")" "$RUN/kubectl-drey"
+}
+
+from_outside() { # WORD...
+	"$RUN/kubectl-drey" --kubeconfig "$ADMIN" --namespace "$NAMESPACE" "$@"
 }
 
 # The jobs of two versions run at a time, and their outputs were judged by the cases.

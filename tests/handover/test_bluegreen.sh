@@ -84,7 +84,7 @@ promoted() {
 	begin_with g2
 	upgrade_to g3
 	in_shadow g3
-	check "drey promote" drey_of "$OWNER" promote
+	is "$(from_outside promote "$APPLICATION" --timeout 60s)" promoted "kubectl drey promote"
 	await "it is done" transition_is "done"
 	cut=$(journal .handover.transition.toggleUnixMs)
 	is "$(journal .owner.side)" blue "on the side of the first version"

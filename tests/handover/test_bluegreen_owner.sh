@@ -57,7 +57,9 @@ killed_flink() {
 given_up() {
 	begin_with g3
 	crossing g1
-	check "a person gives it up" drey_of "$OWNER" abort --yes
+	check "promoted it is no more" eval '! from_outside promote "$APPLICATION" 2>"$RUN/refused.log"'
+	check "which kubectl drey says" grep --quiet 'not promoted: the cut was chosen already' "$RUN/refused.log"
+	is "$(from_outside abort "$APPLICATION" --timeout 60s)" "given up" "a person gives it up, by kubectl drey abort"
 	await "the owner's output is open" journal_is .handover.transition.opened
 	await "its job starts again from before the cut" journal_is .handover.transition.replayed
 	is "$(journal '.launches[-1].restorePoint.path')" "$(journal .handover.transition.replay.path)" "which is on record"

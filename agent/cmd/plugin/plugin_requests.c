@@ -1,4 +1,4 @@
-/* kubectl drey savepoint, suspend, resume, restart: requests through the control ConfigMap; and the commands that are
+/* kubectl drey savepoint, suspend, resume, restart, promote, abort: requests through the control ConfigMap; and the commands that are
  * those of drey, for an application of the cluster. */
 #include <string.h>
 
@@ -8,6 +8,7 @@
 #include "cmd/remote_snapshot.h"
 #include "cmd/remote_start.h"
 #include "cmd/remote_stop.h"
+#include "cmd/remote_transition.h"
 #include "cmd/restore_options.h"
 
 #define ONE_APPLICATION                                                                            \
@@ -144,6 +145,59 @@ const struct cli_command plugin_restart = {
 		"6  timed out; the request remains in force\n",
 	.example = "kubectl drey restart orders -n shop\n",
 	.run = remote_restart,
+};
+
+/* ---- promote, abort ---- */
+
+static const struct cli_option promote_options[] = {
+	PLUGIN_WHERE,
+	{"at", 0, "TIME", "the cut, in event time, for example 2026-11-26T12:00:00Z", false},
+	CLI_WAIT,
+	CLI_END,
+};
+
+const struct cli_command plugin_promote = {
+	ONE_APPLICATION,
+	.name = "promote",
+	.summary = "let a blue/green upgrade pass the output to the next version",
+	.description =
+		"Sets a new value of the key promote in the control ConfigMap, and waits until the journal shows\n"
+		"that drey has taken it. As soon as the next version has caught up, drey chooses a cut in event\n"
+		"time: the old version writes what is before it, the next one the rest. With --at the cut is this\n"
+		"time, or a later one if records of that time were already seen.\n",
+	.options = promote_options,
+	.statuses =
+		"0  done, and durable\n"
+		"1  refused: no transition is under way, or its cut was chosen already\n"
+		"2  wrong usage or configuration\n"
+		"5  there is no such application, it cannot be read, or no drey has read the request\n"
+		"6  timed out; the request remains in force\n",
+	.example = "kubectl drey promote orders -n shop --at 2026-11-26T12:00:00Z\n",
+	.run = remote_promote,
+};
+
+static const struct cli_option abort_options[] = {PLUGIN_WHERE, CLI_WAIT, CLI_YES, CLI_END};
+
+const struct cli_command plugin_abort = {
+	ONE_APPLICATION,
+	.name = "abort",
+	.summary = "give a blue/green upgrade up, and keep the old version",
+	.description =
+		"Sets a new value of the key abort in the control ConfigMap, and waits until the journal shows\n"
+		"that drey has taken it: the job of the next version ends, and the old version continues. If that\n"
+		"has held records back since the cut, it starts again from its newest checkpoint before that, and\n"
+		"writes what it has written since a second time. The next version is refused then until `drey\n"
+		"resume` in the owner's Pod, or until another version is deployed. On a terminal it asks first;\n"
+		"--yes answers that.\n",
+	.options = abort_options,
+	.statuses =
+		"0  done, and durable\n"
+		"1  refused: no transition is under way, or the job is the next version's already\n"
+		"2  wrong usage or configuration\n"
+		"5  there is no such application, it cannot be read, or no drey has read the request\n"
+		"6  timed out; the request remains in force\n",
+	.example = "kubectl drey abort orders -n shop --yes\n",
+	.run = remote_abort,
 };
 
 /* ---- as drey has them ---- */

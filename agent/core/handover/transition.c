@@ -92,6 +92,33 @@ enum transition_state transition_of(const struct handover *handover)
 									: TRANSITION_NONE;
 }
 
+bool transition_is_under_way(enum transition_state state)
+{
+	return state != TRANSITION_NONE && state != TRANSITION_DONE && state != TRANSITION_REFUSED;
+}
+
+#define NONE_UNDER_WAY "no blue/green transition is under way"
+
+const char *transition_refuses_promote(enum transition_state state)
+{
+	if (!transition_is_under_way(state))
+		return NONE_UNDER_WAY;
+	return state > TRANSITION_SHADOW
+		       ? "the cut was chosen already, or the transition was given up"
+		       : NULL;
+}
+
+const char *transition_refuses_abort(enum transition_state state)
+{
+	if (!transition_is_under_way(state))
+		return NONE_UNDER_WAY;
+	if (state == TRANSITION_ABORTING)
+		return "the transition is being given up already";
+	return state >= TRANSITION_GRANTED
+		       ? "the job is the next version's already, and only goes forward"
+		       : NULL;
+}
+
 bool transition_is_cut(enum transition_state state)
 {
 	return state >= TRANSITION_ARMED && state <= TRANSITION_ENDING;

@@ -38,6 +38,13 @@ enum handover_state transition_outside(enum transition_state state);
  */
 enum transition_state transition_of(const struct handover *handover);
 
+/* Begun, and neither done nor given up. */
+bool transition_is_under_way(enum transition_state state);
+
+/* Why one in this state cannot be promoted, or aborted: a sentence without a full stop; NULL = it can. */
+const char *transition_refuses_promote(enum transition_state state);
+const char *transition_refuses_abort(enum transition_state state);
+
 /* The cut is in force, or was: some record may be held back at the owner. Then only what is written
  * again makes up for the candidate's end. */
 bool transition_is_cut(enum transition_state state);

@@ -27,9 +27,7 @@ enum transition_state transition_state_of(const struct lifecycle *life)
 
 bool transition_is_on(const struct lifecycle *life)
 {
-	enum transition_state state = transition_state_of(life);
-
-	return state != TRANSITION_NONE && state != TRANSITION_DONE && state != TRANSITION_REFUSED;
+	return transition_is_under_way(transition_state_of(life));
 }
 
 struct transition_policy transition_policy_of(const struct lifecycle *life)

@@ -112,8 +112,6 @@ void transition_stop_failed(struct lifecycle *life)
 	life->transition.failures++;
 }
 
-#define NONE_UNDER_WAY "no blue/green transition is under way"
-
 /* By the gates of this transition, on both sides. */
 static bool was_seen(const struct lifecycle *life, int64_t at_unix_ms)
 {
@@ -129,10 +127,10 @@ static bool was_seen(const struct lifecycle *life, int64_t at_unix_ms)
 
 const char *lifecycle_refuses_promote(const struct lifecycle *life, int64_t at_unix_ms)
 {
-	if (!transition_is_on(life))
-		return NONE_UNDER_WAY;
-	if (transition_state_of(life) > TRANSITION_SHADOW)
-		return "the cut was chosen already, or the transition was given up";
+	const char *why = transition_refuses_promote(transition_state_of(life));
+
+	if (why)
+		return why;
 	/* MUT: a cut is promised that is in the past */
 	return at_unix_ms && was_seen(life, at_unix_ms)
 		       ? "--at is in the past: records of that time, or later, were written already; name a later time, or leave --at out"
@@ -141,13 +139,7 @@ const char *lifecycle_refuses_promote(const struct lifecycle *life, int64_t at_u
 
 const char *lifecycle_refuses_abort(const struct lifecycle *life)
 {
-	if (!transition_is_on(life))
-		return NONE_UNDER_WAY;
-	if (transition_state_of(life) == TRANSITION_ABORTING)
-		return "the transition is being given up already";
-	return transition_state_of(life) >= TRANSITION_GRANTED
-		       ? "the job is the next version's already, and only goes forward"
-		       : NULL;
+	return transition_refuses_abort(transition_state_of(life));
 }
 
 /* Each counts once. One for which there is no transition is answered, too: it is not for the next one. */

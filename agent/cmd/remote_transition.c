@@ -1,0 +1,188 @@
+#include "cmd/remote_transition.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "cmd/client.h"
+#include "cmd/consent.h"
+#include "cmd/remote.h"
+#include "core/handover/gate.h"
+#include "core/handover/transition.h"
+#include "run/journal/journal_store.h"
+
+/* ---- what the journal says ---- */
+
+enum wish_step remote_wish_judge(const struct journal *journal, const struct wish_request *request,
+				 const char **ret_text)
+{
+	const struct transition *transition = &journal->handover.transition;
+	enum transition_state state = transition_of(&journal->handover);
+	bool done = request->abort ? transition->aborted : transition->promoted;
+
+	*ret_text = request->abort ? transition_refuses_abort(state)
+				   : transition_refuses_promote(state);
+	if (!request->nonce)
+		return *ret_text ? WISH_REFUSED : WISH_ASK;
+	if (!journal_is_consumed(journal, request->nonce))
+		return WISH_WAIT;
+	if (done)
+		return WISH_DONE;
+	if (!*ret_text)
+		*ret_text = "another transition has begun meanwhile";
+	return WISH_REFUSED;
+}
+
+/* ---- the request ---- */
+
+struct wish {
+	struct remote *remote;
+	struct wish_request request;
+	const char *at; /* of a promotion, RFC 3339; NULL = the cut as it comes */
+	char *nonce;
+	int64_t asked_ms; /* monotonic */
+	bool asked_resource;
+};
+
+static const char *key_of(const struct wish *wish)
+{
+	return desired_keys[wish->request.abort ? DESIRED_KEY_ABORT : DESIRED_KEY_PROMOTE];
+}
+
+static int send_wish(struct wish *wish)
+{
+	const struct cli *cli = wish->remote->cli;
+	cleanup_json struct json *keys = json_object();
+	cleanup_free char *text = NULL;
+	int status = client_nonce(cli, &wish->nonce);
+
+	if (status != CLI_OK)
+		return status;
+	text = xasprintf("%s%s%s", wish->nonce, wish->at ? " " : "", wish->at ? wish->at : "");
+	json_add_str(keys, key_of(wish), text);
+	status = remote_ask_all(wish->remote, keys, &wish->asked_resource);
+	if (status != CLI_OK)
+		return status;
+	wish->request.nonce = wish->nonce;
+	wish->asked_ms = clock_mono_ms();
+	return cli_has(cli, "no-wait") ? CLI_OK : CLIENT_CONTINUE;
+}
+
+/* CLIENT_CONTINUE, or the exit status. */
+static int ask_wish(struct wish *wish)
+{
+	const struct remote *remote = wish->remote;
+	int status = CLI_OK;
+
+	if (consent_dry_run(remote->cli))
+		return consent_would(remote->cli, "set %s in ConfigMap %s", key_of(wish),
+				     remote->setup.control);
+	if (wish->request.abort)
+		status = consent_ask(remote->cli, CONSENT_ABORT);
+	return status == CLI_OK ? send_wish(wish) : status;
+}
+
+/* CLIENT_CONTINUE, or the exit status. */
+static int wish_step(struct wish *wish, const struct journal *journal)
+{
+	const struct cli *cli = wish->remote->cli;
+	const char *text = NULL;
+
+	switch (remote_wish_judge(journal, &wish->request, &text)) {
+	case WISH_ASK:
+		return ask_wish(wish);
+	case WISH_DONE:
+		fputs(wish->request.abort ? "given up\n" : "promoted\n", cli->out);
+		return CLI_OK;
+	case WISH_REFUSED:
+		return cli_fail(cli, CLI_FAILED, "%s: %s%s",
+				wish->request.abort ? "not given up" : "not promoted", text,
+				wish->request.nonce ? "" : "; nothing was changed");
+	default:
+		remote_report(wish->remote, "waiting for drey to take the request");
+		return CLIENT_CONTINUE;
+	}
+}
+
+/* CLIENT_CONTINUE, or the exit status. */
+static int wish_poll(struct wish *wish)
+{
+	struct remote *remote = wish->remote;
+	struct journal journal;
+	struct err err = {0};
+	int status;
+
+	if (journal_store_read(remote->store, &journal, &err) == 0) {
+		status = wish_step(wish, &journal);
+		journal_release(&journal);
+		return status;
+	}
+	if (wish->request.nonce) {
+		remote_report(remote, err.msg);
+		return CLIENT_CONTINUE;
+	}
+	if (err.kind == ERR_ABSENT)
+		return remote_no_journal(remote);
+	status = remote_try_again(remote, &err);
+	return status == CLI_OK ? CLIENT_CONTINUE : status;
+}
+
+static int wish_gives_up(const struct wish *wish)
+{
+	const struct remote *remote = wish->remote;
+	cleanup_free char *place = remote_asked_in(remote, wish->asked_resource);
+	char time[CLOCK_TEXT_BYTES];
+
+	if (!wish->request.nonce)
+		return cli_fail(remote->cli, CLI_TIMEOUT, "gave up after %s; nothing was requested",
+				clock_human(remote->timeout_ms, time));
+	return cli_fail(remote->cli, CLI_TIMEOUT,
+			"gave up waiting after %s; the request remains in %s",
+			clock_human(remote->timeout_ms, time), place);
+}
+
+static int wish_work(struct remote *remote, void *arg)
+{
+	struct wish *wish = arg;
+
+	wish->remote = remote;
+	for (;;) {
+		int status = wish_poll(wish);
+
+		if (status != CLIENT_CONTINUE)
+			return status;
+		if (wish->request.nonce && clock_mono_ms() - wish->asked_ms > REMOTE_TAKE_MS)
+			return remote_not_taken(remote);
+		if (!remote_left_ms(remote))
+			return wish_gives_up(wish);
+		remote_pause(remote);
+	}
+}
+
+static int wish_run(const struct cli *cli, struct wish *wish)
+{
+	int status = remote_run(cli, wish_work, wish);
+
+	free(wish->nonce);
+	return status;
+}
+
+int remote_promote(const struct cli *cli)
+{
+	struct wish wish = {.at = cli_value(cli, "at")};
+	int64_t at_unix_ms = 0;
+	struct err err = {0};
+
+	/* one invalid key makes drey reject the others, too */
+	if (wish.at && clock_parse_rfc3339(wish.at, &at_unix_ms, &err) < 0)
+		return cli_fail(cli, CLI_USAGE, "--at: %s", err.msg);
+	if (at_unix_ms > GATE_MAX_TIME_MS)
+		return cli_fail(cli, CLI_USAGE, "--at: the time is too late");
+	return wish_run(cli, &wish);
+}
+
+int remote_abort(const struct cli *cli)
+{
+	return wish_run(cli, &(struct wish){.request.abort = true});
+}
