@@ -92,7 +92,7 @@ is "$(jq -r '[.items[].kind] | map(select(. == "Role" or . == "RoleBinding")) | 
 is "$(object s3-port Service/orders-jobmanager '[.spec.ports[] | "\(.name)=\(.port)"] | join(" ")')" "rpc=6123 blob=6124 drey=9000" \
 	"another port of drey, and none of Flink's metrics, are those of the Service"
 is "$(object s3-wanted ConfigMap/orders-drey-control '.data | del(.[".chart"]) | to_entries | map("\(.key)=\(.value)") | join(" ")')" \
-	'do-not-restart=true parallelism={"all":4,"vertices":{"sink":2}} restart-nonce=b1 restore={"generation":"'"$(object s3-wanted Deployment/orders-jobmanager '.spec.template.metadata.annotations["drey.dev/generation"]')"'","kind":"path","path":"s3://flink/orders/savepoints/savepoint-1","token":"t1"} savepoint-nonce=a1 state=suspended' \
+	'abort=q1 do-not-restart=true parallelism={"all":4,"vertices":{"sink":2}} promote=p1 2026-11-26T12:00:00Z restart-nonce=b1 restore={"generation":"'"$(object s3-wanted Deployment/orders-jobmanager '.spec.template.metadata.annotations["drey.dev/generation"]')"'","kind":"path","path":"s3://flink/orders/savepoints/savepoint-1","token":"t1"} savepoint-nonce=a1 state=suspended' \
 	"what is wanted by values are keys of the control ConfigMap"
 is "$(object s3 ConfigMap/orders-drey-control '.data | keys | join(" ")')" .chart "and else it is left to others"
 is "$(grep -c '^  replicas:' "$RUN/s3-unscaled.yaml")" 0 "replicas that are null are left to whoever scales"
@@ -470,6 +470,8 @@ changes 'yes yes yes' "other arguments" --set 'job.args={--topic,payments}'
 changes 'yes yes yes' "another configuration of Flink" --set-string 'flink.configuration.state\.backend\.type=rocksdb'
 changes 'no yes no' "another setting of drey" --set drey.savepoints.interval=6h
 changes 'no no no' "something wanted" --set control.state=suspended
+changes 'no no no' "a promotion: that is no third version" --set control.promote.token=p1
+is "$(jq -r '.items[] | select(.kind == "ConfigMap" and .metadata.name == "orders-drey-control").data.promote' "$RUN/changed.json")" p1 "its token is the key"
 changes 'no no no' "another log configuration" --set flink.log4j=rootLogger.level=DEBUG
 changes 'no no no' "more TaskManagers" --set taskManager.replicas=5
 changes 'no no no' "another schedule" --set-string 'savepointCronJob.schedule=0 4 * * *'
