@@ -30,6 +30,13 @@ in_shadow() { # T
 	is "$(own_journal '.launches[-1].allowNonRestored')" true "the state of sinks may stay with its side"
 }
 
+# The Events of a transition, each of which was posted: the reasons.
+steps_told() {
+	kubectl get events.events.k8s.io --output json | jq --exit-status --raw-output '[.items[] | select(.reportingController == "drey.dev/drey") | .reason] as $told |
+		"Offered Stopping Granted Taken Done" / " " | map("Handover" + .) + ("Seeding Seeded Shadow CaughtUp Arming Armed Crossing Crossed" / " " | map("Transition" + .)) |
+		. - $told == []'
+}
+
 one_transition() {
 	local cut
 	begin_with g1
@@ -37,6 +44,7 @@ one_transition() {
 	await "its job runs in the shadow" pod_log "$CANDIDATE" '"the job runs in the shadow"'
 	await "it is done" transition_is "done"
 	cut=$(journal .handover.transition.toggleUnixMs)
+	await "each step was told by an Event" steps_told
 	is "$(journal .owner.pod)" "$CANDIDATE" "the new Pod is the owner"
 	is "$(journal .owner.side)" green "on the other side"
 	await "it says that its job runs" pod_phase "$CANDIDATE" Running

@@ -52,8 +52,9 @@ struct life {
 	char inspected[256];
 	char body[512]; /* of the last RESCALE; "" = it only looks */
 	char notes[8192];
-	char order[256]; /* one letter for each effect */
-	char told[1024]; /* the notices: "operation restore-verified phase:Running" */
+	char order[256];       /* one letter for each effect */
+	char last_notice[256]; /* the text of the last one */
+	char told[1024];       /* the notices: "operation restore-verified phase:Running" */
 };
 
 static inline void life_begin(struct life *l)
@@ -159,14 +160,17 @@ static inline void keep_write(struct life *l)
 static inline void remember_notice(struct life *l, const struct notice *n)
 {
 	bool phase = n->type == NOTICE_PHASE || n->type == NOTICE_ENDED;
-	bool handover = n->type == NOTICE_HANDOVER;
+	bool handover = n->type == NOTICE_HANDOVER, transition = n->type == NOTICE_TRANSITION;
 	size_t used = strlen(l->told);
 
+	snprintf(l->last_notice, sizeof(l->last_notice), "%s", n->text ? n->text : "");
 	snprintf(l->told + used, sizeof(l->told) - used, "%s%s%s%s%s", used ? " " : "",
-		 n->known ? "known-" : "", notice_type_name(n->type), phase || handover ? ":" : "",
-		 phase      ? phase_name(n->phase)
-		 : handover ? handover_state_name(n->handover)
-			    : "");
+		 n->known ? "known-" : "", notice_type_name(n->type),
+		 phase || handover || transition ? ":" : "",
+		 phase        ? phase_name(n->phase)
+		 : handover   ? handover_state_name(n->handover)
+		 : transition ? transition_state_name(n->transition)
+			      : "");
 }
 
 static inline void take_effect(struct life *l, struct effect *e)

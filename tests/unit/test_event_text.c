@@ -120,6 +120,28 @@ TEST(each_state_of_a_hand_over_has_its_event)
 		    .handover = HANDOVER_REFUSED, .text = "not in time");
 }
 
+TEST(each_state_of_a_transition_has_its_event)
+{
+	static const char *const words[TRANSITION_STATES] = {
+		[TRANSITION_OFFERED] = "Normal HandoverOffered HandOver: why",
+		[TRANSITION_SEEDING] = "Normal TransitionSeeding HandOver: why",
+		[TRANSITION_SEEDED] = "Normal TransitionSeeded HandOver: why",
+		[TRANSITION_SHADOW] = "Normal TransitionShadow HandOver: why",
+		[TRANSITION_ARMING] = "Normal TransitionArming HandOver: why",
+		[TRANSITION_ARMED] = "Normal TransitionArmed HandOver: why",
+		[TRANSITION_CROSSING] = "Normal TransitionCrossing HandOver: why",
+		[TRANSITION_CROSSED] = "Normal TransitionCrossed HandOver: why",
+		[TRANSITION_ABORTING] = "Warning TransitionAborting HandOver: why",
+	};
+
+	for (int i = 0; i < TRANSITION_STATES; i++)
+		if (words[i])
+			CHECK_EVENT(words[i], .type = NOTICE_TRANSITION, .transition = i,
+				    .text = "why");
+	CHECK_EVENT("Normal TransitionCaughtUp HandOver: why", .type = NOTICE_CAUGHT_UP,
+		    .text = "why");
+}
+
 TEST(a_pod_that_has_given_the_job_away_does_not_warn_of_a_hold)
 {
 	CHECK_EVENT(NO_EVENT, .type = NOTICE_PHASE, .phase = PHASE_HOLDING,

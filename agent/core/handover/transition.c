@@ -61,6 +61,23 @@ const char *transition_state_name(enum transition_state state)
 	return state < TRANSITION_STATES ? transition_state_words[state] : "unknown";
 }
 
+const char *transition_word(enum transition_state state)
+{
+	static const char *const words[TRANSITION_STATES] = {
+		[TRANSITION_SEEDING] = "TransitionSeeding",
+		[TRANSITION_SEEDED] = "TransitionSeeded",
+		[TRANSITION_SHADOW] = "TransitionShadow",
+		[TRANSITION_ARMING] = "TransitionArming",
+		[TRANSITION_ARMED] = "TransitionArmed",
+		[TRANSITION_CROSSING] = "TransitionCrossing",
+		[TRANSITION_CROSSED] = "TransitionCrossed",
+		[TRANSITION_ABORTING] = "TransitionAborting",
+	};
+
+	return state < TRANSITION_STATES && words[state] ? words[state]
+							 : handover_word(transition_outside(state));
+}
+
 enum handover_state transition_outside(enum transition_state state)
 {
 	switch (state) {

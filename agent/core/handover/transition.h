@@ -24,6 +24,10 @@
 
 extern const char *const transition_state_words[];
 const char *transition_state_name(enum transition_state state); /* "offered", ... */
+/* The same for Events: "TransitionShadow", ...; what can be seen from outside has the word of the hand-over. They never
+ * change. */
+const char *transition_word(enum transition_state state);
+#define TRANSITION_WORD_CAUGHT_UP "TransitionCaughtUp" /* shadow, and the candidate has caught up */
 
 extern const struct record transition_table; /* as a member of the hand-over */
 

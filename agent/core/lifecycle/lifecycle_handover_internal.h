@@ -24,6 +24,8 @@ void handover_set_state(struct lifecycle *life, enum handover_state state, const
 	__attribute__((format(printf, 3, 4)));
 /* It was changed otherwise, from that one: what is kept and told of that. */
 void handover_keep_state(struct lifecycle *life, enum handover_state before);
+/* "hand-over ID to POD: WHAT", for what is told of it; the caller frees. */
+char *handover_says(const struct lifecycle *life, const char *what);
 void handover_arm(struct lifecycle *life); /* its deadline begins anew: for a new agent */
 void handover_comes_back(struct lifecycle *life, const char *why); /* RETURNED, and it counts */
 

@@ -52,6 +52,14 @@ void handover_arm(struct lifecycle *life)
 	handover->deadline_unix_ms = within_ms ? life->now_unix_ms + within_ms : 0;
 }
 
+char *handover_says(const struct lifecycle *life, const char *what)
+{
+	const struct handover *handover = &life->journal.handover;
+
+	return xasprintf("hand-over %s to %s: %s", handover->id,
+			 handover->to.pod ? handover->to.pod : "?", what);
+}
+
 /* That a refused one is allowed again ends nothing, and a person knows it. */
 static void tell_state(struct lifecycle *life, enum handover_state before)
 {
@@ -62,8 +70,7 @@ static void tell_state(struct lifecycle *life, enum handover_state before)
 		return;
 	notice = tell(life, NOTICE_HANDOVER);
 	notice->handover = handover->state;
-	notice->text = xasprintf("hand-over %s to %s: %s", handover->id,
-				 handover->to.pod ? handover->to.pod : "?", handover->why);
+	notice->text = handover_says(life, handover->why);
 }
 
 void handover_keep_state(struct lifecycle *life, enum handover_state before)

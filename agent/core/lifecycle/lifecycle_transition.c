@@ -46,6 +46,7 @@ void transition_enters(struct lifecycle *life)
 {
 	life->transition = (struct transition_progress){.near = life->transition.near,
 							.near_beat = life->transition.near_beat,
+							.near_told = life->transition.near_told,
 							.missing = life->transition.missing,
 							.finish_id = -1};
 	handover_arm(life);
@@ -65,6 +66,7 @@ void transition_offer(struct lifecycle *life)
 	transition_begin(&life->journal.handover, life->journal.sequence);
 	life->journal.handover.transition.output_side =
 		side_other(journal_output_side(&life->journal, NULL));
+	life->transition.near_told = false;
 	if (ids_for_candidate(life) > 0)
 		journal_reserve(&life->journal, ids_for_candidate(life));
 	transition_enters(life);
@@ -186,6 +188,37 @@ void transition_drop(struct lifecycle *life)
 		keep_ids(life);
 }
 
+/* From outside the states up to the stop are one; from the stop it may come back. */
+static void tell_step(struct lifecycle *life, enum handover_state before)
+{
+	const struct handover *handover = &life->journal.handover;
+	struct notice *notice;
+
+	if (handover->state != HANDOVER_OFFERED) {
+		handover_keep_state(life, before);
+		return;
+	}
+	notice = tell(life, NOTICE_TRANSITION);
+	notice->transition = handover->transition.state;
+	notice->text = handover_says(life, handover->why);
+}
+
+/* Once, however often a cut is chosen. An agent that has restarted does not know. */
+static void tell_caught_up(struct lifecycle *life, const struct transition_facts *facts)
+{
+	bool waits = life->config->handover.blue_green.policy.manual &&
+		     !life->journal.handover.transition.promoted;
+
+	if (transition_state_of(life) != TRANSITION_SHADOW || !facts->caught_up ||
+	    life->transition.near_told)
+		return;
+	life->transition.near_told = true;
+	/* MUT: that the candidate has caught up is not told */
+	tell(life, NOTICE_CAUGHT_UP)->text = handover_says(
+		life, waits ? "the next version has caught up, and waits for `drey promote`"
+			    : "the next version has caught up");
+}
+
 static void log_state(struct lifecycle *life, enum handover_state before)
 {
 	const struct handover *handover = &life->journal.handover;
@@ -198,7 +231,7 @@ static void log_state(struct lifecycle *life, enum handover_state before)
 	     "hand-over %s to %s is %s: %s", handover->id,
 	     handover->to.pod ? handover->to.pod : "?",
 	     transition_state_name(handover->transition.state), handover->why);
-	handover_keep_state(life, before);
+	tell_step(life, before);
 }
 
 static void apply(struct lifecycle *life, const struct transition_move *move,
@@ -242,6 +275,7 @@ void transition_pursue_owner(struct lifecycle *life)
 	struct transition_move move;
 
 	transition_know(life, &here, &facts);
+	tell_caught_up(life, &facts);
 	if (transition_owner(&life->journal.handover, &facts, &policy, &move)) {
 		if (!is_unwritten(move.act))
 			apply(life, &move, &facts);

@@ -32,6 +32,9 @@ enum notice_type {
 	/* a hand-over has come to another state: handover, text = which one, to whom, and why */
 	NOTICE_HANDOVER,
 	NOTICE_PREPARED, /* the pod to which the job is offered is prepared: text = which one */
+	/* a transition has come to another state, and the hand-over has not: transition, text as above */
+	NOTICE_TRANSITION,
+	NOTICE_CAUGHT_UP, /* the job in the shadow has: text = which one, and what it waits for */
 	/* the condition CheckpointsFailing has become true, or (ok) false again: text = its message */
 	NOTICE_CHECKPOINTS,
 	NOTICE_COUNT,
@@ -55,6 +58,7 @@ struct notice {
 	int64_t checkpoint_id; /* 0 = not known */
 
 	enum handover_state handover;
+	enum transition_state transition;
 
 	enum snapshot_kind restored; /* with a path */
 	char *path;                  /* the savepoint; what was restored; NULL = none; owned */

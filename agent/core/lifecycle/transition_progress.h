@@ -31,6 +31,7 @@ struct transition_progress {
 	int64_t failures;  /* of stops */
 	int near;          /* looks in a row at which the candidate was near */
 	int64_t near_beat; /* of the last one */
+	bool near_told;    /* that it has caught up */
 	int64_t finish_id; /* the checkpoint after which the cut can be forgotten; -1 = none yet */
 	char *missing;     /* a snapshot that was to be started from, and is not there; owned */
 	int64_t again_ms;  /* deadline, 0 = not armed */

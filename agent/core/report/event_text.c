@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "core/handover/transition.h"
 
 /* What a person has to look at. A hold under do-not-restart is what a person has asked for. */
 static bool is_warning(const struct notice *notice)
@@ -92,6 +93,12 @@ bool event_text(const struct notice *notice, struct event_text *ret)
 		return handover_text(notice, ret);
 	case NOTICE_PREPARED:
 		return plain_text(ret, HANDOVER_WORD_PREPARED, "HandOver", notice->text);
+	case NOTICE_TRANSITION:
+		ret->warning = notice->transition == TRANSITION_ABORTING;
+		return plain_text(ret, transition_word(notice->transition), "HandOver",
+				  notice->text);
+	case NOTICE_CAUGHT_UP:
+		return plain_text(ret, TRANSITION_WORD_CAUGHT_UP, "HandOver", notice->text);
 	case NOTICE_CHECKPOINTS:
 		ret->warning = !notice->ok;
 		return plain_text(ret,

@@ -57,6 +57,8 @@ enum hook_event hook_event_of(const struct notice *notice)
 	case NOTICE_FENCED:
 	case NOTICE_HANDOVER:
 	case NOTICE_PREPARED:
+	case NOTICE_TRANSITION:
+	case NOTICE_CAUGHT_UP:
 	case NOTICE_CHECKPOINTS:
 	case NOTICE_COUNT:
 		break;
