@@ -388,6 +388,8 @@ void standing_close(struct driver *driver)
 	kube_watch_free(standing->watch);
 	loop_timer_free(standing->timer);
 	standby_release(&standing->standby);
+	log_seldom_release(&standing->own_trouble);
+	log_seldom_release(&standing->adopt_trouble);
 	journal_release(&standing->journal);
 	journal_release(&standing->own);
 	driver->standing = NULL;

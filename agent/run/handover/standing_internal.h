@@ -11,6 +11,7 @@
 
 #include <stdatomic.h>
 
+#include "base/log_seldom.h"
 #include "core/handover/standby.h"
 #include "kube/kube_lane.h"
 #include "kube/kube_watch.h"
@@ -37,7 +38,9 @@ struct standing {
 	struct journal journal;           /* of the event that is decided on */
 	struct journal own;               /* that of the job in the shadow, as read with it */
 	int64_t asked, confirmed;         /* gates for which the journal is, was read again */
-	enum cause told;                  /* by the last Event of this pod */
+	/* of the journal of the job in the shadow: what cannot be read, or adopted */
+	struct log_seldom own_trouble, adopt_trouble;
+	enum cause told;        /* by the last Event of this pod */
 	bool removing, removed; /* the journal of a candidate, when it is not needed any more */
 	int64_t remove_ms;      /* not before */
 	atomic_bool

@@ -29,7 +29,8 @@ struct read_job {
 	int64_t number; /* of the last gate that has asked */
 	/* the journal of the job in the shadow */
 	struct journal own;
-	bool seeded, own_elsewhere, own_unread;
+	bool seeded, own_elsewhere;
+	struct err own_err; /* it could not be read */
 };
 
 /* What is no journal of this application must be read to know what it is. */
@@ -65,25 +66,21 @@ static bool has_own(const struct journal *journal)
 	return transition_permits_two(&journal->handover) || state == TRANSITION_GRANTED;
 }
 
-/* Is there one of its hand-over for the job in the shadow? False: it could not be read. *ret_own is
- * initialised: a seed continues with its number. */
-static bool read_own(struct driver *driver, const struct journal *journal, bool *ret_seeded,
-		     struct journal *ret_own)
+/* Is there one of its hand-over for the job in the shadow? Without one a seed continues with its number. */
+static void read_own(struct read_job *job)
 {
+	struct driver *driver = job->standing->driver;
 	struct err err = {0};
 
-	if (!driver->shadow_store || !has_own(journal))
-		return true;
-	if (journal_store_read(driver->shadow_store, ret_own, &err) < 0) {
-		memset(ret_own, 0, sizeof(*ret_own));
-		if (err.kind == ERR_ABSENT)
-			return true;
-		log_warn(driver->log, "cannot read the journal of the job in the shadow",
-			 LOG_ERR(&err));
-		return false;
+	if (!driver->shadow_store || !has_own(&job->journal))
+		return;
+	if (journal_store_read(driver->shadow_store, &job->own, &err) == 0) {
+		job->seeded = journal_is_seeded(&job->own, &job->journal.handover);
+		return;
 	}
-	*ret_seeded = journal_is_seeded(ret_own, &journal->handover);
-	return true;
+	memset(&job->own, 0, sizeof(job->own));
+	if (err.kind != ERR_ABSENT)
+		job->own_err = err;
 }
 
 /* What runs here is none of its launches then. */
@@ -100,10 +97,18 @@ static void standing_read_work(void *arg)
 
 	read_application(job);
 	if (job->result == 0 && !atomic_load(&job->standing->in_shadow))
-		job->own_unread =
-			!read_own(job->standing->driver, &job->journal, &job->seeded, &job->own);
+		read_own(job);
 	if (job->seeded)
 		job->own_elsewhere = is_elsewhere(job);
+}
+
+/* It is read every second until it can be. */
+static void complain_of_own(struct standing *standing, const struct read_job *job)
+{
+	if (log_seldom_due(&standing->own_trouble, job->own_err.kind ? job->own_err.msg : NULL,
+			   clock_mono_ms()))
+		log_warn(standing->driver->log, "cannot read the journal of the job in the shadow",
+			 LOG_ERR(&job->own_err));
 }
 
 static void standing_read_done(void *arg, bool ran)
@@ -119,8 +124,10 @@ static void standing_read_done(void *arg, bool ran)
 					       .by_watch = job->by_watch,
 					       .seeded = job->seeded,
 					       .own_elsewhere = job->own_elsewhere,
-					       .own_unread = job->own_unread}};
+					       .own_unread = job->own_err.kind != ERR_NONE}};
 
+	if (ran && job->result == 0)
+		complain_of_own(standing, job);
 	if (ran && !old && !standing->driver->closing && !standing->over) {
 		journal_release(&standing->journal);
 		standing->journal = job->journal;
