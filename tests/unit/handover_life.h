@@ -51,11 +51,17 @@ static inline void claims(struct life *l, enum claim claim, const char *held)
 	step(l, &e);
 }
 
+static inline int64_t next_beat(void)
+{
+	static int64_t beat;
+
+	return ++beat;
+}
+
 /* A record of another pod, as it is read now; each is a beat. */
 static inline void seen(struct life *l, const struct party *who, enum candidate_state state,
 			bool reserve, enum wanted wanted, int64_t answer)
 {
-	static int64_t beat;
 	struct event e = {.type = EVENT_CANDIDATE};
 
 	e.candidate.present = true;
@@ -63,7 +69,7 @@ static inline void seen(struct life *l, const struct party *who, enum candidate_
 	e.candidate.party = *who;
 	e.candidate.state = state;
 	e.candidate.wanted = wanted;
-	e.candidate.beat = ++beat;
+	e.candidate.beat = next_beat();
 	e.candidate.answer = answer;
 	step(l, &e);
 }
@@ -71,6 +77,20 @@ static inline void seen(struct life *l, const struct party *who, enum candidate_
 static inline void beats(struct life *l, enum candidate_state state)
 {
 	seen(l, &new_pod, state, false, WANTED_YES, 0);
+}
+
+/* It is not prepared, and says why. */
+static inline void says(struct life *l, enum candidate_state state, const char *why)
+{
+	struct event e = {.type = EVENT_CANDIDATE,
+			  .candidate = {.present = true,
+					.party = new_pod,
+					.state = state,
+					.wanted = WANTED_YES,
+					.why = why,
+					.beat = next_beat()}};
+
+	step(l, &e);
 }
 
 static inline void answers(struct life *l)

@@ -124,6 +124,33 @@ LIFE_TEST_FROM(offered_begin, an_offer_that_is_given_up_and_one_that_is_refused_
 	CHECK_INT(handover_of(l)->ends.none, ==, 1);
 }
 
+LIFE_TEST_FROM(offered_begin, what_the_candidate_says_is_the_reason)
+{
+	says(l, CANDIDATE_FAILED, "main() threw");
+	CHECK_STR(handover_of(l)->why, "the new version cannot be prepared: main() threw");
+	CHECK_HAS(l->last_notice, "to new: the new version cannot be prepared: main() threw");
+	says(l, CANDIDATE_PREPARING, "it waits for its TaskManagers");
+	says(l, CANDIDATE_PREPARING, "it waits for its TaskManagers");
+	CHECK_HANDOVER(l, HANDOVER_OFFERED);
+	pass(l, 299000);
+	says(l, CANDIDATE_PREPARING, "it waits for its TaskManagers");
+	pass(l, 1000);
+	CHECK_HANDOVER(l, HANDOVER_REFUSED);
+	CHECK_STR(
+		handover_of(l)->why,
+		"the candidate was not prepared within handover.prepareDeadline: it waits for its TaskManagers; resume, or another version, allows it again");
+}
+
+LIFE_TEST_FROM(offered_begin, what_the_candidate_says_is_cut)
+{
+	char words[1000];
+
+	memset(words, 'x', sizeof(words) - 1);
+	words[sizeof(words) - 1] = 0;
+	says(l, CANDIDATE_FAILED, words);
+	CHECK_INT((int)strlen(handover_of(l)->why), ==, 34 + 2 + 300);
+}
+
 LIFE_TEST_FROM(returned_begin, that_it_was_returned_is_told_with_the_reason)
 {
 	CHECK_HAS(l->told, "handover:returned");

@@ -1,5 +1,6 @@
 #include "core/handover/candidate.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -96,6 +97,8 @@ void candidate_shadow_set(struct candidate_shadow *to, const struct candidate_sh
 void candidate_seen_release(struct candidate_seen *seen)
 {
 	party_release(&seen->party);
+	free(seen->why);
+	seen->why = NULL;
 	candidate_shadow_release(&seen->shadow);
 }
 

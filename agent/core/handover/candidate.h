@@ -114,6 +114,7 @@ struct candidate_seen {
 	enum candidate_state state;
 	int64_t beat, ask, answer;
 	enum wanted wanted;
+	char *why;                      /* of the state; NULL = none; owned */
 	struct candidate_shadow shadow; /* owned */
 	bool lock_is_free;              /* as read last: no Flink leads on its side */
 	int64_t seen_ms;                /* when it was last seen to have changed */

@@ -1,8 +1,10 @@
 #include "core/handover/handover.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "core/handover/transition.h"
 
 const char *const handover_mode_words[] = {"none", "surge", "blueGreen", NULL};
@@ -180,6 +182,19 @@ const char *role_name(enum role role)
 const char *claim_name(enum claim claim)
 {
 	return claim <= CLAIM_FORCE ? claims[claim] : "unknown";
+}
+
+/* What is behind it, and the Event that has all of it, has to have room. */
+#define MOST_WORDS 300
+
+char *handover_quotes(const char *why, const char *words)
+{
+	int len = words ? (int)utf8_cut(words, MOST_WORDS) : 0;
+
+	/* MUT: why the candidate could not be prepared is lost */
+	if (!len)
+		return xstrdup(why);
+	return xasprintf("%s: %.*s", why, len, words);
 }
 
 bool handover_is_under_way(const struct handover *handover)

@@ -112,6 +112,9 @@ const char *handover_state_name(enum handover_state state); /* "offered", ... */
 const char *handover_word(enum handover_state state);
 #define HANDOVER_WORD_PREPARED "HandoverPrepared" /* offered, and prepared */
 
+/* "WHY: WORDS", with what the candidate says of itself, which is cut; NULL: only WHY. The caller frees. */
+char *handover_quotes(const char *why, const char *words);
+
 /* To a pod of this template from one of that: to the same generation, or another one? */
 enum handover_kind handover_kind_between(const char *from, const char *to);
 

@@ -18,7 +18,7 @@ struct transition_rule {
 	bool (*holds)(const struct transition_question *question);
 	enum transition_state next;
 	enum transition_act act;
-	bool counts;
+	bool counts, quotes;
 	const char *when; /* for the documentation */
 	const char *why;  /* for people */
 };

@@ -214,6 +214,25 @@ static void enter_state(struct handover *handover, enum transition_state before,
 	xstrset(&handover->savepoint, transition->stop.path);
 }
 
+/* What it is given up for is said until it is over, and then, too. */
+static void say_why(struct handover *handover, const struct transition_move *move,
+		    const struct transition_facts *facts)
+{
+	bool gives_up = handover->transition.state == TRANSITION_ABORTING;
+	const char *words = move->quotes ? facts->says : NULL, *why = move->why;
+	char *text;
+
+	if (gives_up && move->state == TRANSITION_ABORTING)
+		return;
+	if (gives_up)
+		words = handover->why;
+	else if (facts->abort && move->state == TRANSITION_ABORTING)
+		why = "a person has given it up";
+	text = handover_quotes(why, words);
+	free(handover->why);
+	handover->why = text;
+}
+
 void transition_apply(struct handover *handover, const struct transition_move *move,
 		      const struct transition_facts *facts, const struct transition_policy *policy)
 {
@@ -237,7 +256,7 @@ void transition_apply(struct handover *handover, const struct transition_move *m
 		choose_replay(transition, facts);
 	if (move->act == ACT_REPLAYED)
 		transition->replayed = true;
-	xstrset(&handover->why, move->why);
+	say_why(handover, move, facts);
 	if (next != before)
 		enter_state(handover, before, next, facts);
 	/* MUT: an order that is given again has the number of the first one */

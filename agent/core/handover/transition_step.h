@@ -61,8 +61,9 @@ enum transition_work {
 struct transition_facts {
 	/* the candidate, by its record for this very hand-over */
 	bool prepared, shadowing, caught_up;
-	bool failed;  /* it cannot go on by itself */
-	bool gone;    /* withdrawn, of another pod, or silent */
+	bool failed;      /* it cannot go on by itself */
+	const char *says; /* why it is not prepared, or cannot go on; NULL = it has not said it */
+	bool gone;        /* withdrawn, of another pod, or silent */
 	bool ended;   /* nothing of its job runs any more: it says so, or its leader lock is free */
 	bool follows; /* another pod of its template has taken its place */
 	const struct gate_report *candidate_gate;
@@ -114,6 +115,7 @@ struct transition_move {
 	enum transition_state state; /* the same as before, and ACT_NONE: nothing to do */
 	enum transition_act act;
 	bool counts;     /* a try has failed */
+	bool quotes;     /* what the candidate says belongs to the reason */
 	const char *why; /* a sentence without a full stop; static */
 };
 

@@ -209,9 +209,9 @@ struct event {
 			enum candidate_state state;
 			int64_t beat, ask, answer;
 			enum wanted wanted;             /* by the Deployment, now */
+			const char *why;                /* of the state; NULL = none */
 			struct candidate_shadow shadow; /* borrowed */
-			/* no Flink leads on the other side; false too if that was not read */
-			bool lock_is_free;
+			bool lock_is_free; /* no Flink leads on the other side, and that was read */
 		} candidate;
 		struct {
 			const char *trigger_id;

@@ -8,6 +8,7 @@
  */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -83,6 +84,16 @@ static void not_running_in_time(struct lifecycle *life)
 		life->handover.deadline_ms = life->now_ms + RETURN_AGAIN_MS;
 }
 
+static void not_prepared_in_time(struct lifecycle *life)
+{
+	cleanup_free char *why =
+		handover_quotes("the candidate was not prepared within handover.prepareDeadline",
+				handover_candidate_says(life));
+
+	handover_set_state(life, HANDOVER_REFUSED,
+			   "%s; resume, or another version, allows it again", why);
+}
+
 void handover_deadline(struct lifecycle *life)
 {
 	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
@@ -97,9 +108,7 @@ void handover_deadline(struct lifecycle *life)
 		if (handover_candidate_lives(life) && seen->state == CANDIDATE_PREPARED)
 			handover_arm(life);
 		else
-			handover_set_state(
-				life, HANDOVER_REFUSED,
-				"the candidate was not prepared within handover.prepareDeadline; resume, or another version, allows it again");
+			not_prepared_in_time(life);
 		break;
 	case HANDOVER_STOPPING: /* it cannot be taken back: its result is awaited */
 		note(life, NOTE_WARNING, "the stop takes longer than handover.stopDeadline");
@@ -268,6 +277,7 @@ static void claim(struct lifecycle *life, enum claim claim)
 		begin_forced(life);
 		break;
 	default:
+		handover_hears_adopted(life);
 		/* one of others, or of a time before: it is not going on */
 		if (handover_is_under_way(handover) &&
 		    !party_is(&handover->from, handover_me(life)->uid) &&

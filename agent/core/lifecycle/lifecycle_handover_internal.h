@@ -24,6 +24,8 @@ void handover_set_state(struct lifecycle *life, enum handover_state state, const
 	__attribute__((format(printf, 3, 4)));
 /* It was changed otherwise, from that one: what is kept and told of that. */
 void handover_keep_state(struct lifecycle *life, enum handover_state before);
+/* The last agent has adopted the journal of the job in the shadow, and told nobody. */
+void handover_hears_adopted(struct lifecycle *life);
 /* "hand-over ID to POD: WHAT", for what is told of it; the caller frees. */
 char *handover_says(const struct lifecycle *life, const char *what);
 void handover_arm(struct lifecycle *life); /* its deadline begins anew: for a new agent */
@@ -35,6 +37,9 @@ bool handover_is_fresh(const struct lifecycle *life, const struct candidate_seen
 bool handover_is_unheard(const struct lifecycle *life, const struct candidate_seen *seen);
 /* The one that the job is on its way to; true while this agent has not heard of it yet. */
 bool handover_candidate_lives(const struct lifecycle *life);
+
+/* Why it is not prepared, in its own words; NULL = it is, or has not said it. Borrowed. */
+const char *handover_candidate_says(const struct lifecycle *life);
 
 /* The write that makes the candidate the owner; this machine decides nothing after it. */
 void handover_grant(struct lifecycle *life, const char *why);

@@ -264,6 +264,14 @@ static void see_prepared(struct lifecycle *life)
 		xasprintf("hand-over %s: %s is prepared", handover->id, handover->to.pod);
 }
 
+static void cannot_prepare(struct lifecycle *life)
+{
+	cleanup_free char *why = handover_quotes("the new version cannot be prepared",
+						 handover_candidate_says(life));
+
+	give_up(life, true, why);
+}
+
 void handover_pursue_offered(struct lifecycle *life)
 {
 	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
@@ -274,7 +282,7 @@ void handover_pursue_offered(struct lifecycle *life)
 	see_prepared(life);
 	if (seen->present && party_is(&life->journal.handover.to, seen->party.uid) &&
 	    seen->state == CANDIDATE_FAILED)
-		give_up(life, true, "the new version cannot be prepared");
+		cannot_prepare(life);
 	else if (!handover_candidate_lives(life) || seen->wanted == WANTED_NO)
 		give_up(life, false, "the candidate is gone, or not wanted any more");
 	else if (seen->beats && handover_is_idle(life) && (prepared || handover_stands_still(life)))

@@ -81,6 +81,18 @@ void handover_keep_state(struct lifecycle *life, enum handover_state before)
 	tell_state(life, before);
 }
 
+void handover_hears_adopted(struct lifecycle *life)
+{
+	struct handover *handover = &life->journal.handover;
+
+	if (handover->state != HANDOVER_TAKEN || handover->taken_unix_ms)
+		return;
+	/* MUT: that the job in the shadow has become the application's is not told */
+	handover_keep(handover, HANDOVER_GRANTED, handover->state_unix_ms);
+	life->want_write = true;
+	tell_state(life, HANDOVER_GRANTED);
+}
+
 void handover_set_state(struct lifecycle *life, enum handover_state state, const char *fmt, ...)
 {
 	struct handover *handover = &life->journal.handover;
@@ -136,6 +148,16 @@ bool handover_candidate_lives(const struct lifecycle *life)
 	       party_is(&life->journal.handover.to, seen->party.uid);
 }
 
+const char *handover_candidate_says(const struct lifecycle *life)
+{
+	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
+
+	if (!seen->present || seen->state == CANDIDATE_PREPARED ||
+	    !party_is(&life->journal.handover.to, seen->party.uid))
+		return NULL;
+	return seen->why;
+}
+
 bool lifecycle_is_prepared(const struct lifecycle *life)
 {
 	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
@@ -187,6 +209,7 @@ static void see(struct lifecycle *life, struct candidate_seen *seen, const struc
 	seen->beat = event->candidate.beat;
 	seen->ask = event->candidate.ask;
 	seen->answer = event->candidate.answer;
+	xstrset(&seen->why, event->candidate.why);
 	party_set(&seen->party, &event->candidate.party);
 	candidate_shadow_set(&seen->shadow, &event->candidate.shadow);
 	seen->lock_is_free = event->candidate.lock_is_free;

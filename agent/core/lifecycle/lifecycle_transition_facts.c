@@ -130,6 +130,8 @@ static void know_candidate(struct lifecycle *life, struct transition_here *here,
 		      (mine && shadow->state == SHADOW_WITHDRAWN);
 	facts->failed = (mine && shadow->state == SHADOW_FAILED) ||
 			(named && seen->state == CANDIDATE_FAILED);
+	if (facts->failed || transition_state_of(life) == TRANSITION_OFFERED)
+		facts->says = handover_candidate_says(life);
 	facts->prepared = mine && shadow->state == SHADOW_PREPARED &&
 			  seen->state == CANDIDATE_PREPARED && seen->beats && runs(life);
 	facts->follows = !named && seen->beats && seen->state != CANDIDATE_WITHDRAWN &&

@@ -187,6 +187,7 @@ static const struct field candidate_fields[] = {
 	EVENT("ask", KNOWN, candidate.ask, .sparse = true),
 	EVENT("answer", KNOWN, candidate.answer, .sparse = true),
 	EVENT("wanted", SMALL, candidate.wanted, .sparse = true),
+	EVENT("why", TEXT, candidate.why, .sparse = true),
 	EVENT("lockIsFree", BOOL, candidate.lock_is_free, .sparse = true),
 	EVENT("shadow", RECORD, candidate.shadow, .record = &candidate_shadow_table,
 	      .sparse = true),

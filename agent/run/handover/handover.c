@@ -187,6 +187,7 @@ static void tell_seen(struct handover_part *part, const struct look_job *job,
 		event.candidate.beat = record->beat;
 		event.candidate.ask = record->ask;
 		event.candidate.answer = record->answer;
+		event.candidate.why = record->why;
 		event.candidate.shadow = record->shadow;
 		event.candidate.wanted = place == PLACE_CANDIDATE ? job->wanted : WANTED_UNKNOWN;
 	}

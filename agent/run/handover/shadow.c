@@ -48,7 +48,6 @@ static int adopt_into(const struct adopt_job *job, struct journal *journal, stru
 	handover->state_unix_ms = now_unix_ms;
 	handover->deadline_unix_ms = 0;
 	xstrset(&handover->why, "the job that ran in the shadow is the application's");
-	handover_keep(handover, HANDOVER_GRANTED, now_unix_ms);
 	return 0;
 }
 
@@ -89,7 +88,8 @@ static void adopt_done(void *arg, bool ran)
 	struct standing *standing = job->standing;
 	struct driver *driver = standing->driver;
 
-	if (ran && job->result < 0)
+	if (ran && job->result < 0 &&
+	    log_seldom_due(&standing->adopt_trouble, job->err.msg, clock_mono_ms()))
 		log_warn(driver->log, "cannot adopt the job that was granted to this pod",
 			 LOG_ERR(&job->err));
 	if (ran && job->result < 0) {
