@@ -68,13 +68,13 @@ python_images() {
 		RUN python3 -c 'import pyflink.datastream, pyflink.fn_execution.beam.beam_operations'
 	END
 	make_image localhost/python:1 "$dir/context/base"
-	# what the image of the other jobs has, on top of Python
+	# what the image of the other jobs has, on top of Python; the job comes last, so that another one does not need another class archive
 	cp "$plugin" "$here/python/counter.py" "$dir/context/py/"
 	{
 		echo 'FROM localhost/python:1'
+		sed -n '/^LABEL drey=/,$p' "$dir/orders/Dockerfile"
 		echo "COPY ${plugin##*/} /opt/flink/plugins/s3/"
 		echo 'COPY counter.py /opt/flink/usrlib/'
-		sed -n '/^LABEL drey=/,$p' "$dir/orders/Dockerfile"
 	} >"$dir/context/py/Dockerfile"
 	make_image localhost/orders-py:1 "$dir/context/py"
 	printf '%s\n' 'FROM localhost/orders-py:1' 'LABEL version=2' >"$dir/context/py-next/Dockerfile"
