@@ -2,7 +2,7 @@
 #
 # A job in Python, as examples/pyflink.yaml has it, with the real PyFlink: main() is a Python program that the JVM of the JobManager
 # runs, and a Python worker beside the TaskManager's JVM counts in keyed state. The count is right after the death of both JVMs, a
-# savepoint, an upgrade, a suspension: the worker itself compares it with what it reads.
+# savepoint, an upgrade, a surge upgrade, whose main() cannot be held, a suspension: the worker itself compares it with what it reads.
 #
 # runs in: all
 
@@ -76,6 +76,10 @@ python_runs() { # COMPONENT
 	in_pod "$1" bash -c 'for process in /proc/[0-9]*; do readlink "$process/exe"; done' | grep --quiet /python3
 }
 
+says_why_it_is_not_held() {
+	kubectl logs "$(pod jobmanager)" --container jobmanager | grep "its main() cannot be held"
+}
+
 values
 check "helm install waits until the job runs" install "${WITH_PYTHON[@]}"
 await "the launch is proven" runs
@@ -94,6 +98,20 @@ check "helm upgrade to another version" upgrade "${WITH_PYTHON[@]}" --set-string
 goes_on "an upgrade"
 check "an upgrade: another job" test "$(status .jobId)" != "$JOB"
 is "$(status .launch.restorePoint.kind)" savepoint "an upgrade: from a savepoint"
+
+SURGE=(--set upgrade.strategy=surge)
+check "helm upgrade to surge, which is an ordinary upgrade" upgrade "${WITH_PYTHON[@]}" "${SURGE[@]}" --set-string image.tag=2
+await "the next version has taken the job" runs
+note
+owner=$(pod jobmanager)
+check "helm upgrade to another version beside it" upgrade "${WITH_PYTHON[@]}" "${SURGE[@]}" --set-string image.tag=1
+goes_on "a surge upgrade"
+check "a surge upgrade: another Pod" test "$(pod jobmanager)" != "$owner"
+check "a surge upgrade: another job" test "$(status .jobId)" != "$JOB"
+is "$(status .launch.restorePoint.kind)" savepoint "a surge upgrade: from a savepoint"
+is "$(status '"\(.owner.pod) \(.handover.state)"')" "$(pod jobmanager) done" "a surge upgrade: the new Pod is the owner"
+check "a surge upgrade: drey handover says that it is done" drey handover
+check "a surge upgrade: drey has said why main() is not held" says_why_it_is_not_held
 
 note
 check "drey suspend" drey suspend
