@@ -332,11 +332,16 @@ run_job() {
 }
 
 try() { # WHAT CMD...
-	local what=$1 end=$((SECONDS + 300))
+	local what=$1 end=$((SECONDS + 300)) why=''
 	shift
 	until "$@"; do
-		if ! running || ! kill -0 "$taskmanager" 2>/dev/null || [ "$SECONDS" -ge "$end" ]; then
-			say "no $what, its classes will be missing: $(grep -m 1 'Caused by' "$work/taskmanager.log" || echo "see the log of Flink")"
+		if ! running || ! kill -0 "$taskmanager" 2>/dev/null; then
+			why=$(grep -m 1 'Caused by' "$work/taskmanager.log") || why="see the log of Flink"
+		elif [ "$SECONDS" -ge "$end" ]; then
+			why="timed out after 300 s" # its log has causes of what it has got over
+		fi
+		if [ -n "$why" ]; then
+			say "no $what, its classes will be missing: $why"
 			return 1
 		fi
 		sleep 0.2
