@@ -58,12 +58,18 @@ restored_after() { # COUNT of restores
 	[ "$(restores)" -gt "$1" ]
 }
 
+# From the last tenth number before the newest worker until its first number.
+pause_ms() {
+	awk '$1 == "AT" { at = $3 } $1 == "RESTORED" { pause = $3 - at } END { print pause }' "$LOG"
+}
+
 # A worker has begun with the state of before, and goes on counting.
 goes_on() { # WHAT
 	await "$1: a worker has its state again" restored_after "$RESTORES"
 	await "$1: it goes on counting" counts_beyond "$(counted)"
 	await "$1: drey says that it runs" runs
 	is "$(grep --count '^BAD ' "$LOG")" 0 "$1: each count is right"
+	diag "$1: $(pause_ms) ms without a number"
 }
 
 note() {

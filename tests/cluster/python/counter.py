@@ -1,8 +1,8 @@
 """A job in Python that notices when its state is not what it was.
 
 It reads the numbers from 0 on; a Python function with keyed state counts them. Before each number, as many have been counted as
-the number says, unless something was lost or counted twice. --log gets a line "AT NUMBER" for every tenth, "BAD NUMBER COUNT" for a
-count that is wrong, and "RESTORED COUNT" when a worker begins with state.
+the number says, unless something was lost or counted twice. --log gets a line "AT NUMBER MS" for every tenth, with
+the time, "BAD NUMBER COUNT" for a count that is wrong, and "RESTORED COUNT MS" when a worker begins with state.
 
 The source has the pause, not the function that counts: a checkpoint would wait behind all records in the network buffers, ten thousand.
 """
@@ -14,6 +14,10 @@ from pyflink.common import Types, WatermarkStrategy
 from pyflink.datastream import KeyedProcessFunction, StreamExecutionEnvironment
 from pyflink.datastream.connectors.number_seq import NumberSequenceSource
 from pyflink.datastream.state import ValueStateDescriptor
+
+
+def now_ms():
+    return time.time_ns() // 1_000_000
 
 
 class Counter(KeyedProcessFunction):
@@ -31,12 +35,12 @@ class Counter(KeyedProcessFunction):
     def process_element(self, number, context):
         count = self.count.value() or 0
         if self.first and count:
-            self.say(f"RESTORED {count}")
+            self.say(f"RESTORED {count} {now_ms()}")
         self.first = False
         if count != number:
             self.say(f"BAD {number} {count}")
         elif number % 10 == 0:
-            self.say(f"AT {number}")
+            self.say(f"AT {number} {now_ms()}")
         self.count.update(count + 1)
         yield number
 
