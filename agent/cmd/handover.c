@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "cmd/client.h"
 #include "cmd/commands.h"
 #include "cmd/text.h"
@@ -95,6 +96,21 @@ static void print_transition(FILE *out, const struct json *transition)
 	}
 }
 
+/* The cut is in force: no other version can follow an owner that is lost. */
+static void print_only_follower(FILE *out, const struct json *handover)
+{
+	static const char *const cut[] = {"armed", "crossing", "crossed", "ending"};
+	const char *state = json_str(json_get(handover, "transition"), "state");
+	const char *template = json_str(json_get(handover, "from"), "template");
+
+	for (size_t i = 0; template && i < ARRAY_LEN(cut); i++)
+		if (xstris(state, cut[i])) {
+			row(out, "if lost");
+			print_text(out, "only a Pod of template ", template);
+			fputs(" follows the owner; `kubectl rollout undo` brings it back\n", out);
+		}
+}
+
 /* It stays until a person has seen it, also while the version is offered the job again. */
 static void print_returned(FILE *out, const struct json *handover)
 {
@@ -157,6 +173,7 @@ static void print_handover(FILE *out, const struct json *status)
 		print_party(out, "to", json_get(handover, "to"));
 		print_times(out, handover);
 		print_transition(out, json_get(handover, "transition"));
+		print_only_follower(out, handover);
 		if (json_str(handover, "savepoint")) {
 			row(out, "savepoint");
 			text_print(json_str(handover, "savepoint"), out);

@@ -21,9 +21,15 @@ holds_back() {
 	[ "$(pod_status "$OWNER" .handover.transition.withheld)" -gt 0 ] 2>/dev/null
 }
 
+says_who_follows() {
+	drey_of "$OWNER" handover >"$RUN/handover.log" || :
+	grep --quiet "if lost *only a Pod of template $(journal .handover.from.template) follows the owner; .kubectl rollout undo. brings it back" "$RUN/handover.log"
+}
+
 crossing() { # T
 	upgrade_to "$1"
 	await "the cut is in force" transition_is crossing
+	check "drey handover says which template follows the owner" says_who_follows
 	await "the owner holds records back" holds_back
 }
 

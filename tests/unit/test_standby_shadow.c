@@ -360,3 +360,32 @@ POD_TEST_FROM(candidate_begin, a_version_without_blue_green_takes_part_in_none)
 	CHECK_HAS(p->standby.record.why, "handover.mode");
 	CHECK(!p->standby.record.shadow.transition);
 }
+
+/* ---- the owner is gone, with the cut in force ---- */
+
+POD_TEST_FROM(shadow_begins, with_a_cut_in_force_it_says_whose_pod_continues)
+{
+	job_is(p, true, false);
+	state_of(p, TRANSITION_ARMED);
+	p->locks[SIDE_BLUE] = LOCK_FREE;
+	pass(p, 300000);
+	CHECK_NOTHING(p, STANDBY_DO_OWN); /* however long it waits */
+	CHECK_INT(p->standby.cause, ==, CAUSE_OWNER_SILENT);
+	CHECK_HAS(p->standby.reason, "only a pod of its template (g1/");
+	CHECK_HAS(p->standby.reason, "`kubectl rollout undo`");
+	CHECK(strlen(p->standby.reason) < sizeof(p->standby.reason) - 1);
+	p->locks[SIDE_BLUE] = LOCK_HELD; /* that pod is there */
+	written_by(p, "old");
+	pass(p, 10000);
+	CHECK_INT(p->standby.cause, ==, CAUSE_SHADOW);
+	CHECK_STR(p->standby.reason, "the job runs in the shadow");
+}
+
+POD_TEST_FROM(shadow_begins, before_the_cut_another_version_may_follow)
+{
+	job_is(p, true, false);
+	p->locks[SIDE_BLUE] = LOCK_FREE;
+	for (int i = 0; i < 30 && p->standby.cause != CAUSE_OWNER_SILENT; i++)
+		pass(p, 1000);
+	CHECK_HAS(p->standby.reason, "it is followed if that lasts");
+}

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "core/handover/standby_internal.h"
+#include "core/handover/transition.h"
 
 #define SILENT_SAID_MS 5000 /* an owner that lives answers in less */
 
@@ -36,16 +37,38 @@ void standby_note(struct standby *standby, bool warning, const char *text)
 	snprintf(effect->text, sizeof(effect->text), "%s", text);
 }
 
+bool standby_owner_is_silent(const struct standby *standby)
+{
+	return standby->asks && standby->silent_since_ms &&
+	       standby->now_ms >= standby->silent_since_ms + SILENT_SAID_MS;
+}
+
+/* With a cut in force no other version follows: its newest state lacks what the owner has held back. */
+static void say_silent(const struct standby *standby, char *text, size_t size)
+{
+	static const char gone[] = "the owner does not answer, and its Flink leads no more";
+
+	/* MUT: with a cut in force a pod says that it may follow */
+	if (transition_is_cut(transition_of(&standby->handover)))
+		snprintf(
+			text, size,
+			"%s; the cut is in force, so only a pod of its template (%.120s) continues: `kubectl rollout undo` brings that back if there is none",
+			gone, standby->owner.template ? standby->owner.template : "not known");
+	else
+		snprintf(text, size, "%s; it is followed if that lasts", gone);
+}
+
 void standby_say(struct standby *standby, enum cause cause, const char *why)
 {
-	bool silent = standby->asks && standby->silent_since_ms &&
-		      standby->now_ms >= standby->silent_since_ms + SILENT_SAID_MS;
+	bool silent = standby_owner_is_silent(standby);
+	char text[sizeof(standby->reason)];
 	bool same;
 
 	if (silent && (cause == CAUSE_STANDING_BY || cause == CAUSE_PREPARING ||
-		       cause == CAUSE_HANDOVER_RETURNED)) {
+		       cause == CAUSE_HANDOVER_RETURNED || cause == CAUSE_SHADOW)) {
 		cause = CAUSE_OWNER_SILENT;
-		why = "the owner does not answer, and its Flink leads no more; it is followed if that lasts";
+		say_silent(standby, text, sizeof(text));
+		why = text;
 	}
 	same = !strcmp(standby->reason, why) && standby->cause == cause;
 	if (same)

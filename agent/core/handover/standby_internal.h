@@ -32,6 +32,9 @@ void standby_kill(struct standby *standby);
 bool standby_is_offered(const struct standby *standby);
 bool standby_is_for_offer(const struct standby *standby);
 
+/* Its owner was asked, and has not answered for so long that it is said. */
+bool standby_owner_is_silent(const struct standby *standby);
+
 void standby_reads(struct standby *standby); /* the journal, once */
 
 void standby_prepare(struct standby *standby);

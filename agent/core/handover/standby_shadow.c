@@ -262,6 +262,8 @@ static bool follow(struct standby *standby, bool just_read)
 	obey(standby, move.act, just_read);
 	if (!standby->in_shadow)
 		say_waits(standby, move.act);
+	else if (standby_owner_is_silent(standby) || standby->cause == CAUSE_OWNER_SILENT)
+		standby_say(standby, CAUSE_SHADOW, "the job runs in the shadow");
 	if (was_taken(standby))
 		begin_anew(standby, "this pod is the owner");
 	publish(standby);
