@@ -71,6 +71,9 @@ static bool eligible(const struct world *w, const struct snap *snap)
 {
 	if (!snap_usable(snap) || is_out_of_sight(w, snap))
 		return false;
+	/* a job that continued, but from something else; what it had made before is good */
+	if (snap->of_wrong && w->truth.launches[snap->launch].wrong)
+		return false;
 	if (w->config->policy.restore == POLICY_LATEST || snap->kind == SNAPSHOT_SAVEPOINT)
 		return true;
 	/* a checkpoint that a person has named counts as a savepoint, until there is a later savepoint */

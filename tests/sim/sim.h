@@ -235,9 +235,10 @@ struct snap {
 	char path[PATH_BYTES]; /* without scheme */
 	uint64_t path_key;
 	enum snapshot_kind kind;
-	int dir;     /* one of DIRS of its kind */
-	bool hidden; /* the job's code wrote it to a directory other than the configured one */
-	int launch;  /* index in truth.launches; -1: from outside */
+	int dir;       /* one of DIRS of its kind */
+	bool hidden;   /* the job's code wrote it to a directory other than the configured one */
+	bool of_wrong; /* the job had restored something else then */
+	int launch;    /* index in truth.launches; -1: from outside */
 	int64_t id;
 	int64_t completed_unix_ms;
 	bool complete;         /* _metadata exists */

@@ -42,6 +42,7 @@ int storage_add(struct world *w, enum snapshot_kind kind, int launch, int64_t id
 	if (launch >= 0)
 		snap->dir = kind == SNAPSHOT_CHECKPOINT ? w->flink->checkpoint_dir
 							: w->flink->savepoint_dir;
+	snap->of_wrong = launch >= 0 && w->truth.launches[launch].wrong;
 	snap->hidden = launch >= 0 && kind == SNAPSHOT_CHECKPOINT &&
 		       snap->dir != w->pods[w->pod].dirs[kind];
 	dir = storage_dir(kind, snap->dir) + strlen("file:");
@@ -141,9 +142,23 @@ struct place {
 	bool only_ours;  /* only jobs of this application */
 };
 
+/* A number that a job has used twice, because Flink had lost its counter, is one directory. */
+static bool is_in_another(const struct world *w, const struct snap *snap)
+{
+	for (int i = 0; !snap->complete && i < w->storage.count; i++) {
+		const struct snap *other = &w->storage.snaps[i];
+
+		if (other->complete && !other->deleted && other->path_key == snap->path_key &&
+		    snapshot_same_path(other->path, snap->path))
+			return true;
+	}
+	return false;
+}
+
 static bool lies_in(const struct world *w, const struct snap *snap, const struct place *place)
 {
 	return snap->kind == place->kind && !snap->deleted && snap->launch >= 0 &&
+	       !is_in_another(w, snap) &&
 	       snapshot_same_path(storage_dir(snap->kind, snap->dir), place->dir) &&
 	       (!place->only_ours ||
 		journal_knows_job(&w->agent->life.journal, w->truth.launches[snap->launch].job_id));
