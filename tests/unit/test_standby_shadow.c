@@ -141,6 +141,31 @@ POD_TEST_FROM(shadow_begins, it_fails_when_the_job_is_not_started_again)
 	CHECK(!p->standby.record.shadow.ended);
 }
 
+/* An agent that ended here said nothing, and the next one ended by the same journal: the owner waited until it was silent. */
+POD_TEST_FROM(shadow_begins, failed_it_stays_and_says_so_until_the_hand_over_is_given_up)
+{
+	job_is(p, false, true);
+	exited(p);
+	pass(p, 10000);
+	CHECK_NOTHING(p, STANDBY_DO_AGAIN);
+	CHECK_SHADOW(p, SHADOW_FAILED);
+	CHECK_STATE(p, CANDIDATE_FAILED);
+	p->journal.handover.transition.opened = true;
+	state_of(p, TRANSITION_ABORTING);
+	CHECK_INT(took(p, STANDBY_DO_AGAIN), ==, 1);
+}
+
+/* As any pod that stands by, when nothing of it runs. */
+POD_TEST_FROM(transition_begins, refused_it_says_so)
+{
+	state_of(p, TRANSITION_REFUSED);
+	pass(p, 100);
+	exited(p);
+	pass(p, 3000);
+	journal_read(p);
+	CHECK_INT(p->standby.cause, ==, CAUSE_HANDOVER_REFUSED);
+}
+
 POD_TEST_FROM(shadow_begins, it_may_start_its_job_only_while_the_hand_over_lasts)
 {
 	CHECK(standby_may_start(&p->standby));

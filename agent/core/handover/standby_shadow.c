@@ -164,6 +164,10 @@ static void withdraw(struct standby *standby)
 	/* MUT: the agent of a candidate ends before its job has */
 	if (standby->flink != STANDBY_FLINK_NONE)
 		return;
+	/* the owner hears of it from this agent: the next one would fail by the same journal, and end as well */
+	/* MUT: a candidate that has failed ends before it has said so */
+	if (standby->shadow_state == SHADOW_FAILED)
+		return;
 	if (standby->in_shadow && !standby->terminating)
 		begin_anew(standby,
 			   "the hand-over has ended: the job in the shadow has ended, too");
@@ -217,6 +221,10 @@ static bool concerns(const struct standby *standby)
 
 	if (standby->in_shadow)
 		return true;
+	/* MUT: a version that was refused does not say so */
+	if (standby->flink == STANDBY_FLINK_NONE &&
+	    transition_of(&standby->handover) == TRANSITION_REFUSED)
+		return false;
 	return is_transition(standby) && names_me(standby) &&
 	       (role != ROLE_OWNER || is_granted(standby));
 }
