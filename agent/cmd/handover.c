@@ -65,6 +65,20 @@ static void print_time(FILE *out, const char *name, const struct json *transitio
 	fprintf(out, "%s\n", clock_rfc3339(unix_ms, text));
 }
 
+/* A watermark that stands still is all that shows them otherwise. */
+static void print_idle(FILE *out, const struct json *transition)
+{
+	int64_t idle = json_i64_or(transition, "idle", 0);
+
+	if (idle <= 0)
+		return;
+	row(out, "idle");
+	fprintf(out,
+		"%" PRId64
+		" subtask%s of the gates here %s no records: blueGreen.idle decides whether they are waited for\n",
+		idle, idle == 1 ? "" : "s", idle == 1 ? "has" : "have");
+}
+
 /* Both versions run for a while. */
 static void print_transition(FILE *out, const struct json *transition)
 {
@@ -85,9 +99,12 @@ static void print_transition(FILE *out, const struct json *transition)
 		fprintf(out, ", %" PRId64 " ms of event time behind\n",
 			json_i64_or(transition, "behindMs", 0));
 	}
+	print_idle(out, transition);
 	if (above || below) {
 		row(out, "written twice");
-		fprintf(out, "%" PRId64 " records\n", above + below);
+		fprintf(out, "%s%" PRId64 " records\n",
+			json_bool_or(transition, "inexact", false) ? "at least " : "",
+			above + below);
 	}
 	if (json_str(transition, "replay")) {
 		row(out, "starts again");

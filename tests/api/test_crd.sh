@@ -144,7 +144,7 @@ cat >"$RUN/status.json" <<'EOF2'
 "preparedUnixMs":1795262792903,"stoppingUnixMs":null,"grantedUnixMs":null,"takenUnixMs":null,"doneUnixMs":null,
 "returned":"main() threw","returnedUnixMs":1795262691903,
 "transition":{"state":"crossing","waitsFor":"all gates of this version are behind the cut, for blueGreen.settle","seed":"s3://b/sp/2",
-"cutUnixMs":1795262791903,"armings":1,"promoted":true,"replay":null,"above":3,"below":0,"candidateState":"shadowing","watermarkUnixMs":1795262790903,
+"cutUnixMs":1795262791903,"armings":1,"promoted":true,"replay":null,"above":3,"below":0,"inexact":true,"candidateState":"shadowing","watermarkUnixMs":1795262790903,
 "candidateWatermarkUnixMs":1795262789903,"behindMs":1000,"idle":0,"withheld":17}},
 "lease":{"uri":"s3://b/lease","held":true,"holder":"west","writtenUnixMs":1795262791903,"parked":false,"error":null},
 "candidate":{"pod":"new","state":"Prepared","side":"green","mainHeld":true,"taskManagers":2,"slotsFree":4,"checked":"fits","why":null},

@@ -10,7 +10,7 @@
 	"{\"known\":true,\"number\":7,\"word\":\"armGreen\",\"toggleUnixMs\":1767225660000,"       \
 	"\"subtasks\":4,\"running\":3,\"acked\":2,\"refused\":0,\"idle\":1,"                       \
 	"\"minWatermarkUnixMs\":1767225600000,\"maxSeenUnixMs\":1767225601000,"                    \
-	"\"passedAbove\":5,\"withheldAbove\":0,\"passedBelow\":6}}"
+	"\"passedAbove\":5,\"withheldAbove\":0,\"passedBelow\":6,\"inexact\":true}}"
 #define FULL                                                                                       \
 	"{\"schema\":1,\"application\":\"orders\",\"uid\":\"u-2\",\"pod\":\"orders-2\","           \
 	"\"template\":\"g18/c0ffee/7c9d\",\"generation\":\"g18\",\"flinkVersion\":\"2.3.0\","      \
@@ -69,6 +69,7 @@ TEST(every_member_is_read_and_written)
 	CHECK_INT(record.shadow.gate.min_watermark_unix_ms, ==, 1767225600000);
 	CHECK_INT(record.shadow.gate.max_seen_unix_ms, ==, 1767225601000);
 	CHECK_INT(record.shadow.gate.passed_above, ==, 5);
+	CHECK(record.shadow.gate.inexact);
 	CHECK_INT(record.shadow.gate.passed_below, ==, 6);
 	CHECK_STR(record.why, "it holds");
 	CHECK_INT(candidate_encode(&record, &text, &err), ==, 0);

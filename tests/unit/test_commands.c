@@ -265,11 +265,12 @@ TEST(a_transition_is_shown_with_what_it_waits_for)
 {
 	static const char *const documents[] = {
 		DOC("Running", "running",
-		    HANDOVER("owner", "offered",
-			     ",\"transition\":{\"state\":\"crossing\",\"waitsFor\":\"the gates\","
-			     "\"cutUnixMs\":1700000000000,\"candidateState\":\"shadowing\","
-			     "\"watermarkUnixMs\":1699999990000,\"behindMs\":1500,\"above\":2,"
-			     "\"below\":1,\"replay\":null}")),
+		    HANDOVER(
+			    "owner", "offered",
+			    ",\"transition\":{\"state\":\"crossing\",\"waitsFor\":\"the gates\","
+			    "\"cutUnixMs\":1700000000000,\"candidateState\":\"shadowing\","
+			    "\"watermarkUnixMs\":1699999990000,\"behindMs\":1500,\"idle\":1,\"above\":2,"
+			    "\"below\":1,\"inexact\":true,\"replay\":null}")),
 		NULL};
 	struct pretender drey;
 
@@ -278,7 +279,8 @@ TEST(a_transition_is_shown_with_what_it_waits_for)
 	CHECK_HAS(out_text, "transition     crossing, waits for: the gates\n");
 	CHECK_HAS(out_text, "cut            2023-11-14T22:13:20");
 	CHECK_HAS(out_text, "next version   shadowing, 1500 ms of event time behind\n");
-	CHECK_HAS(out_text, "written twice  3 records\n");
+	CHECK_HAS(out_text, "idle           1 subtask of the gates here has no records: ");
+	CHECK_HAS(out_text, "written twice  at least 3 records\n");
 	CHECK(!strstr(out_text, "starts again"));
 	end(&drey);
 }

@@ -410,7 +410,7 @@ TEST(a_report_that_is_cut_off_anywhere_is_refused)
 	"\"parallelism\":3,\"running\":3,\"acked\":3,\"refused\":0,\"whyRefused\":null,"           \
 	"\"minWatermark\":1767225600005,\"withoutWatermark\":0,\"crossed\":3,\"idle\":0,"          \
 	"\"maxSeen\":1767225600009,\"passedBelow\":40,\"passedAbove\":2,\"withheldBelow\":0,"      \
-	"\"withheldAbove\":5,"
+	"\"withheldAbove\":5,\"inexact\":0,"
 #define SNAPSHOT(id, withheld, watermark)                                                          \
 	"{\"checkpoint\":" id ",\"completed\":true,\"withheld\":" withheld                         \
 	",\"minWatermark\":" watermark "}"
@@ -512,6 +512,7 @@ TEST(each_member_must_be_there_and_of_its_type)
 		{"\"passedAbove\":2", "passedAbove", false},
 		{"\"withheldBelow\":0", "withheldBelow", false},
 		{"\"withheldAbove\":5", "withheldAbove", false},
+		{"\"inexact\":0", "inexact", false},
 		{"\"subtasks\":[{},{},{}]", "subtasks", false},
 		{"\"snapshots\":[" SNAPSHOTS "]", "snapshots", false},
 		{"\"checkpoint\":3", "checkpoint", false},
@@ -687,12 +688,13 @@ TEST(all_gates_count)
 		"\"parallelism\":0,\"running\":0,\"acked\":0,\"refused\":0,\"whyRefused\":null,"
 		"\"minWatermark\":null,\"withoutWatermark\":0,\"crossed\":0,\"idle\":0,\"maxSeen\":null,"
 		"\"passedBelow\":0,\"passedAbove\":0,\"withheldBelow\":0,\"withheldAbove\":0,"
-		"\"subtasks\":[]");
+		"\"inexact\":0,\"subtasks\":[]");
 	struct gate_file_report got = reads(two);
 	const struct gate_order order = got.report.order;
 
 	CHECK_INT(got.report.subtasks, ==, 6);
 	CHECK_INT(got.report.passed_above, ==, 4);
+	CHECK(!got.report.inexact);
 	CHECK_INT(got.report.withheld_above, ==, 10);
 	CHECK(gate_has_taken(&got.report, &order));
 	CHECK(!gate_has_refused(&got.report, &order));
@@ -726,6 +728,15 @@ TEST(the_last_report_is_of_a_job_that_does_not_run)
 }
 
 /* The owner held it back above a cut that was given up, and it is below the next one. */
+TEST(one_subtask_that_does_not_know_makes_a_count_the_least)
+{
+	cleanup_free char *text = with(whole, "\"inexact\":0", "\"inexact\":1");
+	struct gate_file_report got = reads(text);
+
+	CHECK(got.report.inexact);
+	gate_file_release(&got);
+}
+
 TEST(what_was_held_back_above_an_earlier_cut_counts)
 {
 	cleanup_free char *text = with(whole, "\"withheldBelow\":0,\"withheldAbove\":5",

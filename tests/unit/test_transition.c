@@ -32,6 +32,7 @@ static void fill(struct journal *journal)
 	transition->candidate_number = BIG + 4;
 	transition->promoted = transition->opened = transition->replayed = true;
 	transition->above = BIG + 1;
+	transition->inexact = true;
 	transition->below = BIG + 5;
 	transition->first_number = BIG + 2;
 	transition->numbers = 8;
@@ -97,6 +98,7 @@ TEST(a_transition_comes_back_as_it_was)
 		CHECK_INT(transition->armings, ==, 2);
 		CHECK(transition->promoted && transition->opened && transition->replayed);
 		CHECK_INT(transition->above, ==, BIG + 1);
+		CHECK(transition->inexact);
 		CHECK_INT(transition->below, ==, BIG + 5);
 		CHECK_INT(transition->owner_number, ==, BIG + 3);
 		CHECK_INT(transition->candidate_number, ==, BIG + 4);

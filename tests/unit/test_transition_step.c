@@ -600,9 +600,11 @@ TEST(what_both_have_written_is_counted)
 	CHECK_INT(w.handover.transition.below, ==, 3);
 	owner_arms(&w);
 	w.here.passed_above = 4;
+	w.here.inexact = true;
 	w.there.known = false; /* it starts again: what it has said stays */
 	CHECK_INT(moved(&w), ==, TRANSITION_CROSSING);
 	CHECK_INT(w.handover.transition.above, ==, 4);
+	CHECK(w.handover.transition.inexact);
 	CHECK_INT(w.handover.transition.below, ==, 3);
 	release(&w);
 }

@@ -76,6 +76,8 @@ struct gate_report {
 	/* Since the job began, and over restarts, at or above the cut; and how many below it have passed that
 	 * were on time. What both sides pass is written twice */
 	int64_t passed_above, withheld_above, passed_below;
+	/* a subtask was told the cut when its watermark had come to it, so passed_above is the least it can be */
+	bool inexact;
 	/* newest first: those that can be restored */
 	struct gate_snapshot snapshots[GATE_SNAPSHOTS];
 	size_t snapshot_count;

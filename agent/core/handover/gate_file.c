@@ -110,7 +110,7 @@ static int need_text(const struct json *obj, const char *key, const char **ret_t
 
 struct counts {
 	int64_t parallelism, running, acked, refused, without_watermark, crossed, idle;
-	int64_t passed_below, passed_above, withheld_below, withheld_above;
+	int64_t passed_below, passed_above, withheld_below, withheld_above, inexact;
 	int64_t min_watermark, max_seen;
 };
 
@@ -131,6 +131,7 @@ static int read_counts(const struct json *gate, struct counts *counts, struct er
 		{"passedAbove", MAX_NUMBER, &counts->passed_above},
 		{"withheldBelow", MAX_NUMBER, &counts->withheld_below},
 		{"withheldAbove", MAX_NUMBER, &counts->withheld_above},
+		{"inexact", MAX_NUMBER, &counts->inexact},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
@@ -282,6 +283,7 @@ static void add_counts(const struct counts *counts, struct gate_report *report)
 	report->idle += (int)counts->idle;
 	report->passed_above += counts->passed_above;
 	report->passed_below += counts->passed_below;
+	report->inexact |= counts->inexact > 0;
 	report->withheld_above += counts->withheld_below + counts->withheld_above;
 	if (watermark < report->min_watermark_unix_ms)
 		report->min_watermark_unix_ms = watermark;

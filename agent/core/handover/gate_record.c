@@ -20,6 +20,7 @@ static const struct field report_fields[] = {
 	REPORT("passedAbove", KNOWN, passed_above, .unknown = -1, .needed = true),
 	REPORT("withheldAbove", KNOWN, withheld_above, .unknown = -1, .needed = true),
 	REPORT("passedBelow", KNOWN, passed_below, .unknown = -1, .needed = true),
+	REPORT("inexact", BOOL, inexact),
 };
 const struct record gate_report_table = RECORD(struct gate_report, report_fields);
 

@@ -44,6 +44,7 @@ static const struct field transition_fields[] = {
 	TRANSITION("above", KNOWN, above),
 	TRANSITION("below", KNOWN, below),
 	TRANSITION("outputSide", WORD, output_side, .words = side_words),
+	TRANSITION("inexact", BOOL, inexact),
 	TRANSITION("firstNumber", KNOWN, first_number),
 	TRANSITION("numbers", KNOWN, numbers),
 };

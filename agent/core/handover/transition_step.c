@@ -181,8 +181,11 @@ static void count_doubled(struct transition *transition, const struct transition
 	const struct gate_report *owner = facts->gate, *candidate = facts->candidate_gate;
 
 	/* MUT: what both have written is not counted */
-	if (owner->known && owner->order.toggle_unix_ms == transition->toggle_unix_ms)
+	if (owner->known && owner->order.toggle_unix_ms == transition->toggle_unix_ms) {
 		transition->above = owner->passed_above;
+		/* MUT: a count that is too small is said to be exact */
+		transition->inexact = owner->inexact;
+	}
 	if (candidate->known && candidate->order.toggle_unix_ms == transition->toggle_unix_ms)
 		transition->below = candidate->passed_below;
 }

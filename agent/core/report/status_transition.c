@@ -107,6 +107,7 @@ void status_add_transition(struct json *to, const struct handover *handover,
 	json_add_str(object, "replay", transition->replay.path);
 	json_add_i64(object, "above", transition->above);
 	json_add_i64(object, "below", transition->below);
+	json_add_bool(object, "inexact", transition->inexact);
 	if (life)
 		add_watermarks(object, handover, life);
 }

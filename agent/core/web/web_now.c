@@ -259,9 +259,10 @@ static void add_transition(const struct web *page)
 	if (above > 0 || below > 0 || withheld > 0) {
 		begin_row(page, "Records");
 		buf_addf(page->out,
-			 "%" PRId64 " held back here; written twice: %" PRId64
+			 "%" PRId64 " held back here; written twice: %s%" PRId64
 			 " at or above the cut, %" PRId64 " below it",
-			 withheld, above, below);
+			 withheld, json_bool_or(transition, "inexact", false) ? "at least " : "",
+			 above, below);
 		end_row(page);
 	}
 	if (json_str(transition, "replay")) {
