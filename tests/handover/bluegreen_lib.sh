@@ -1,10 +1,27 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 #
 # bluegreen_lib.sh - what the tests of blue/green upgrades have in common. Sourced after surge_lib.sh of tests/handover or tests/cluster.
 #
 #   bluegreen_begin NAME SETTLE   of tests/handover only: the bench, and versions g1, g2 and g3 of a job with a gate
 #   from_outside WORD...          of tests/handover only: kubectl drey WORD..., by a person; the control ConfigMap is there
 #   bluegreen_cases CASE...       runs these functions, and then what is true of all
+#
+# Of tests whose cases need other owners; the application of each has `promote: manual`:
+#   owned_with SETTLE [KEY=VALUE...]    the application runs as a version with these keys: the first one is installed
+#   next_version SETTLE [KEY=VALUE...]  NEXT is one more version
+#   in_the_shadow                 NEXT is deployed, and its job runs in the shadow
+#   finishes T                    the transition to T ends well: nothing is lost, DOUBLED records are there twice in all
+#   counted_twice                 how many the transition says
+#
+# JOB_ARGS: more arguments of the jobs. SLOTS: of each TaskManager, if not 1. PROXIED: 1 if
+# the Pods reach the API server through a proxy. A case that doubles records adds them to DOUBLED.
+
+JOB_ARGS=()
+DOUBLED=0
+OWNED_WITH=''
+PROXIED=''
+SLOTS=''
+VERSIONS=0
 
 transition_is() { # STATE
 	journal_is ".handover.transition.state == \"$1\" and .handover.transition.id == .handover.id"
@@ -48,7 +65,25 @@ divided_at() { # CUT OLD NEW
 
 # Both jobs write what they read into the log, so only what was committed counts.
 exactly() {
-	judge -v replay=1 -v splits=2 && [ "$(verdict '"\(.lost) \(.doubled)"')" = "0 0" ]
+	judge -v replay=1 -v splits=2 >"$RUN/verdict.log" 2>&1 || :
+	verdict 'del(.turns, .handovers) | tojson'
+	[ "$(verdict '"\(.lost) \(.doubled) \(.logLost) \(.changed) \(.malformed)"')" = "0 ${DOUBLED:-0} 0 0 0" ]
+}
+
+finishes() { # T
+	local cut before=$CURRENT
+	await "it is done" transition_is "done"
+	cut=$(journal .handover.transition.toggleUnixMs)
+	is "$(journal .owner.pod)" "$CANDIDATE" "the new Pod is the owner"
+	await "the old Pod has ended" told gone "$OWNER"
+	await "it goes on" has_committed "$1" 300
+	check "nothing was lost, or doubled and not counted" exactly
+	[ "$(counted_twice)" -gt 0 ] || check "the two have divided the records at the cut" divided_at "$cut" "$before" "$1"
+	CURRENT=$1 OWNER=$CANDIDATE
+}
+
+counted_twice() {
+	journal '.handover.transition | (.above // 0) + (.below // 0)'
 }
 
 bluegreen_keys() { # T SETTLE [KEY=VALUE...]
@@ -60,8 +95,7 @@ bluegreen_begin() { # NAME SETTLE
 	local one
 	watched_begin "$1" blueGreen
 	for one in g1 g2 g3; do
-		template "$one"
-		bluegreen_keys "$one" "$2" blueGreen.deadline=4min
+		bluegreen_template "$one" "$2"
 	done
 	kubectl create configmap "$APPLICATION-drey-control" >/dev/null
 	ln -s "$(realpath "$BUILD/drey")" "$RUN/kubectl-drey"
@@ -69,6 +103,42 @@ bluegreen_begin() { # NAME SETTLE
 
 from_outside() { # WORD...
 	"$RUN/kubectl-drey" --kubeconfig "$ADMIN" --namespace "$NAMESPACE" "$@"
+}
+
+bluegreen_template() { # T SETTLE [KEY=VALUE...]
+	template "$1" "${JOB_ARGS[@]}"
+	bluegreen_keys "$1" "$2" blueGreen.deadline=4min "${@:3}"
+}
+
+next_version() { # SETTLE [KEY=VALUE...]
+	VERSIONS=$((VERSIONS + 1))
+	NEXT=v$VERSIONS
+	bluegreen_template "$NEXT" "$1" blueGreen.promote=manual "${@:2}"
+	[ -z "$PROXIED" ] || : >"$RUN/templates/$NEXT/proxied"
+	[ -z "$SLOTS" ] || echo "$SLOTS" >"$RUN/templates/$NEXT/slots"
+}
+
+in_the_shadow() {
+	upgrade_to "$NEXT"
+	await "its job runs in the shadow" pod_phase "$CANDIDATE" Shadow
+	await "the owner knows" transition_is shadow
+}
+
+owned_with() { # SETTLE [KEY=VALUE...]
+	if [ -n "$CURRENT" ] && [ "$OWNED_WITH" = "$*" ]; then
+		begin_with "$CURRENT"
+		return
+	fi
+	next_version "$@"
+	if [ -z "$CURRENT" ]; then
+		begin_with "$NEXT"
+	else
+		in_the_shadow
+		check "drey promote" drey_of "$OWNER" promote
+		finishes "$NEXT"
+		begin_with "$NEXT"
+	fi
+	OWNED_WITH=$*
 }
 
 # The jobs of two versions run at a time, and their outputs were judged by the cases.

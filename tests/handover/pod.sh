@@ -98,6 +98,7 @@ start() {
 	fi
 	kubeconfigs "$run/taskmanager.conf"
 	flink_tm_argv "$pod"
+	[ ! -e "$template/slots" ] || FLINK_TM_ARGV+=(-D "taskmanager.numberOfTaskSlots=$(cat "$template/slots")")
 	network
 	if [ -e "$template/join" ]; then
 		join_argv

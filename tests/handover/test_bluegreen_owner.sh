@@ -33,18 +33,6 @@ crossing() { # T
 	await "the owner holds records back" holds_back
 }
 
-finishes() { # T
-	local cut before=$CURRENT
-	await "it is done" transition_is "done"
-	cut=$(journal .handover.transition.toggleUnixMs)
-	is "$(journal .owner.pod)" "$CANDIDATE" "the new Pod is the owner"
-	await "the old Pod has ended" told gone "$OWNER"
-	await "it goes on" has_committed "$1" 300
-	check "nothing was lost or doubled" exactly
-	check "the two have divided the records at the cut" divided_at "$cut" "$before" "$1"
-	CURRENT=$1 OWNER=$CANDIDATE
-}
-
 killed_agent() {
 	begin_with g1
 	crossing g2

@@ -18,8 +18,6 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
 
 public final class BlueGreenJob {
-	private static final Duration DISORDER = Duration.ofMillis(100);
-
 	private BlueGreenJob() {}
 
 	public static void main(String[] args) throws Exception {
@@ -27,7 +25,8 @@ public final class BlueGreenJob {
 		Files.createDirectories(options.committed());
 		StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
 		env.setMaxParallelism(HandoverJob.MAX_PARALLELISM);
-		WatermarkStrategy<Long> time = WatermarkStrategy.<Long>forBoundedOutOfOrderness(DISORDER)
+		Duration disorder = Duration.ofMillis(options.disorderMs);
+		WatermarkStrategy<Long> time = WatermarkStrategy.<Long>forBoundedOutOfOrderness(disorder)
 				.withTimestampAssigner((record, before) -> options.dueMs(record & HandoverJob.NUMBER_MASK));
 		DataStream<String> lines = env.fromSource(new HandoverJob.Stream(options), time, "stream")
 				.uid("stream")
@@ -35,6 +34,9 @@ public final class BlueGreenJob {
 				.process(new HandoverJob.Continue(options))
 				.name("continue")
 				.uid("continue");
+		if (options.idleMs > 0) {
+			lines = byPartition(lines, disorder, Duration.ofMillis(options.idleMs));
+		}
 		String side = DreySide.of(env);
 		DreyGate.of(lines).uid("gate").apply()
 				.process(new HandoverJob.Commit(options))
@@ -45,5 +47,14 @@ public final class BlueGreenJob {
 				.name("end")
 				.uid("end-" + side);
 		env.execute("bluegreen-" + options.version);
+	}
+
+	private static DataStream<String> byPartition(DataStream<String> lines, Duration disorder, Duration idle) {
+		WatermarkStrategy<String> time = WatermarkStrategy.<String>forBoundedOutOfOrderness(disorder)
+				.withTimestampAssigner((line, before) -> before)
+				.withIdleness(idle);
+		return lines.partitionCustom((split, subtasks) -> split % subtasks, line -> Integer.parseInt(line.split(" ")[1]))
+				.assignTimestampsAndWatermarks(time)
+				.uid("time");
 	}
 }

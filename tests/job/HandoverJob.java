@@ -33,6 +33,9 @@
  *   --fail-after N       throw at number N, in every attempt that reaches it
  *   --throw-in-main      throw before the job is submitted
  *   --slow-snapshot MS   each snapshot takes this long in the task thread
+ *   --disorder MS        of BlueGreenJob: how far the watermark is behind the newest record (default 100)
+ *   --idle MS            of BlueGreenJob: the records of a split are all in one subtask of the gate, with watermarks of their
+ *                        own, and it is idle after this time without any
  *
  * Control files
  *   hold-SPLIT           this split gives nothing as long as the file is there
@@ -140,6 +143,8 @@ public final class HandoverJob {
 		int splits = 2;
 		long failAfter = Long.MAX_VALUE;
 		long slowSnapshotMs = 0;
+		long disorderMs = 100;
+		long idleMs = 0;
 		boolean throwInMain = false;
 
 		static Options parse(String[] args) {
@@ -169,6 +174,8 @@ public final class HandoverJob {
 				case "--rate": rate = Math.max(1, Long.parseLong(value)); break;
 				case "--splits": splits = Integer.parseInt(value); break;
 				case "--fail-after": failAfter = Long.parseLong(value); break;
+				case "--disorder": disorderMs = Long.parseLong(value); break;
+				case "--idle": idleMs = Long.parseLong(value); break;
 				case "--slow-snapshot": slowSnapshotMs = Long.parseLong(value); break;
 				default: throw new IllegalArgumentException("unknown option: " + option);
 			}

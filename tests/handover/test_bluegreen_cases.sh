@@ -1,0 +1,168 @@
+#!/usr/bin/env bash
+#
+# Blue/green upgrades that go well, between two real Flinks, with what they promise: no pause in the output (G1), what a lead that is
+# too short doubles (G3), and the word of a person and a cut at a given time (G5).
+#
+# runs in: all on 2.3.0
+
+# shellcheck disable=SC2317 # cases are called by name
+# shellcheck source=tests/e2e/tap.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"
+# shellcheck source=tests/api/lib.sh
+. "$TOP/tests/api/lib.sh"
+# shellcheck source=tests/handover/lib.sh
+. "$TOP/tests/handover/lib.sh"
+# shellcheck source=tests/handover/surge_lib.sh
+. "$TOP/tests/handover/surge_lib.sh"
+# shellcheck source=tests/handover/bluegreen_lib.sh
+. "$TOP/tests/handover/bluegreen_lib.sh"
+
+now_ms() {
+	date +%s%3N
+}
+
+# Of times in ms, one a line: the longest distance between two of them that ends in the window.
+longest_pause() { # FROM TO
+	sort -n | awk -v from="$1" -v to="$2" '
+		$1 >= from && $1 <= to && last && $1 - last > longest { longest = $1 - last }
+		{ last = $1 }
+		END { printf "%d\n", longest }'
+}
+
+# Output is committed when a file gets its name, which is when its inode was changed last.
+committed_ms() {
+	find "$OUT/committed" -name 'part-*' -printf '%C@\n' | awk '{ printf "%.0f\n", $1 * 1000 }'
+}
+
+# When what is committed had been processed.
+written_ms() {
+	find "$OUT/committed" -name 'part-*' -exec cat {} + | awk '{ print $5 }'
+}
+
+# What all gates of a Pod's job say: `drey`'s own audit is made of these counts.
+gate_report() { # POD
+	cat "$RUN/pods/$1/state/gate/report.json"
+}
+
+# ---- G1 ----------------------------------------------------------------------------------------------
+
+# The counts of both sides below the cut since the seed, and the sums of what they were: the same records.
+same_records() { # SEED_SNAPSHOT
+	python3 - "$1" "$(cat "$RUN/old.report")" "$(cat "$RUN/new.report")" <<-'END'
+		import json, sys
+		seed, old, new = (json.loads(text) for text in sys.argv[1:])
+		old, new = old["gates"][0], new["gates"][0]
+		passed = old["passedBelow"] - seed["passed"]
+		held = new["withheldBelow"]
+		sums = (int(old["sumBelow"], 16) - int(seed["sum"], 16)) % 2**64, int(new["sumBelow"], 16)
+		print(f"passed {passed}, held back {held}, sums {sums}, of one base: {old['base'] == seed['base']}")
+		sys.exit(not (passed == held > 0 and sums[0] == sums[1] and old["base"] == seed["base"]))
+	END
+}
+
+# While stragglers are waited for: what they say then is kept.
+both_are_behind() {
+	gate_report "$OWNER" >"$RUN/old.report" && gate_report "$CANDIDATE" >"$RUN/new.report" || return 1
+	jq --exit-status '.word == "armBlue" and .gates[0].crossed == 1' "$RUN/old.report" &&
+		jq --exit-status '.word == "armGreen" and .gates[0].crossed == 1' "$RUN/new.report"
+} >/dev/null
+
+seed_snapshot() { # POD CHECKPOINT
+	gate_report "$1" | jq --compact-output --exit-status --argjson id "$2" '.gates[0].snapshots[] | select(.checkpoint == $id)'
+}
+
+g1_no_pause() {
+	local from promoted to old seed normal
+	owned_with 5s
+	old=$OWNER
+	next_version 1s
+	in_the_shadow
+	seed=$(seed_snapshot "$old" "$(journal .handover.transition.seed.checkpointId)")
+	from=$(now_ms)
+	WRITTEN=$(committed_by "$CURRENT")
+	await "both run for a while" has_committed "$CURRENT" $((WRITTEN + 20 * 2 * RATE))
+	promoted=$(now_ms)
+	check "drey promote" drey_of "$OWNER" promote
+	await "both are behind the cut" both_are_behind
+	check "both gates have seen the same records below the cut since the seed" same_records "$seed"
+	finishes "$NEXT"
+	to=$(now_ms)
+	is "$(counted_twice)" 0 "nothing was counted twice"
+	normal=$(committed_ms | longest_pause "$from" "$promoted")
+	diag "committed: at most $(committed_ms | longest_pause "$promoted" "$to") ms apart, and $normal ms before"
+	check "a reader of what is committed waits at most twice as long as before" test \
+		"$(committed_ms | longest_pause "$promoted" "$to")" -le $((2 * normal))
+	diag "written: at most $(written_ms | longest_pause "$promoted" "$to") ms apart, and $(written_ms | longest_pause "$from" "$promoted") ms before"
+	check "what is written stands still for less time than from one checkpoint to the next" test \
+		"$(written_ms | longest_pause "$promoted" "$to")" -lt "$normal"
+}
+
+# ---- G3 ----------------------------------------------------------------------------------------------
+
+# A lead of 0 is rejected. With the least one, 1 s, and an API server that answers the owner late, its gates learn of the cut after it. They
+# know exactly how many records they have passed above it as long as their watermark is below it.
+g3_lead_too_short() {
+	local twice old job_args=("${JOB_ARGS[@]}")
+	PROXIED=1
+	JOB_ARGS+=(--disorder 8000)
+	owned_with 1s blueGreen.lead=1s
+	PROXIED=''
+	next_version 1s
+	JOB_ARGS=("${job_args[@]}")
+	old=$OWNER
+	in_the_shadow
+	faults "$OWNER" "delay (PUT|PATCH) /configmaps/$APPLICATION-drey-journal(\\?|\$) 0 2"
+	check "drey promote" drey_of "$OWNER" promote
+	await "the cut is in force" journal_is '.handover.transition.state | IN("crossing", "crossed", "ending", "granted", "taken", "done")'
+	faults "$OWNER"
+	await "it is done" transition_is "done"
+	twice=$(counted_twice)
+	check "records are written twice: $twice" test "$twice" -gt 0
+	is "$(gate_report "$old" | jq .gates[0].inexact)" 0 "and they are counted exactly"
+	DOUBLED=$((DOUBLED + twice))
+	finishes "$NEXT"
+	OWNED_WITH=''
+}
+
+# ---- G5 ----------------------------------------------------------------------------------------------
+
+# Without what any running job has written there: its newest checkpoint, once a minute.
+journal_at_rest() {
+	journal 'del(.sequence, .writer, .launches[].lastCheckpoint)' | jq --compact-output --sort-keys .
+}
+
+refused_in_the_past() { # TIME
+	local said
+	said=$("$BUILD/drey" promote --config "$RUN/pods/$OWNER/drey.yaml" --at "$1" 2>&1) && return 1
+	printf '%s\n' "$said"
+	grep --quiet --fixed-strings -- '--at is in the past' <<<"$said"
+}
+
+g5_promote_manual() {
+	local before sequence at
+	owned_with 1s
+	next_version 1s
+	in_the_shadow
+	before=$(journal_at_rest)
+	sequence=$(journal .sequence)
+	WRITTEN=$(committed_by "$CURRENT")
+	await "a minute goes by" has_committed "$CURRENT" $((WRITTEN + 60 * 2 * RATE))
+	is "$(journal_at_rest)" "$before" "nothing was written into the journal but the newest checkpoint"
+	check "once a minute" test "$(journal .sequence)" -le $((sequence + 2))
+	check "it is in the shadow" transition_is shadow
+	is "$(committed_by "$NEXT")" 0 "and nothing of it is committed"
+	is "$(pod_status "$OWNER" .handover.transition.waitsFor)" "a person: \`drey promote\`" "the status says whom it waits for"
+	check "a cut in the past is refused, with a word" refused_in_the_past "$(date --utc --date '1 minute ago' +%FT%TZ)"
+	is "$(journal_at_rest)" "$before" "nothing was written because of that, either"
+	at=$(($(date +%s) + 15))
+	check "one in 15 s is not" drey_of "$OWNER" promote --at "$(date --utc --date "@$at" +%FT%TZ)"
+	await "it is done" transition_is "done"
+	is "$(journal .handover.transition.toggleUnixMs)" "${at}000" "it is the cut"
+	finishes "$NEXT"
+}
+
+RATE=200
+JOB_ARGS=(--rate "$RATE")
+bluegreen_begin bluegreen_cases 1s
+[ $# -gt 0 ] || set -- g1_no_pause g5_promote_manual g3_lead_too_short
+bluegreen_cases "$@"
