@@ -59,7 +59,7 @@ struct transition {
 	int64_t above, below;
 	enum side
 		output_side; /* of the candidate's job: not that of the owner's (launch.output_side) */
-	bool inexact; /* `above` is the least that it can be */
+	bool inexact;        /* `above` is the least that it can be */
 	/* job ids that the candidate may use: numbers of the journal's space from here on */
 	int64_t first_number, numbers;
 };
