@@ -183,7 +183,6 @@ static void count_doubled(struct transition *transition, const struct transition
 	/* MUT: what both have written is not counted */
 	if (owner->known && owner->order.toggle_unix_ms == transition->toggle_unix_ms) {
 		transition->above = owner->passed_above;
-		/* MUT: a count that is too small is said to be exact */
 		transition->inexact = owner->inexact;
 	}
 	if (candidate->known && candidate->order.toggle_unix_ms == transition->toggle_unix_ms)
