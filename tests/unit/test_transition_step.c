@@ -192,9 +192,15 @@ static void does_not_settle(struct world *w)
 	w->here.min_watermark_unix_ms = T;
 }
 
-static void is_behind(struct world *w)
+static void behind_alone(struct world *w)
 {
 	w->here.min_watermark_unix_ms = T;
+}
+
+static void is_behind(struct world *w)
+{
+	behind_alone(w);
+	w->facts.shadowing = true;
 }
 
 static void behind_and_gone(struct world *w)
@@ -394,6 +400,7 @@ static const struct row {
 	{TRANSITION_CROSSED, is_followed, TRANSITION_CROSSED, ACT_NAME, false},
 	{TRANSITION_CROSSED, no_news, STAYS, ACT_NONE, false}, /* it went back behind the cut */
 	{TRANSITION_CROSSED, behind_and_gone, STAYS, ACT_NONE, false},
+	{TRANSITION_CROSSED, behind_alone, STAYS, ACT_NONE, false}, /* its job starts again */
 	{TRANSITION_CROSSED, is_behind, TRANSITION_ENDING, ACT_STOP, false},
 	{TRANSITION_ENDING, stops, STAYS, ACT_NONE, false},
 	{TRANSITION_ENDING, fails_while_stopping, STAYS, ACT_NONE, false},

@@ -237,13 +237,16 @@ static bool is_behind(Q *q)
 }
 
 /*
- * Whom the job is stopped for has to be there: after that it only goes forward. And the job may have failed
- * over to before the cut since it had crossed it.
+ * Whom the job is stopped for has to be there, with a job that runs: after that it only goes forward. And the
+ * job may have failed over to before the cut since it had crossed it.
  */
 static bool may_stop(Q *q)
 {
 	/* MUT: the job is stopped for a candidate that is gone */
 	if (is_lost(q))
+		return false;
+	/* MUT: the job is stopped for a candidate whose job does not run */
+	if (!shadows(q))
 		return false;
 	/* MUT: the job is stopped although it went back behind the cut */
 	if (!is_behind(q))
@@ -437,7 +440,7 @@ static const struct transition_rule rules[] = {
 	 .when = "another pod of the candidate's template is there",
 	 .why = "another pod of the candidate's version goes on"},
 	{IN(CROSSED), may_stop, TO(ENDING), .act = ACT_STOP,
-	 .when = "the job runs behind the cut, and the candidate is there",
+	 .when = "the job runs behind the cut, and the candidate's runs",
 	 .why = "the job is being stopped"},
 
 	{IN(ENDING), has_stopped_behind, TO(GRANTED), .act = ACT_GRANT,
@@ -459,7 +462,7 @@ static const struct transition_rule rules[] = {
 	 .when = "three stops have failed, and all below the cut was committed",
 	 .why = "the job is ended without a savepoint"},
 	{IN(ENDING), may_stop_again, TO(ENDING), .act = ACT_STOP,
-	 .when = "the job runs behind the cut, the candidate is there, and no stop is under way",
+	 .when = "the job runs behind the cut, the candidate's runs, and no stop is under way",
 	 .why = "the job is being stopped, again"},
 
 	{IN(ABORTING), is_replayed, TO(ABORTING), .act = ACT_REPLAYED,
