@@ -342,13 +342,29 @@ TEST(reads_every_key_of_blue_green)
 TEST(blue_green_is_refused_where_it_cannot_be_exact)
 {
 	CHECK_HAS(refusal(BLUE_GREEN), "'blueGreen.sourcesCanBeReadTwice' is not true");
-	CHECK_HAS(refusal(BLUE_GREEN "blueGreen: {gate: flip, sourcesCanBeReadTwice: true}\n"),
-		  "line 6, column 19: 'blueGreen.gate: flip' is not possible yet");
 	CHECK_HAS(refusal("blueGreen: {gate: fence}\n"), "'blueGreen.gate' must be one of drey");
 	CHECK_HAS(refusal("blueGreen: {lead: 0}\n"),
 		  "'blueGreen.lead' must be between 1 s and 30 min");
 	/* the keys alone change nothing: the next mode may need them */
 	CHECK_STR(refusal("blueGreen: {gate: flip}\n"), "(accepted)");
+}
+
+#define FLIP(keys) BLUE_GREEN "blueGreen: {gate: flip, sourcesCanBeReadTwice: true, " keys "}\n"
+
+TEST(gates_of_flip_504_are_refused_what_makes_them_lose_records)
+{
+	struct config config;
+
+	CHECK_HAS(refusal(FLIP("lead: 1min")), "'blueGreen.gateName' is not set");
+	CHECK_HAS(refusal(FLIP("gateName: g, lead: 29s")), "'blueGreen.lead' is shorter than 30 s");
+	CHECK_HAS(refusal(FLIP("gateName: g, caughtUp: 11s")),
+		  "'blueGreen.caughtUp' is more than a third of 'blueGreen.lead'");
+	CHECK_HAS(refusal(FLIP("gateName: g, align: 1min")), "'blueGreen.align' cannot be used");
+	CHECK_INT(parse(SMALLEST FLIP("gateName: the gate, configMap: my.gates"), &config, NULL),
+		  ==, 0);
+	CHECK_STR(config.blue_green.gate_name, "the gate");
+	CHECK_STR(config.blue_green.config_map, "my.gates");
+	config_release(&config);
 }
 
 /* The job may stay on its side after hand-overs were turned off. */

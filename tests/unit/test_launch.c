@@ -421,9 +421,30 @@ TEST(a_job_of_blue_green_is_told_its_side_and_where_its_orders_are)
 	CHECK_HAS(with, "|-D|drey.gate.directory=/state/gate|");
 }
 
+TEST(gates_of_flip_504_are_told_their_side_and_their_map)
+{
+	struct flink_launch launch = launch_of(image, v23);
+	struct flink_property often = {"metrics.fetcher.update-interval", "500"};
+	cleanup_free char *without = built(&launch), *with = NULL, *own = NULL;
+
+	CHECK(!strstr(without, "bluegreen.") && !strstr(without, "metrics.fetcher"));
+	launch.flip_map = "orders-bluegreen";
+	launch.flip_side = "GREEN";
+	with = built(&launch);
+	CHECK_HAS(with, "|-D|bluegreen.configmap.name=orders-bluegreen|");
+	CHECK_HAS(with, "|-D|bluegreen.active-deployment-type=GREEN|");
+	CHECK_HAS(with, "|-D|metrics.fetcher.update-interval=1000|");
+	launch.properties = &often;
+	launch.property_count = 1;
+	own = built(&launch);
+	CHECK(!strstr(own, "metrics.fetcher.update-interval=1000"));
+}
+
 TEST(the_side_of_a_job_is_dreys_with_blue_green)
 {
-	static const char *const keys[] = {"drey.side", "drey.gate.directory"};
+	static const char *const keys[] = {"drey.side", "drey.gate.directory",
+					   "bluegreen.configmap.name",
+					   "bluegreen.active-deployment-type"};
 
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
 		struct flink_property property = {keys[i], "blue"};
@@ -434,6 +455,7 @@ TEST(the_side_of_a_job_is_dreys_with_blue_green)
 		launch.property_count = 1;
 		CHECK_INT(flink_launch_check(&launch, &err), ==, 0);
 		launch.side = "blue";
+		launch.flip_map = "orders-bluegreen";
 		CHECK_INT(flink_launch_check(&launch, &err), ==, -1);
 		CHECK_INT(err.kind, ==, ERR_CONFIG);
 		CHECK_HAS(err.msg, keys[i]);

@@ -468,6 +468,13 @@ static void lease(struct life *l)
 	step(l, &e);
 }
 
+static void flip_is_read(struct life *l)
+{
+	struct event e = {.type = EVENT_FLIP, .flip = {.toggle_unix_ms = 5}};
+
+	step(l, &e);
+}
+
 static void gates_report(struct life *l)
 {
 	struct event e = {.type = EVENT_GATE, .gate = {.launch_id = job_of(l)}};
@@ -534,6 +541,7 @@ static const struct trial {
 	{EVENT_RESCALED, "without a request", rescaled},
 	{EVENT_LEASE, "without a lease object", lease},
 	{EVENT_GATE, "without hand-overs", gates_report},
+	{EVENT_FLIP, "without hand-overs", flip_is_read},
 };
 
 /* ---- the table */

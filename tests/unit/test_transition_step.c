@@ -176,6 +176,60 @@ static void flip_cuts(struct world *w)
 	w->facts.flip_toggle_unix_ms = T + 9;
 }
 
+static void flip_catches_up(struct world *w)
+{
+	catches_up(w);
+	w->policy.gate = TRANSITION_GATE_FLIP;
+}
+
+static void flip_catches_up_without_checkpoint(struct world *w)
+{
+	catches_up_without_checkpoint(w);
+	w->policy.gate = TRANSITION_GATE_FLIP;
+}
+
+static void flip_crosses(struct world *w)
+{
+	w->policy.gate = TRANSITION_GATE_FLIP;
+	w->facts.settled = w->facts.flip_crossed = true;
+}
+
+static void flip_only_settles(struct world *w)
+{
+	flip_crosses(w);
+	w->facts.flip_crossed = false;
+}
+
+static void flip_is_written(struct world *w)
+{
+	w->policy.gate = TRANSITION_GATE_FLIP;
+	w->handover.transition.toggle_unix_ms = 0;
+	w->facts.flip_written = true;
+}
+
+static void flip_is_unwritten(struct world *w)
+{
+	flip_is_written(w);
+	w->facts.flip_written = false;
+}
+
+static void flip_is_written_after_its_cut(struct world *w)
+{
+	flip_is_written(w);
+	w->handover.transition.toggle_unix_ms = T;
+}
+
+static void flip_cuts_meanwhile(struct world *w)
+{
+	flip_is_unwritten(w);
+	flip_cuts(w);
+}
+
+static void flip_went_back(struct world *w)
+{
+	w->policy.gate = TRANSITION_GATE_FLIP;
+}
+
 static void owner_arms(struct world *w)
 {
 	takes(&w->here, transition_owner_order(&w->handover, &w->policy));
@@ -373,6 +427,8 @@ static const struct row {
 	{TRANSITION_SHADOW, catches_up_without_checkpoint, STAYS, ACT_NONE, false},
 	{TRANSITION_SHADOW, catches_up_braked, STAYS, ACT_NONE, false},
 	{TRANSITION_SHADOW, catches_up_manual, STAYS, ACT_NONE, false},
+	{TRANSITION_SHADOW, flip_catches_up, TRANSITION_ARMED, ACT_CUT, false},
+	{TRANSITION_SHADOW, flip_catches_up_without_checkpoint, STAYS, ACT_NONE, false},
 	{TRANSITION_SHADOW, is_promoted, TRANSITION_ARMING, ACT_CUT, false},
 	{TRANSITION_SHADOW, catches_up_ungated, TRANSITION_ENDING, ACT_STOP, false},
 	{TRANSITION_ARMING, is_replaced, STAYS, ACT_NONE, false},
@@ -382,7 +438,6 @@ static const struct row {
 	{TRANSITION_ARMING, candidate_refuses, TRANSITION_SHADOW, ACT_NONE, false},
 	{TRANSITION_ARMING, candidate_refuses_again, TRANSITION_ABORTING, ACT_NONE, true},
 	{TRANSITION_ARMING, is_late, TRANSITION_SHADOW, ACT_NONE, true},
-	{TRANSITION_ARMING, flip_cuts, TRANSITION_CROSSING, ACT_NONE, false},
 	{TRANSITION_ARMING, candidate_arms, TRANSITION_ARMED, ACT_NONE, false},
 	{TRANSITION_ARMED, parks, STAYS, ACT_NONE, false},
 	{TRANSITION_ARMED, is_gone, STAYS, ACT_NONE, false},
@@ -390,11 +445,15 @@ static const struct row {
 	{TRANSITION_ARMED, fails, TRANSITION_ABORTING, ACT_NONE, true},
 	{TRANSITION_ARMED, late_forward, STAYS, ACT_NONE, false},
 	{TRANSITION_ARMED, is_followed, TRANSITION_ARMED, ACT_NAME, false},
+	{TRANSITION_ARMED, flip_cuts, TRANSITION_CROSSING, ACT_NONE, false},
 	{TRANSITION_ARMED, owner_arms, TRANSITION_CROSSING, ACT_NONE, false},
 	{TRANSITION_CROSSING, aborts, TRANSITION_ABORTING, ACT_NONE, true},
 	{TRANSITION_CROSSING, is_followed, TRANSITION_CROSSING, ACT_NAME, false},
 	{TRANSITION_CROSSING, does_not_settle, STAYS, ACT_NONE, false},
 	{TRANSITION_CROSSING, crosses, TRANSITION_CROSSED, ACT_NONE, false},
+	{TRANSITION_CROSSING, flip_crosses, TRANSITION_CROSSED, ACT_NONE, false},
+	{TRANSITION_CROSSING, flip_only_settles, STAYS, ACT_NONE, false},
+	{TRANSITION_CROSSED, flip_went_back, STAYS, ACT_NONE, false},
 	{TRANSITION_CROSSED, ends_committed, TRANSITION_GRANTED, ACT_GRANT, false},
 	{TRANSITION_CROSSED, ends_badly, TRANSITION_ABORTING, ACT_NONE, true},
 	{TRANSITION_CROSSED, is_followed, TRANSITION_CROSSED, ACT_NAME, false},
@@ -418,6 +477,11 @@ static const struct row {
 	{TRANSITION_ABORTING, candidate_ends_first, STAYS, ACT_NONE, false},
 	{TRANSITION_ABORTING, opens, TRANSITION_ABORTING, ACT_OPENED, false},
 	{TRANSITION_ABORTING, opens_with_losses, TRANSITION_ABORTING, ACT_REPLAY, false},
+	{TRANSITION_ABORTING, flip_is_unwritten, STAYS, ACT_NONE, false},
+	{TRANSITION_ABORTING, flip_is_written, TRANSITION_ABORTING, ACT_OPENED, false},
+	{TRANSITION_ABORTING, flip_is_written_after_its_cut, TRANSITION_ABORTING, ACT_REPLAY,
+	 false},
+	{TRANSITION_ABORTING, flip_cuts_meanwhile, TRANSITION_ABORTING, ACT_FOUND, false},
 	{TRANSITION_ABORTING, ends_badly, TRANSITION_ABORTING, ACT_REPLAY, false},
 	{TRANSITION_ABORTING, is_opened, STAYS, ACT_NONE, false},
 	{TRANSITION_ABORTING, candidate_ends, TRANSITION_NONE, ACT_NONE, false},

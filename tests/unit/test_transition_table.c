@@ -85,7 +85,7 @@ static void add_words(struct buf *out)
 	for (int i = 0; i < TRANSITION_STATES; i++) {
 		enum transition_state state = (enum transition_state)i;
 		struct handover handover = in_state(state);
-		struct flip_keys keys = flip_keys(&handover, owner_in(state), 30000);
+		struct flip_keys keys = flip_keys(&handover, owner_in(state), false, 30000);
 		bool over = state >= TRANSITION_TAKEN && state != TRANSITION_ABORTING;
 		bool runs = state >= TRANSITION_SEEDED && state != TRANSITION_REFUSED;
 

@@ -88,7 +88,7 @@ static bool work_is_done(Q *q)
 /* What its gates have seen until then has to be known. */
 static bool is_seeded(Q *q)
 {
-	if (q->policy->gate == TRANSITION_GATE_DREY && !q->facts->gate->known)
+	if (q->policy->gate != TRANSITION_GATE_NONE && !q->facts->gate->known)
 		return false;
 	return work_is_done(q);
 }
@@ -125,7 +125,7 @@ static bool seed_is_behind(Q *q)
 /* Where no record has come yet, no time is after all of them. */
 static bool has_seen(Q *q)
 {
-	return q->policy->gate != TRANSITION_GATE_DREY ||
+	return q->policy->gate == TRANSITION_GATE_NONE ||
 	       q->facts->gate->max_seen_unix_ms != GATE_NO_TIME ||
 	       q->facts->candidate_gate->max_seen_unix_ms != GATE_NO_TIME;
 }
@@ -133,7 +133,7 @@ static bool has_seen(Q *q)
 static bool may_cross(Q *q)
 {
 	/* MUT: the cut comes before the job has a checkpoint since the seed */
-	if (q->policy->gate == TRANSITION_GATE_DREY && !seed_is_behind(q))
+	if (q->policy->gate != TRANSITION_GATE_NONE && !seed_is_behind(q))
 		return false;
 	/* MUT: a cut is chosen although no record was seen */
 	if (!has_seen(q))
@@ -145,6 +145,12 @@ static bool may_cross(Q *q)
 static bool may_cross_ungated(Q *q)
 {
 	return q->policy->gate == TRANSITION_GATE_NONE && may_cross(q);
+}
+
+/* What its gates may have chosen is in force before it is on record. */
+static bool may_cross_flip(Q *q)
+{
+	return q->policy->gate == TRANSITION_GATE_FLIP && may_cross(q);
 }
 
 static bool candidate_refuses(Q *q)
@@ -230,7 +236,7 @@ static bool is_given_up_unstopped(Q *q)
 
 static bool is_behind(Q *q)
 {
-	if (q->policy->gate != TRANSITION_GATE_DREY)
+	if (q->policy->gate == TRANSITION_GATE_NONE)
 		return true;
 	return gate_is_behind(q->facts->gate, q->handover->transition.toggle_unix_ms,
 			      q->policy->idle_passes);
@@ -270,8 +276,17 @@ static bool is_open(Q *q)
 {
 	struct gate_order open = transition_owner_order(q->handover, q->policy);
 
-	return !q->handover->transition.opened &&
-	       (q->policy->gate != TRANSITION_GATE_DREY || gate_has_taken(q->facts->gate, &open));
+	if (q->handover->transition.opened)
+		return false;
+	if (q->policy->gate == TRANSITION_GATE_FLIP)
+		return q->facts->flip_written;
+	return q->policy->gate == TRANSITION_GATE_NONE || gate_has_taken(q->facts->gate, &open);
+}
+
+/* Then something may have been held back, however early it was given up. */
+static bool flip_has_cut_meanwhile(Q *q)
+{
+	return flip_has_cut(q) && !q->handover->transition.toggle_unix_ms;
 }
 
 /* What was held back until the gate was open is lost, if the candidate's job ends now. */
@@ -389,6 +404,9 @@ static const struct transition_rule rules[] = {
 	{IN(SHADOW), may_cross_ungated, TO(ENDING), .act = ACT_STOP,
 	 .when = "`gate: none`; the candidate has caught up, the job runs, and the cut may come",
 	 .why = "the job is being stopped"},
+	{IN(SHADOW), may_cross_flip, TO(ARMED), .act = ACT_CUT,
+	 .when = "`gate: flip`; the same as in the next line",
+	 .why = "the gates of FLIP-504 are to choose the cut"},
 	{IN(SHADOW), may_cross, TO(ARMING), .act = ACT_CUT,
 	 .when = "the candidate has caught up, the job runs and has committed all that it had seen at the seed, do-not-restart is off, and the cut may come",
 	 .why = "the candidate's gates are told the cut"},
@@ -406,9 +424,6 @@ static const struct transition_rule rules[] = {
 	 .why = "the cut came too late, and a later one is chosen"},
 	{IN(ARMING), is_late, TO(SHADOW), .counts = true, .when = "the deadline has passed",
 	 .why = "the candidate's gates did not acknowledge the cut in time"},
-	{IN(ARMING), flip_has_cut, TO(CROSSING),
-	 .when = "`gate: flip`, and its gates have chosen the cut",
-	 .why = "the records are divided at the cut"},
 	{IN(ARMING), candidate_is_armed, TO(ARMED),
 	 .when = "all gates of the candidate have acknowledged the cut",
 	 .why = "the gates here are told the cut"},
@@ -418,6 +433,9 @@ static const struct transition_rule rules[] = {
 	{IN(ARMED), is_followed, TO(ARMED), .act = ACT_NAME,
 	 .when = "another pod of the candidate's template is there",
 	 .why = "another pod of the candidate's version goes on"},
+	{IN(ARMED), flip_has_cut, TO(CROSSING),
+	 .when = "`gate: flip`, and its gates have chosen the cut",
+	 .why = "the records are divided at the cut"},
 	{IN(ARMED), owner_is_armed, TO(CROSSING),
 	 .when = "all gates here have acknowledged the cut",
 	 .why = "the records are divided at the cut"},
@@ -465,6 +483,9 @@ static const struct transition_rule rules[] = {
 	 .when = "the job runs behind the cut, the candidate's runs, and no stop is under way",
 	 .why = "the job is being stopped, again"},
 
+	{IN(ABORTING), flip_has_cut_meanwhile, TO(ABORTING), .act = ACT_FOUND,
+	 .when = "`gate: flip`, and a cut is in the ConfigMap that is not on record",
+	 .why = "the gates had chosen a cut meanwhile"},
 	{IN(ABORTING), is_replayed, TO(ABORTING), .act = ACT_REPLAYED,
 	 .when = "the job runs from the replay point",
 	 .why = "what was held back is written again"},

@@ -4,8 +4,9 @@
 
 #include "base/mem.h"
 
-static const char *const acts[] = {"none",    "save", "stop", "end",    "goOn",   "grant",
-				   "restart", "name", "cut",  "opened", "replay", "replayed"};
+static const char *const acts[] = {"none",   "save",     "stop", "end", "goOn",
+				   "grant",  "restart",  "name", "cut", "opened",
+				   "replay", "replayed", "found"};
 _Static_assert(sizeof(acts) / sizeof(acts[0]) == ACTS, "a word for each act");
 
 const char *transition_act_name(enum transition_act act)
@@ -189,8 +190,19 @@ static void count_doubled(struct transition *transition, const struct transition
 		transition->below = candidate->passed_below;
 }
 
+/* Of FLIP-504's gates only the watermarks are known: what was seen is not far above them. */
+static int64_t seen_by(const struct transition_facts *facts, const struct transition_policy *policy)
+{
+	int64_t seen = facts->gate->max_seen_unix_ms;
+
+	if (policy->gate == TRANSITION_GATE_FLIP && seen > 0)
+		seen += policy->lead_ms;
+	return seen > 0 ? seen : 1;
+}
+
 static void enter_state(struct handover *handover, enum transition_state before,
-			enum transition_state next, const struct transition_facts *facts)
+			enum transition_state next, const struct transition_facts *facts,
+			const struct transition_policy *policy)
 {
 	struct transition *transition = &handover->transition;
 
@@ -199,13 +211,12 @@ static void enter_state(struct handover *handover, enum transition_state before,
 	if (next == TRANSITION_ABORTING)
 		transition->opened = !transition_is_cut(before);
 	if (next == TRANSITION_SEEDED && facts->gate->known)
-		transition->seen_unix_ms =
-			facts->gate->max_seen_unix_ms > 0 ? facts->gate->max_seen_unix_ms : 1;
+		transition->seen_unix_ms = seen_by(facts, policy);
 	if (next == TRANSITION_SEEDED)
 		set_point(&transition->seed, facts->made.path, facts->made.checkpoint_id);
 	if (next == TRANSITION_SHADOW && before == TRANSITION_ARMING)
 		forget_cut(transition);
-	if (next == TRANSITION_CROSSING && before == TRANSITION_ARMING)
+	if (next == TRANSITION_CROSSING && policy->gate == TRANSITION_GATE_FLIP)
 		transition->toggle_unix_ms = facts->flip_toggle_unix_ms;
 	if (next >= TRANSITION_ARMED && next <= TRANSITION_GRANTED)
 		count_doubled(transition, facts);
@@ -252,6 +263,10 @@ void transition_apply(struct handover *handover, const struct transition_move *m
 		next = after_try(handover, policy, next);
 	if (move->act == ACT_CUT)
 		choose_cut(transition, facts, policy);
+	if (move->act == ACT_FOUND) {
+		transition->toggle_unix_ms = facts->flip_toggle_unix_ms;
+		transition->opened = false;
+	}
 	if (move->act == ACT_OPENED)
 		transition->opened = true;
 	if (move->act == ACT_REPLAY)
@@ -260,7 +275,7 @@ void transition_apply(struct handover *handover, const struct transition_move *m
 		transition->replayed = true;
 	say_why(handover, move, facts);
 	if (next != before)
-		enter_state(handover, before, next, facts);
+		enter_state(handover, before, next, facts, policy);
 	/* MUT: an order that is given again has the number of the first one */
 	transition->owner_number += differs(owner, owner_order(handover, policy));
 	transition->candidate_number += differs(candidate, candidate_order(handover, policy));

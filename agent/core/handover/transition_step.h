@@ -81,9 +81,10 @@ struct transition_facts {
 	bool lives;          /* its Flink has not ended */
 	bool replaying;      /* this launch was made for the replay point that is on record */
 	bool replay_missing; /* that snapshot is not there any more */
-	/* FLIP-504's gates: what they have chosen; and flip_has_crossed() */
+	/* FLIP-504's gates: what they have chosen; flip_has_crossed(); and the keys of this state are in the
+	 * ConfigMap */
 	int64_t flip_toggle_unix_ms;
-	bool flip_crossed;
+	bool flip_crossed, flip_written;
 	/* what is wanted */
 	bool parks;    /* suspended or cancelled is wanted */
 	bool brake;    /* do-not-restart */
@@ -107,6 +108,7 @@ enum transition_act {
 	ACT_OPENED,   /* the output here is open, and nothing was held back */
 	ACT_REPLAY,   /* it is open, and something was held back: choose where to start again */
 	ACT_REPLAYED, /* the job runs from there */
+	ACT_FOUND,    /* a cut that the gates of FLIP-504 have chosen is put on record */
 	ACTS,
 };
 const char *transition_act_name(enum transition_act act);

@@ -411,6 +411,9 @@ static void dispatch(struct lifecycle *life, const struct event *event)
 	case EVENT_GATE:
 		on_gate(life, event);
 		break;
+	case EVENT_FLIP:
+		on_flip(life, event);
+		break;
 	case EVENT_COUNT:
 		break;
 	}

@@ -84,6 +84,7 @@ enum event_type {
 	EVENT_RESCALED,   /* answer to RESCALE */
 	EVENT_LEASE,      /* the lease object was written, or is lost */
 	EVENT_GATE,       /* the gates of the job here have reported */
+	EVENT_FLIP,       /* FLIP-504's ConfigMap was read */
 	EVENT_COUNT,
 };
 
@@ -242,6 +243,7 @@ struct event {
 			bool ended; /* the last one: its Flink ends, or its job starts anew */
 			struct gate_report report;
 		} gate;
+		struct flip_known flip; /* borrowed; without since_ms */
 	};
 };
 
@@ -548,9 +550,8 @@ void lifecycle_step(struct lifecycle *life, const struct event *event, int64_t n
  * then refused, because it would silently apply to the next restart. */
 bool lifecycle_refuses_restore(const struct lifecycle *life);
 
-/* True while this agent has never owned the journal, and no Flink of its own can be running: a
- * write conflict then costs it nothing. It is not fenced; the next agent reads the journal
- * again. */
+/* True while this agent has never owned the journal, and no Flink of its own can be running: after a
+ * write conflict it is not fenced; the next agent reads the journal again. */
 bool lifecycle_is_newcomer(const struct lifecycle *life);
 
 /* True while the machine waits for this effect, or for its answer. It may give up an observation, a
@@ -559,8 +560,7 @@ bool lifecycle_awaits(const struct lifecycle *life, enum effect_type effect, con
 
 bool lifecycle_is_durable(const struct lifecycle *life); /* all that it has decided is on record */
 
-/* Must this pod be kept ready, whatever the job does? Kubernetes would end it otherwise, or keep the
- * other one (handover.h). */
+/* Must this pod be kept ready, whatever the job does (handover.h)? */
 bool lifecycle_keeps_ready(const struct lifecycle *life);
 /* The phase for people: a job that runs in the shadow is not Running. */
 enum phase lifecycle_phase(const struct lifecycle *life);

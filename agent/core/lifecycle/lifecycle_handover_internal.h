@@ -7,6 +7,7 @@
  *   lifecycle_handover.c        the one that has taken the job; and the hooks of the life cycle
  *   lifecycle_transition_facts.c  with blue/green: what is known
  *   lifecycle_transition_gates.c  what the gates here are told, and what they report
+ *   lifecycle_flip.c              the ConfigMap of FLIP-504's gates
  *   lifecycle_transition.c        what follows, and what is done
  *   lifecycle_transition_wishes.c  what waits for it, and what people want of it
  */
@@ -68,6 +69,8 @@ struct transition_here {
 };
 void transition_know(struct lifecycle *life, struct transition_here *ret_here,
 		     struct transition_facts *ret_facts);
+/* Nothing of the candidate's job runs any more: it says so, or its leader lock is free. */
+bool transition_candidate_has_ended(const struct lifecycle *life);
 /* The savepoint or stop of the state. */
 enum transition_work transition_work_of(const struct lifecycle *life);
 /* The token of the request, and of the launch, for the replay. The caller frees. */

@@ -441,6 +441,7 @@ void handover_release_seen(struct lifecycle *life);
 /* ---- lifecycle_transition*.c ---- */
 
 void on_gate(struct lifecycle *life, const struct event *event);
+void on_flip(struct lifecycle *life, const struct event *event);
 /* After each step: what the gates here are to be told. */
 void transition_tell_gates(struct lifecycle *life);
 

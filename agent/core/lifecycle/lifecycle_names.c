@@ -48,7 +48,7 @@ const char *event_type_name(enum event_type type)
 		"journal-seen", "started",   "launch-failed", "refused",         "exited",
 		"view",         "operation", "disposed",      "inspected",       "control",
 		"stopping",     "candidate", "checkpoint",    "rescaled",        "lease",
-		"gate"};
+		"gate",         "flip"};
 
 	return pick(names, ARRAY_LEN(names), (int)type);
 }

@@ -289,6 +289,14 @@ void transition_pursue_owner(struct lifecycle *life)
 
 /* ---- the one that has taken it ---- */
 
+/* Those of FLIP-504 are told nothing: what is behind the cut is. */
+static bool has_finished(const struct gate_report *report, const struct gate_order *finish,
+			 const struct transition_policy *policy)
+{
+	return policy->gate == TRANSITION_GATE_FLIP ? report->known
+						    : gate_has_taken(report, finish);
+}
+
 static void pursue_taken(struct lifecycle *life)
 {
 	static const struct transition_move done = {.state = TRANSITION_DONE,
@@ -301,7 +309,7 @@ static void pursue_taken(struct lifecycle *life)
 
 	transition_know(life, &here, &facts);
 	/* MUT: the cut is forgotten although the gates have not finished */
-	if (life->transition.finish_id < 0 && gate_has_taken(&here.gate, &finish))
+	if (life->transition.finish_id < 0 && has_finished(&here.gate, &finish, &policy))
 		life->transition.finish_id =
 			here.gate.snapshot_count ? here.gate.snapshots[0].checkpoint_id : 0;
 	if (life->phase == PHASE_FINISHED ||

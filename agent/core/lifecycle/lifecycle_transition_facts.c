@@ -118,7 +118,7 @@ static void know_candidate(struct lifecycle *life, struct transition_here *here,
 
 	facts->candidate_gate = &here->candidate_gate;
 	here->candidate_gate = gate_report_none;
-	facts->ended = seen->lock_is_free;
+	facts->ended = transition_candidate_has_ended(life);
 	if (handover_is_unheard(life, seen))
 		return;
 	/* MUT: a candidate that is silent is still there */
@@ -137,7 +137,6 @@ static void know_candidate(struct lifecycle *life, struct transition_here *here,
 	facts->follows = !named && seen->beats && seen->state != CANDIDATE_WITHDRAWN &&
 			 xstris(seen->party.template, handover_of(life)->to.template);
 	facts->replaced = seen->wanted == WANTED_NO;
-	facts->ended |= mine && shadow->ended;
 	if (!mine)
 		return;
 	here->candidate_gate = shadow->gate;
@@ -312,6 +311,43 @@ static void know_job(struct lifecycle *life, const struct transition_here *here,
 				!xstrsame(transition->replay.path, transition->seed.path);
 }
 
+/* ---- the gates of FLIP-504 ---- */
+
+/* Several subtasks may choose a cut at the same time; until then each of them has written its own. */
+#define CHOSEN_MS 2000
+
+static int64_t flip_toggle_of(struct lifecycle *life)
+{
+	const struct flip_known *flip = &life->gate.flip;
+
+	if (!flip->toggle_unix_ms || transition_state_of(life) == TRANSITION_ABORTING)
+		return flip->toggle_unix_ms;
+	/* MUT: the cut of the first subtask that writes one is taken at once */
+	if (life->now_ms >= flip->since_ms + CHOSEN_MS)
+		return flip->toggle_unix_ms;
+	again_at(life, flip->since_ms + CHOSEN_MS);
+	return 0;
+}
+
+static void know_flip(struct lifecycle *life, struct transition_facts *facts)
+{
+	const struct flip_known *flip = &life->gate.flip;
+	int64_t toggle_unix_ms = record_of(life)->toggle_unix_ms;
+
+	/* MUT: what the ConfigMap has said in another transition counts */
+	if (!xstris(flip->transition, handover_of(life)->id))
+		return;
+	facts->flip_toggle_unix_ms = flip_toggle_of(life);
+	facts->flip_written = flip->state == transition_state_of(life);
+	facts->flip_crossed = toggle_unix_ms && flip->toggle_unix_ms == toggle_unix_ms &&
+			      flip_has_crossed(&flip->gate);
+}
+
+bool transition_candidate_has_ended(const struct lifecycle *life)
+{
+	return seen_of(life)->lock_is_free || (is_mine(life) && seen_of(life)->shadow.ended);
+}
+
 void transition_know(struct lifecycle *life, struct transition_here *ret_here,
 		     struct transition_facts *ret_facts)
 {
@@ -326,6 +362,7 @@ void transition_know(struct lifecycle *life, struct transition_here *ret_here,
 	know_candidate(life, ret_here, facts);
 	know_work(life, facts);
 	know_clean(life, ret_here, facts);
+	know_flip(life, facts);
 	facts->parks = intent->state != DESIRED_RUNNING;
 	facts->brake = intent->do_not_restart;
 	facts->promoted = record_of(life)->promoted;

@@ -58,6 +58,7 @@ const char *cause_name(enum cause cause)
 		[CAUSE_HANDOVER_RETURNED] = "HandoverReturned",
 		[CAUSE_OWNER_SILENT] = "OwnerSilent",
 		[CAUSE_TRANSITION_DECIDES] = "TransitionDecides",
+		[CAUSE_GATE_KEYS_UNWRITTEN] = "GateKeysUnwritten",
 		[CAUSE_SHADOW] = "Shadow",
 		[CAUSE_INTERNAL_ERROR] = "InternalError",
 	};

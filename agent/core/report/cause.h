@@ -82,7 +82,8 @@ enum cause {
 	CAUSE_HANDOVER_RETURNED,
 	CAUSE_OWNER_SILENT,
 	CAUSE_TRANSITION_DECIDES,
-	CAUSE_SHADOW, /* the job runs, with its output shut */
+	CAUSE_GATE_KEYS_UNWRITTEN, /* gates would read what is not so */
+	CAUSE_SHADOW,              /* the job runs, with its output shut */
 
 	/* drey itself */
 	CAUSE_INTERNAL_ERROR,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/handover/gate_record.h"
+#include "core/handover/transition.h"
 #include "core/journal/journal_fields.h"
 #include "core/trace/life_trace.h"
 #include "core/trace/life_trace_facts.h"
@@ -238,6 +239,17 @@ static const struct field gate_fields[] = {
 	EVENT("report", RECORD, gate.report, .record = &gate_report_whole_table),
 };
 
+static const struct field flip_fields[] = {
+	EVENT("transition", TEXT, flip.transition, .sparse = true),
+	EVENT("state", WORD, flip.state, .words = transition_state_words),
+	EVENT("toggleUnixMs", KNOWN, flip.toggle_unix_ms, .sparse = true),
+	EVENT("stage", SMALL, flip.gate.stage, .unknown = -1),
+	EVENT("subtasks", SMALL, flip.gate.subtasks, .unknown = -1),
+	EVENT("behind", SMALL, flip.gate.behind, .unknown = -1),
+	EVENT("gauges", SMALL, flip.gate.gauges, .unknown = -1),
+	EVENT("gaugesOver", SMALL, flip.gate.gauges_over, .unknown = -1),
+};
+
 static const struct record tables[EVENT_COUNT] = {
 	[EVENT_HELLO] = RECORD(struct event, hello_fields),
 	[EVENT_OBSERVED] = RECORD(struct event, observed_fields),
@@ -259,6 +271,7 @@ static const struct record tables[EVENT_COUNT] = {
 	[EVENT_RESCALED] = RECORD(struct event, rescaled_fields),
 	[EVENT_LEASE] = RECORD(struct event, lease_fields),
 	[EVENT_GATE] = RECORD(struct event, gate_fields),
+	[EVENT_FLIP] = RECORD(struct event, flip_fields),
 	[EVENT_TICK] = {.size_bytes = sizeof(struct event)},
 };
 

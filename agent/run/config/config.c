@@ -276,6 +276,8 @@ static const struct config_key keys[] = {
 	KEY("blueGreen.sourcesCanBeReadTwice", BOOL, blue_green.sources_can_be_read_twice,
 	    .fallback = "false"),
 	KEY("blueGreen.sinkUids", LIST, blue_green.sink_uids),
+	KEY("blueGreen.configMap", OBJECT, blue_green.config_map),
+	KEY("blueGreen.gateName", STRING, blue_green.gate_name),
 	KEY("blueGreen.lead", DURATION, blue_green.lead_ms, .fallback = "30s", .min = SECOND,
 	    .max = HOUR / 2),
 	KEY("blueGreen.align", DURATION, blue_green.align_ms, .fallback = "0", .max = DAY),

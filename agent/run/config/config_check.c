@@ -103,6 +103,37 @@ static int check_cluster_ids(const struct config *config, const struct yaml_node
 	return 0;
 }
 
+#define FLIP_LEAD_MS 30000
+
+/* Gates of FLIP-504 acknowledge nothing: what makes the cut known in time has to be left room. */
+static int check_flip(const struct config *config, const struct yaml_node *root, struct err *err)
+{
+	const struct yaml_node *gate = config_node_of(root, "blueGreen.gate");
+
+	if (config->blue_green.gate != TRANSITION_GATE_FLIP)
+		return 0;
+	if (!config->blue_green.gate_name)
+		return yaml_err(
+			gate, err,
+			"'blueGreen.gate' is flip, but 'blueGreen.gateName' is not set, and drey could not tell how far the gate is; set it to the name of the gate's operator in the job");
+	if (config->blue_green.lead_ms < FLIP_LEAD_MS)
+		return yaml_err(
+			config_node_of(root, "blueGreen.lead"), err,
+			"'blueGreen.lead' is shorter than 30 s: gates of FLIP-504 do not acknowledge the cut, and those that learn of it too late lose records; set it to 30s or more");
+	if (config->blue_green.caught_up_ms * 3 > config->blue_green.lead_ms) {
+		const struct yaml_node *node = config_node_of(root, "blueGreen.caughtUp");
+
+		return yaml_err(
+			node ? node : gate, err,
+			"'blueGreen.caughtUp' is more than a third of 'blueGreen.lead': the next version would come to the cut long before it knows it; make it shorter, or the lead longer");
+	}
+	if (config->blue_green.align_ms)
+		return yaml_err(
+			config_node_of(root, "blueGreen.align"), err,
+			"'blueGreen.align' cannot be used with 'blueGreen.gate: flip', whose gates choose the cut themselves; remove it");
+	return 0;
+}
+
 static int check_blue_green(const struct config *config, const struct yaml_node *root,
 			    struct err *err)
 {
@@ -110,15 +141,11 @@ static int check_blue_green(const struct config *config, const struct yaml_node 
 
 	if (config->handover.mode != HANDOVER_BLUE_GREEN)
 		return 0;
-	if (config->blue_green.gate == TRANSITION_GATE_FLIP)
-		return yaml_err(
-			config_node_of(root, "blueGreen.gate"), err,
-			"'blueGreen.gate: flip' is not possible yet: drey does not drive the gates of FLIP-504; use drey's own gate, or 'none', where both versions write as long as both run");
 	if (!config->blue_green.sources_can_be_read_twice)
 		return yaml_err(
 			mode, err,
 			"'handover.mode' is blueGreen, but 'blueGreen.sourcesCanBeReadTwice' is not true: two jobs read all sources at the same time, which queues with competing consumers and replication slots do not allow; set it to true if yours do, or use 'handover.mode: surge'");
-	return 0;
+	return check_flip(config, root, err);
 }
 
 static int check_handover(const struct config *config, const struct yaml_node *root,

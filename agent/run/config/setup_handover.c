@@ -68,19 +68,21 @@ static int check_on(const struct config *config, const struct setup_kube *kube,
 	return 0;
 }
 
-static int refuse_same_map(const struct setup_handover *handover, const struct setup_kube *kube,
-			   struct err *err)
+/* `flip`: may also be the candidate's, whose name is checked first. */
+static int refuse_same_map(const char *what, const char *map, const char *candidate,
+			   const struct setup_kube *kube, struct err *err)
 {
-	const char *key = xstrsame(handover->candidate, kube->journal)   ? "kubernetes.journal"
-			  : xstrsame(handover->candidate, kube->control) ? "kubernetes.control"
-									 : NULL;
+	const char *key = !map                                    ? NULL
+			  : xstrsame(map, kube->journal)          ? "kubernetes.journal"
+			  : xstrsame(map, kube->control)          ? "kubernetes.control"
+			  : candidate && xstrsame(map, candidate) ? "handover.candidate"
+								  : NULL;
 
 	if (!key)
 		return 0;
-	return err_set(
-		err, ERR_CONFIG, 0,
-		"handover.candidate and %s are the same ConfigMap '%s'; give them different names",
-		key, handover->candidate);
+	return err_set(err, ERR_CONFIG, 0,
+		       "%s and %s are the same ConfigMap '%s'; give them different names", what,
+		       key, map);
 }
 
 static int handover_check(const struct config *config, const struct setup_kube *kube,
@@ -95,7 +97,12 @@ static int handover_check(const struct config *config, const struct setup_kube *
 			"handover.clusterIds is set, but Flink's HA is off; remove it, or set high-availability.type: kubernetes in Flink's configuration");
 	if (handover->two_sides && check_blue(handover->cluster_ids[SIDE_BLUE], settings, err) < 0)
 		return -1;
-	return handover->on ? refuse_same_map(handover, kube, err) : 0;
+	if (!handover->on)
+		return 0;
+	if (refuse_same_map("handover.candidate", handover->candidate, NULL, kube, err) < 0)
+		return -1;
+	return refuse_same_map("blueGreen.configMap", handover->flip, handover->candidate, kube,
+			       err);
 }
 
 int setup_handover(const struct config *config, const struct setup_kube *kube,
@@ -116,6 +123,11 @@ int setup_handover(const struct config *config, const struct setup_kube *kube,
 					     : xasprintf("%s-drey-candidate", config->application);
 	if (config->handover.mode == HANDOVER_BLUE_GREEN)
 		handover.shadow = xasprintf("%s-journal", handover.candidate);
+	if (config->handover.mode == HANDOVER_BLUE_GREEN &&
+	    config->blue_green.gate == TRANSITION_GATE_FLIP)
+		handover.flip = config->blue_green.config_map
+					? xstrdup(config->blue_green.config_map)
+					: xasprintf("%s-bluegreen", config->application);
 	if (handover_check(config, kube, ha, settings, &handover, err) < 0) {
 		setup_handover_release(&handover);
 		return -1;
@@ -128,5 +140,6 @@ void setup_handover_release(struct setup_handover *handover)
 {
 	free(handover->candidate);
 	free(handover->shadow);
+	free(handover->flip);
 	*handover = (struct setup_handover){0};
 }

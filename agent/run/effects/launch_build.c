@@ -1,6 +1,7 @@
 #include "run/effects/launch_build.h"
 
 #include "base/mem.h"
+#include "core/handover/flip.h"
 #include "flink/held.h"
 #include "run/config/setup_side.h"
 #include "run/effects/leavings.h"
@@ -48,6 +49,9 @@ int launch_build(const struct setup *setup, const struct launch *launch,
 	flink.job_id = launch->job_id;
 	flink.side = launch_side(setup, launch);
 	flink.gate_directory = gates;
+	flink.flip_map = setup->handover.flip;
+	if (flink.flip_map)
+		flink.flip_side = flip_side_word(setup_side_of(setup, flink.cluster_id));
 	/* MUT: a launch has no result store */
 	flink.job_result_store = launch->job_result_path;
 	flink.has_archive = flink_conf_get(&setup->flink_conf, "jobmanager.archive.fs.dir") != NULL;

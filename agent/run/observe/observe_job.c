@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "core/handover/flip.h"
 #include "flink/held.h"
 #include "run/config/setup.h"
 
@@ -19,6 +20,9 @@ int observe_job_graph(const struct setup *setup, struct job_graph *ret_graph, st
 	launch.ha = setup->ha.on;
 	launch.job_id = NO_JOB_ID;
 	launch.application_id = NO_JOB_ID;
+	/* a gate of FLIP-504 cannot be built without; what is different on the other side is not compared */
+	launch.flip_map = setup->handover.flip;
+	launch.flip_side = launch.flip_map ? flip_side_word(SIDE_BLUE) : NULL;
 	if (!held_is_possible(&launch, geteuid() == 0, &why))
 		return err_set(err, ERR_SYS, 0, "%s", why);
 	if (flink_launch_build(&launch, &exec, err) < 0)

@@ -1,0 +1,60 @@
+/* The gates of FLIP-504 (core/handover/flip.h): what their ConfigMap is to say, and what it has said. */
+#include "core/lifecycle/lifecycle_flip.h"
+
+#include "base/mem.h"
+#include "core/lifecycle/lifecycle_handover_internal.h"
+
+static bool has_flip(const struct lifecycle *life)
+{
+	const struct handover_config *config = &life->config->handover;
+
+	return config->mode == HANDOVER_BLUE_GREEN &&
+	       config->blue_green.policy.gate == TRANSITION_GATE_FLIP;
+}
+
+enum flip_turn lifecycle_wants_flip(const struct lifecycle *life, struct flip_wanted *ret_wanted)
+{
+	const struct handover *handover = &life->journal.handover;
+
+	if (!has_flip(life) || life->config->handover.shadow)
+		return FLIP_OTHERS;
+	/* MUT: the owner of before writes the keys, too */
+	if (life->fenced || life->handover.giving)
+		return FLIP_OTHERS;
+	/* MUT: the keys say what is not on record */
+	if (!lifecycle_is_durable(life) || life->journal_broken)
+		return FLIP_LATER;
+	*ret_wanted = (struct flip_wanted){
+		.keys = flip_keys(handover, handover_me(life)->side,
+				  transition_candidate_has_ended(life),
+				  life->config->handover.blue_green.policy.lead_ms),
+		.handover = handover,
+		.transition = transition_is_on(life) ? handover->id : NULL,
+		.state = transition_state_of(life)};
+	return FLIP_MINE;
+}
+
+const char *lifecycle_looks_at_flip(const struct lifecycle *life)
+{
+	const struct launch *launch = journal_launch_const(&life->journal);
+	bool shadow = life->config->handover.shadow;
+
+	if (!has_flip(life) || !launch || life->launch_step != LAUNCH_LIVE || life->fenced)
+		return NULL;
+	if (life->handover.giving)
+		return NULL;
+	return shadow || transition_is_on(life) ? launch->job_id : NULL;
+}
+
+void on_flip(struct lifecycle *life, const struct event *event)
+{
+	struct flip_known *flip = &life->gate.flip;
+
+	if (flip->toggle_unix_ms != event->flip.toggle_unix_ms ||
+	    !xstrsame(flip->transition, event->flip.transition))
+		flip->since_ms = life->now_ms;
+	xstrset(&flip->transition, event->flip.transition);
+	flip->state = event->flip.state;
+	flip->toggle_unix_ms = event->flip.toggle_unix_ms;
+	flip->gate = event->flip.gate;
+}

@@ -1,0 +1,146 @@
+/* The owner in a transition with gates of FLIP-504: what their ConfigMap is to say, and what it says. */
+#include "core/lifecycle/lifecycle_flip.h"
+
+#include "transition_life.h"
+
+#define CUT (T0 + 40000)
+
+/* The transition is in the shadow, and may cross. */
+static void flip_begin(struct life *l)
+{
+	t_shadow_begin(l);
+	l->config.handover.blue_green.policy.gate = TRANSITION_GATE_FLIP;
+}
+
+/* What the map says, of the keys of this state. */
+static void keys_say(struct life *l, enum transition_state state, int64_t toggle_unix_ms)
+{
+	cleanup_free char *id = xstrdup(handover_of(l)->id);
+	struct event e = {
+		.type = EVENT_FLIP,
+		.flip = {.transition = id, .state = state, .toggle_unix_ms = toggle_unix_ms}};
+
+	e.flip.gate = (struct flip_gate){
+		.stage = FLIP_CLEAR_TO_TEARDOWN, .subtasks = 2, .behind = toggle_unix_ms ? 2 : 0};
+	step(l, &e);
+}
+
+static void is_aborted(struct life *l)
+{
+	struct gate_report report = acked(l, T0 + 5000);
+
+	l->life.journal.handover.transition.aborted = true;
+	reported(l, &report);
+	CHECK_TRANSITION(l, TRANSITION_ABORTING);
+}
+
+static void armed_begin(struct life *l)
+{
+	flip_begin(l);
+	t_committed(l);
+	t_near(l);
+	CHECK_TRANSITION(l, TRANSITION_ARMED);
+}
+
+static void crossing_begin(struct life *l)
+{
+	armed_begin(l);
+	keys_say(l, TRANSITION_ARMED, CUT);
+	pass(l, 2000);
+	CHECK_TRANSITION(l, TRANSITION_CROSSING);
+}
+
+LIFE_TEST_FROM(flip_begin, what_is_on_record_is_what_the_keys_say)
+{
+	struct flip_wanted wanted;
+
+	CHECK_INT(lifecycle_wants_flip(&l->life, &wanted), ==, FLIP_MINE);
+	CHECK_INT(wanted.state, ==, TRANSITION_SHADOW);
+	CHECK_INT(wanted.keys.active, ==, SIDE_GREEN);
+	CHECK_STR(wanted.transition, handover_of(l)->id);
+	CHECK_STR(lifecycle_looks_at_flip(&l->life), job_of(l));
+	l->life.want_write = true;
+	CHECK_INT(lifecycle_wants_flip(&l->life, &wanted), ==, FLIP_LATER);
+}
+
+LIFE_TEST_FROM(flip_begin, the_keys_are_those_of_the_owner)
+{
+	struct flip_wanted wanted;
+
+	l->life.handover.giving = true;
+	CHECK_INT(lifecycle_wants_flip(&l->life, &wanted), ==, FLIP_OTHERS);
+	l->life.handover.giving = false;
+	l->config.handover.shadow = true;
+	CHECK_INT(lifecycle_wants_flip(&l->life, &wanted), ==, FLIP_OTHERS);
+}
+
+LIFE_TEST_FROM(armed_begin, the_cut_counts_when_it_stays_the_same)
+{
+	CHECK_INT(transition_in(l)->toggle_unix_ms, ==, 0);
+	keys_say(l, TRANSITION_ARMED, CUT - 1000);
+	CHECK_TRANSITION(l, TRANSITION_ARMED);
+	pass(l, 1500);
+	keys_say(l, TRANSITION_ARMED, CUT); /* another subtask was a moment later */
+	pass(l, 1500);
+	CHECK_TRANSITION(l, TRANSITION_ARMED);
+	pass(l, 500);
+	CHECK_TRANSITION(l, TRANSITION_CROSSING);
+	CHECK_INT(transition_in(l)->toggle_unix_ms, ==, CUT);
+}
+
+LIFE_TEST_FROM(armed_begin, the_cut_of_another_transition_is_none)
+{
+	struct event e = {.type = EVENT_FLIP,
+			  .flip = {.transition = "h0-00000000", .toggle_unix_ms = CUT}};
+
+	step(l, &e);
+	pass(l, 5000);
+	CHECK_TRANSITION(l, TRANSITION_ARMED);
+}
+
+LIFE_TEST_FROM(crossing_begin, clear_to_teardown_is_not_believed_alone)
+{
+	struct gate_report report = acked(l, CUT - 1);
+
+	reported(l, &report);
+	pass(l, 2 * SETTLE_MS);
+	CHECK_TRANSITION(l, TRANSITION_CROSSING);
+	report.min_watermark_unix_ms = CUT;
+	reported(l, &report);
+	pass(l, SETTLE_MS - 1);
+	CHECK_TRANSITION(l, TRANSITION_CROSSING);
+	pass(l, 1);
+	CHECK_TRANSITION(l, TRANSITION_CROSSED);
+}
+
+LIFE_TEST_FROM(armed_begin, a_cut_that_comes_while_it_is_given_up_is_recorded)
+{
+	struct flip_wanted wanted;
+
+	is_aborted(l);
+	CHECK_TRANSITION(l, TRANSITION_ABORTING);
+	CHECK(!transition_in(l)->opened);
+	keys_say(l, TRANSITION_NONE, CUT);
+	CHECK_INT(transition_in(l)->toggle_unix_ms, ==, CUT);
+	CHECK_INT(lifecycle_wants_flip(&l->life, &wanted), ==, FLIP_MINE);
+	CHECK_INT(wanted.keys.active, ==, SIDE_GREEN);
+	keys_say(l, TRANSITION_ABORTING, 0);
+	CHECK(transition_in(l)->opened);
+	CHECK(transition_in(l)->replay.path != NULL);
+}
+
+LIFE_TEST_FROM(armed_begin, without_a_cut_nothing_was_held_back)
+{
+	struct flip_wanted wanted;
+
+	is_aborted(l);
+	keys_say(l, TRANSITION_ABORTING, 0);
+	CHECK(transition_in(l)->opened);
+	CHECK_STR(transition_in(l)->replay.path, NULL);
+	CHECK_INT(lifecycle_wants_flip(&l->life, &wanted), ==, FLIP_MINE);
+	CHECK_INT(wanted.keys.active, ==, SIDE_GREEN);
+	candidate_ended(l);
+	CHECK(lifecycle_wants_flip(&l->life, &wanted) == FLIP_MINE);
+	CHECK_INT(wanted.keys.active, ==, SIDE_BLUE);
+	CHECK(wanted.keys.is_first);
+}
