@@ -362,6 +362,13 @@ is "$(object s3-bluegreen ConfigMap/orders-drey '.data["drey.yaml"]' | sed -n '/
 is "$(object s3-bluegreen Role/orders '.rules[] | select(.resourceNames == ["orders-drey-candidate-journal"]) | .verbs | join(" ")')" "get patch delete" \
 	"blueGreen: the Role has the journal of the new version's job"
 is "$(object s3-surge Role/orders '[.rules[].resourceNames // [] | .[] | select(. == "orders-drey-candidate-journal")] | length')" 0 "and with surge it has not"
+flip_rules() { # ROLE
+	object s3-flip "Role/$1" '.rules[] | select(.resourceNames == ["orders-bluegreen"]) | .verbs | join(" ")'
+}
+is "$(flip_rules orders), $(flip_rules orders-taskmanager)" "get list watch patch, get list watch update patch" \
+	"gates of FLIP-504: both Roles have their ConfigMap, and no other one more"
+is "$(object s3-bluegreen Role/orders-taskmanager '[.rules[].resourceNames[]] | join(" ")')" "orders-cluster-config-map orders-green-cluster-config-map" \
+	"and with drey's own gate TaskManagers write nothing"
 is "$(rollout s3-bluegreen jobmanager), $(rollout s3-bluegreen taskmanager)" "$(rollout s3-surge jobmanager | sed 's/ 60 900/ 0 3600/'), $(rollout s3-surge taskmanager | sed 's/ 60 900/ 0 3600/')" \
 	"blueGreen: the Pods are replaced as by surge"
 generation=$(pod s3-surge jobmanager '.metadata.annotations["drey.dev/generation"]')

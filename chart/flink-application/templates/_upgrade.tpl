@@ -10,6 +10,14 @@
 {{- if eq .Values.upgrade.strategy "blueGreen" }}true{{ end -}}
 {{- end -}}
 
+{{/* The ConfigMap of the gates of FLIP-504, which the TaskManagers read and write; nothing without such gates. */}}
+{{- define "flink-application.flipConfigMap" -}}
+{{- $blueGreen := default dict .Values.drey.blueGreen -}}
+{{- if and (include "flink-application.blueGreen" .) (eq (toString (get $blueGreen "gate")) "flip") -}}
+{{- get $blueGreen "configMap" | default (printf "%s-bluegreen" (include "flink-application.name" .)) -}}
+{{- end -}}
+{{- end -}}
+
 {{/* New TaskManagers run beside the old ones. */}}
 {{- define "flink-application.earlyTaskManagers" -}}
 {{- if and (include "flink-application.surge" .) (eq .Values.upgrade.taskManagers "early") }}true{{ end -}}
@@ -146,6 +154,9 @@ be recorded. */}}
 {{- end }}
 {{- if and (include "flink-application.blueGreen" .) (not (dig "sourcesCanBeReadTwice" false (default dict .Values.drey.blueGreen))) }}
 {{- fail "drey.blueGreen.sourcesCanBeReadTwice: it is not true, but upgrade.strategy is blueGreen, where two jobs read all sources at the same time, which queues with competing consumers and replication slots do not allow; set it to true if yours do, or upgrade.strategy to surge" }}
+{{- end }}
+{{- if and (include "flink-application.flipConfigMap" .) (not (dig "gateName" "" (default dict .Values.drey.blueGreen))) }}
+{{- fail "drey.blueGreen.gateName: it is not set, but drey.blueGreen.gate is flip, and drey could not tell how far the gate is; set it to the name of the gate's operator in the job" }}
 {{- end }}
 {{- $other := include "flink-application.clusterId" . }}
 {{- if hasSuffix "-green" $other }}
