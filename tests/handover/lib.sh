@@ -6,7 +6,8 @@
 # tests/api/lib.sh.
 #
 #   handover_begin NAME none|surge|blueGreen [own]    Flink, namespace, the rights of the chart, T0; with hand-overs drey join and
-#                             drey-held.jar; `blueGreen`: and a job with a gate (tests/job/BlueGreenJob.java)
+#                             drey-held.jar; `blueGreen`: and a job with a gate (tests/job/BlueGreenJob.java; or
+#                             BLUEGREEN_JOB=FlipJob)
 #   handover_begin_bare NAME  without Flink, for templates with `run` and `ready`
 #   template T [JOB_ARG...]   one template of the Pods: the directory $RUN/templates/T, of which T is the version that the job
 #                             writes. Before it is used its files may be changed: generation (T), checksum (of drey.yaml);
@@ -61,7 +62,7 @@ handover_begin() { # NAME none|surge|blueGreen [own]
 	OUT=$RUN/out
 	mkdir -p "$OUT"
 	JOB=HandoverJob
-	[ "$MODE" != blueGreen ] || JOB=BlueGreenJob
+	[ "$MODE" != blueGreen ] || JOB=${BLUEGREEN_JOB:-BlueGreenJob}
 	"$TOP/tests/job/build.sh" "$FLINK" "$RUN/handover.jar" "$JOB" || exit $?
 	handover_lib
 	handover_rights
@@ -105,6 +106,7 @@ handover_rights() {
 	local file values=()
 	[ "$MODE" = none ] || values=(--set "upgrade.strategy=$MODE")
 	[ "$MODE" != blueGreen ] || values+=(--set drey.blueGreen.sourcesCanBeReadTwice=true --set jobManager.progressDeadlineSeconds=3600)
+	[ "$JOB" != FlipJob ] || values+=(--set drey.blueGreen.gate=flip --set "drey.blueGreen.gateName=the gate")
 	api_role "${values[@]}" || api_fail "the chart's Role cannot be made"
 	api_template taskmanager-role.yaml "${values[@]}" >"$RUN/taskmanager-role.yaml" &&
 		api_apply "$RUN/taskmanager-role.yaml" || api_fail "the Role of the TaskManagers cannot be made"

@@ -4,7 +4,7 @@
 #
 #   tests/job/build.sh FLINK_DIR OUT_JAR [CLASS]
 #
-# CLASS is ContinuityJob (the default), HandoverJob, BlueGreenJob, which has the gate and HandoverJob in its jar, TableJob, which needs Flink's Table API in lib/, or Autoscaler, which needs
+# CLASS is ContinuityJob (the default), HandoverJob, BlueGreenJob, which has the gate and HandoverJob in its jar, FlipJob, which has a gate of FLIP-504, TableJob, which needs Flink's Table API in lib/, or Autoscaler, which needs
 # flink-autoscaler there and is no job. FLINK_DIR is what tools/get-flink.sh prints. The class files are kept
 # under ${XDG_CACHE_HOME:-~/.cache}/drey, by the hash of the source and of the names of Flink's jars, so a second call only
 # copies. Exit status: 0 done, 1 it does not compile, 2 usage, 3 a tool is missing.
@@ -19,6 +19,7 @@ flink=$1 out=$2 class=${3:-ContinuityJob}
 source=$here/$class.java
 more=() gate=''
 [ "$class" != BlueGreenJob ] || more=("$here/HandoverJob.java")
+[ "$class" != FlipJob ] || more=("$here/HandoverJob.java" "$here/FlipGate.java")
 [ -f "$source" ] || die 2 "there is no test job $class"
 ls "$flink"/lib/flink-*.jar >/dev/null 2>&1 || die 2 "$flink has no lib/flink-*.jar; tools/get-flink.sh makes one"
 
@@ -31,7 +32,7 @@ if [ ! -f "$cache" ]; then
 	done
 	tmp=$(mktemp -d "$cache.XXXXXX")
 	trap 'ui_is_main && ui_ticker_stop && rm -rf "$tmp"' EXIT
-	if [ ${#more[@]} -gt 0 ]; then
+	if [ "$class" = BlueGreenJob ]; then
 		gate=$tmp/gate.jar
 		FLINK_HOME='' "$here/../../java/build.sh" gate "$gate" || exit $?
 		mkdir "$tmp/classes"
