@@ -43,7 +43,7 @@ static const struct field transition_fields[] = {
 	TRANSITION("replayed", BOOL, replayed),
 	TRANSITION("above", KNOWN, above),
 	TRANSITION("below", KNOWN, below),
-	TRANSITION("outputSide", WORD, output_side, .words = side_words),
+	TRANSITION("outputSide", WORD, output_side, .words = side_words, .sparse = true),
 	TRANSITION("inexact", BOOL, inexact),
 	TRANSITION("firstNumber", KNOWN, first_number),
 	TRANSITION("numbers", KNOWN, numbers),
