@@ -62,7 +62,7 @@ int flip_map_read(struct kube *kube, const char *name, struct flip_reading *read
 struct writer {
 	struct kube *kube;
 	const char *name, *application;
-	const struct flip_change *changes;
+	struct flip_change changes[FLIP_KEYS];
 	size_t count;
 };
 
@@ -103,13 +103,11 @@ static int write_once(struct writer *writer, const struct flip_keys *keys,
 		      struct flip_reading *reading, struct err *err)
 {
 	struct flip_values values = flip_reading_values(reading);
-	struct flip_change changes[FLIP_KEYS];
 	cleanup_configmap struct configmap got = {0};
 	struct err why = {0};
 	int result;
 
-	writer->changes = changes;
-	writer->count = flip_changes(keys, &values, changes);
+	writer->count = flip_changes(keys, &values, writer->changes);
 	if (!writer->count && reading->present)
 		return 1;
 	result = reading->present ? patch_keys(writer, reading->version, &got, &why)
