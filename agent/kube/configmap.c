@@ -167,6 +167,20 @@ int configmap_get(struct kube *kube, const char *name, struct configmap *ret,
 	return path ? call(kube, &request, name, ret, answer, err) : -1;
 }
 
+int configmap_find(struct kube *kube, const char *name, struct configmap *ret,
+		   struct kube_answer *answer, struct err *err)
+{
+	struct err why = {0};
+
+	if (configmap_get(kube, name, ret, answer, &why) == 0)
+		return 1;
+	if (why.kind == ERR_ABSENT)
+		return 0;
+	if (err)
+		*err = why;
+	return -1;
+}
+
 struct json *configmap_labels(const char *application, const char *component)
 {
 	struct json *labels = json_object();

@@ -52,6 +52,10 @@ int configmap_decode(const struct json *object, const char *name, struct configm
 int configmap_get(struct kube *kube, const char *name, struct configmap *ret,
 		  struct kube_answer *answer, struct err *err);
 
+/* The same, where its absence is no error. 1: *ret is it; 0: it does not exist; -1: neither is known. */
+int configmap_find(struct kube *kube, const char *name, struct configmap *ret,
+		   struct kube_answer *answer, struct err *err);
+
 /*
  * Those of the given names, KUBE_IN_FLIGHT at a time. each() is called once for every index, in any
  * order, with the map (it may take over the contents, and zero it), or with the error that

@@ -178,13 +178,10 @@ static int read_cluster(struct kube *kube, const char *cluster_id, struct ha_clu
 	cleanup_kube_answer struct kube_answer answer = {0};
 	cleanup_configmap struct configmap map = {0};
 	cleanup_free char *name = ha_cluster_name(cluster_id);
-	struct err why = {0};
+	int found = configmap_find(kube, name, &map, &answer, err);
 
-	if (configmap_get(kube, name, &map, &answer, &why) < 0) {
-		if (why.kind != ERR_ABSENT && err)
-			*err = why;
-		return why.kind == ERR_ABSENT ? 0 : -1;
-	}
+	if (found <= 0)
+		return found;
 	if (!is_labelled(&map, cluster_id))
 		return err_set(err, ERR_FORMAT, 0,
 			       "ConfigMap %s does not have the labels app=%s, type=" TYPE_LABEL

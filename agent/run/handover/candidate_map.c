@@ -34,19 +34,15 @@ int candidate_map_read(struct kube *kube, const char *name, struct candidate_rea
 		       struct err *err)
 {
 	cleanup_configmap struct configmap map = {0};
-	struct err why = {0};
+	int found = configmap_find(kube, name, &map, NULL, err);
 
-	if (configmap_get(kube, name, &map, NULL, &why) == 0) {
+	if (found < 0)
+		return -1;
+	if (found)
 		candidate_map_take(&map, reading);
-		return 0;
-	}
-	if (why.kind == ERR_ABSENT) {
+	else
 		candidate_reading_release(reading);
-		return 0;
-	}
-	if (err)
-		*err = why;
-	return -1;
+	return 0;
 }
 
 /* ---- writing ---- */

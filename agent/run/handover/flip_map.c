@@ -42,18 +42,15 @@ int flip_map_read(struct kube *kube, const char *name, struct flip_reading *read
 		  struct err *err)
 {
 	cleanup_configmap struct configmap map = {0};
-	struct err why = {0};
+	int found = configmap_find(kube, name, &map, NULL, err);
 
-	if (configmap_get(kube, name, &map, NULL, &why) == 0) {
-		keep_values(&map, reading);
-		return 0;
-	}
 	/* MUT: a ConfigMap of gates that cannot be read is not there */
-	if (why.kind != ERR_ABSENT) {
-		*err = why;
+	if (found < 0)
 		return -1;
-	}
-	flip_reading_release(reading);
+	if (found)
+		keep_values(&map, reading);
+	else
+		flip_reading_release(reading);
 	return 0;
 }
 
@@ -116,7 +113,7 @@ static int write_once(struct writer *writer, const struct flip_keys *keys,
 		keep_values(&got, reading);
 		return 1;
 	}
-	/* a gate was faster, or the map has gone */
+	/* a gate was faster, or the map was deleted */
 	if (why.kind == ERR_BUSY || (why.kind == ERR_ABSENT && reading->present))
 		return 0;
 	*err = why;

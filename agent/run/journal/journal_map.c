@@ -191,15 +191,12 @@ int journal_map_check(struct journal_map *map, const char *writer, struct err *e
 	cleanup_configmap struct configmap found = {0};
 	struct err why = {0};
 	struct journal now;
-	int result = 0;
+	int there = configmap_find(map->kube, map->name, &found, NULL, err), result = 0;
 
-	if (configmap_get(map->kube, map->name, &found, NULL, &why) < 0) {
-		if (why.kind == ERR_ABSENT) /* one that was never written is not missed */
-			return map->sequence ? 1 : 0;
-		if (err)
-			*err = why;
+	if (there < 0)
 		return -1;
-	}
+	if (!there) /* one that was never written is not missed */
+		return map->sequence ? 1 : 0;
 	if (map->resource_version && found.resource_version &&
 	    !strcmp(map->resource_version, found.resource_version))
 		return 0;
@@ -224,16 +221,13 @@ static int look_again(struct journal_map *map, const char *text, int64_t sequenc
 	struct err why = {0};
 	struct journal now;
 	bool ours, known;
-	int result;
+	int there = configmap_find(map->kube, map->name, &found, NULL, err), result;
 
-	if (configmap_get(map->kube, map->name, &found, NULL, &why) < 0) {
-		if (why.kind == ERR_ABSENT) {
-			xstrset(&map->resource_version, NULL);
-			return 0;
-		}
-		if (err)
-			*err = why;
+	if (there < 0)
 		return -1;
+	if (!there) {
+		xstrset(&map->resource_version, NULL);
+		return 0;
 	}
 	if (decode(map, &found, &now, &why) < 0)
 		return refuse_nonsense(&why, err);
