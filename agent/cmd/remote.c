@@ -113,6 +113,20 @@ int remote_no_journal(const struct remote *remote)
 			journal_store_place(remote->store), remote->config.application);
 }
 
+int remote_unread(struct remote *remote, bool asked, struct err *err)
+{
+	int status;
+
+	if (asked) {
+		remote_report(remote, err->msg);
+		return CLIENT_CONTINUE;
+	}
+	if (err->kind == ERR_ABSENT)
+		return remote_no_journal(remote);
+	status = remote_try_again(remote, err);
+	return status == CLI_OK ? CLIENT_CONTINUE : status;
+}
+
 int remote_not_taken(const struct remote *remote)
 {
 	return cli_fail(

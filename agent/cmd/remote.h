@@ -69,7 +69,11 @@ int remote_read_journal(struct remote *remote, struct journal *ret_journal);
 /* The exit status of a command that needs a journal, with its message. */
 int remote_no_journal(const struct remote *remote);
 
-/* The same of a request that no drey has read within REMOTE_TAKE_MS. */
+/* The journal could not be read; `asked`: it is after the request, and is tried again until the deadline. CLIENT_CONTINUE, or
+ * the exit status. */
+int remote_unread(struct remote *remote, bool asked, struct err *err);
+
+/* As remote_no_journal(), of a request that no drey has read within REMOTE_TAKE_MS. */
 int remote_not_taken(const struct remote *remote);
 
 /* Its desired number of Pods is 0, so no drey will ever respond. False if that cannot be read. */

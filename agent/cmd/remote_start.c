@@ -365,14 +365,7 @@ static int start_poll(struct start *start)
 		journal_release(&journal);
 		return status;
 	}
-	if (start->request.asked || start->first) {
-		remote_report(remote, err.msg);
-		return CLIENT_CONTINUE;
-	}
-	if (err.kind == ERR_ABSENT)
-		return remote_no_journal(remote);
-	status = remote_try_again(remote, &err);
-	return status == CLI_OK ? CLIENT_CONTINUE : status;
+	return remote_unread(remote, start->request.asked || start->first, &err);
 }
 
 static int start_gives_up(const struct start *start, int status)

@@ -279,17 +279,12 @@ static int stop_poll(struct stop *stop)
 		journal_release(&journal);
 		return status;
 	}
-	if (stop->request.asked) {
-		remote_report(remote, err.msg);
-		return CLIENT_CONTINUE;
-	}
-	if (err.kind == ERR_ABSENT) {
+	if (!stop->request.asked && err.kind == ERR_ABSENT) {
 		remote_report(remote, err.msg);
 		return clock_mono_ms() - remote->began_ms > APPEAR_MS ? no_drey(stop)
 								      : CLIENT_CONTINUE;
 	}
-	status = remote_try_again(remote, &err);
-	return status == CLI_OK ? CLIENT_CONTINUE : status;
+	return remote_unread(remote, stop->request.asked, &err);
 }
 
 static int stop_work(struct remote *remote, void *arg)

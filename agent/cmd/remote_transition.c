@@ -118,14 +118,7 @@ static int wish_poll(struct wish *wish)
 		journal_release(&journal);
 		return status;
 	}
-	if (wish->request.nonce) {
-		remote_report(remote, err.msg);
-		return CLIENT_CONTINUE;
-	}
-	if (err.kind == ERR_ABSENT)
-		return remote_no_journal(remote);
-	status = remote_try_again(remote, &err);
-	return status == CLI_OK ? CLIENT_CONTINUE : status;
+	return remote_unread(remote, wish->request.nonce != NULL, &err);
 }
 
 static int wish_gives_up(const struct wish *wish)
