@@ -8,6 +8,7 @@
 #include "cmd/commands.h"
 #include "cmd/text.h"
 #include "core/handover/handover.h"
+#include "core/handover/transition.h"
 
 static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_END};
 
@@ -116,16 +117,17 @@ static void print_transition(FILE *out, const struct json *transition)
 /* The cut is in force: no other version can follow an owner that is lost. */
 static void print_only_follower(FILE *out, const struct json *handover)
 {
-	static const char *const cut[] = {"armed", "crossing", "crossed", "ending"};
 	const char *state = json_str(json_get(handover, "transition"), "state");
 	const char *template = json_str(json_get(handover, "from"), "template");
+	int of = 0;
 
-	for (size_t i = 0; template && i < ARRAY_LEN(cut); i++)
-		if (xstris(state, cut[i])) {
-			row(out, "if lost");
-			print_text(out, "only a Pod of template ", template);
-			fputs(" follows the owner; `kubectl rollout undo` brings it back\n", out);
-		}
+	while (of < TRANSITION_STATES && !xstris(state, transition_state_words[of]))
+		of++;
+	if (!template || !transition_is_cut((enum transition_state)of))
+		return;
+	row(out, "if lost");
+	print_text(out, "only a Pod of template ", template);
+	fputs(" follows the owner; `kubectl rollout undo` brings it back\n", out);
 }
 
 /* It stays until a person has seen it, also while the version is offered the job again. */
