@@ -28,9 +28,9 @@ enum flip_turn lifecycle_wants_flip(const struct lifecycle *life, struct flip_wa
 		.keys = flip_keys(handover, handover_me(life)->side,
 				  transition_candidate_has_ended(life),
 				  life->config->handover.blue_green.policy.lead_ms),
-		.handover = handover,
 		.transition = transition_is_on(life) ? handover->id : NULL,
-		.state = transition_state_of(life)};
+		.state = transition_state_of(life),
+		.cut_recorded = transition_is_on(life) && handover->transition.toggle_unix_ms};
 	return FLIP_MINE;
 }
 

@@ -9,16 +9,16 @@
 
 /* Who says what the ConfigMap of the gates is to say? */
 enum flip_turn {
-	FLIP_OTHERS, /* another agent does, or nobody */
-	FLIP_LATER, /* this one, when what it has decided is on record; until then what was wanted before */
+	FLIP_OTHERS, /* another agent does, or none */
+	FLIP_LATER, /* this one, when what it has decided is on record; until then the previous keys count */
 	FLIP_MINE,
 };
 /* MINE: *ret_wanted is what it is to say, by what is on record. Borrowed until the next step. */
 struct flip_wanted {
 	struct flip_keys keys;
-	const struct handover *handover;
 	const char *transition; /* NULL = at rest */
 	enum transition_state state;
+	bool cut_recorded;
 };
 enum flip_turn lifecycle_wants_flip(const struct lifecycle *life, struct flip_wanted *ret_wanted);
 /* A transition is under way, and the gates of this launch are looked at; NULL: nothing is. Borrowed. */

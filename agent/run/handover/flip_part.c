@@ -113,9 +113,7 @@ static bool aim_now(struct flip_part *part)
 					.keys = wanted.keys,
 					.transition = (char *)(uintptr_t)wanted.transition,
 					.state = wanted.state,
-					.cut_recorded =
-						wanted.transition &&
-						wanted.handover->transition.toggle_unix_ms != 0};
+					.cut_recorded = wanted.cut_recorded};
 	if (aim_is(&aim, &part->aim))
 		return false;
 	aim = aim_copy(&aim);
