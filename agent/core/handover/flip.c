@@ -124,7 +124,7 @@ static void want(struct changes *changes, enum flip_key key, const char *value)
 	changes->count++;
 }
 
-/* Without a cut it is nobody's word, and the gates ask for one at no other stage. */
+/* Without a cut no gate has written it, and the gates request one at no other stage. */
 static bool is_theirs(const struct flip_keys *keys, const struct flip_values *values)
 {
 	return keys->stage_is_theirs && flip_stage(values) == FLIP_CLEAR_TO_TEARDOWN &&

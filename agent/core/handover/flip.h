@@ -39,7 +39,7 @@ struct flip_keys {
 	bool stage_is_theirs;  /* one that a gate has written stays */
 	enum flip_toggle toggle;
 	int64_t delay_ms; /* deployment-deletion-delay-ms: at most 2147483647 */
-	/* LEFT: what watermark-toggle-value is then, whoever writes another one; 0 = what the gates write */
+	/* LEFT: what watermark-toggle-value is then, whatever else is written; 0 = what the gates write */
 	int64_t toggle_unix_ms;
 	/* REMOVED: a cut that is there stays until it is on record: something may have been held back by it */
 	bool record_first;

@@ -61,7 +61,7 @@ enum transition_work {
 struct transition_facts {
 	/* the candidate, by its record for this very hand-over */
 	bool prepared, shadowing, caught_up;
-	bool failed;      /* it cannot go on by itself */
+	bool failed;      /* it cannot continue without help */
 	const char *says; /* why it is not prepared, or cannot go on; NULL = it has not said it */
 	bool gone;        /* withdrawn, of another pod, or silent */
 	bool ended;   /* nothing of its job runs any more: it says so, or its leader lock is free */

@@ -25,7 +25,7 @@ void handover_set_state(struct lifecycle *life, enum handover_state state, const
 	__attribute__((format(printf, 3, 4)));
 /* It was changed otherwise, from that one: what is kept and told of that. */
 void handover_keep_state(struct lifecycle *life, enum handover_state before);
-/* The last agent has adopted the journal of the job in the shadow, and told nobody. */
+/* The previous agent has adopted the journal of the job in the shadow, without a notice. */
 void handover_hears_adopted(struct lifecycle *life);
 /* "hand-over ID to POD: WHAT", for what is told of it; the caller frees. */
 char *handover_says(const struct lifecycle *life, const char *what);
