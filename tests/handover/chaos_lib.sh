@@ -54,7 +54,7 @@ strike() { # BLOW POD
 moment_of() { # MOMENT COUNT_BEFORE
 	case $1 in
 	later) sleep $((RANDOM % 20)) ;;
-	prepared) wait_quietly 60 candidate_is prepared ;;
+	prepared) wait_quietly 60 candidate_is Prepared ;;
 	*) wait_quietly 60 chaos_came "$1" "$2" ;;
 	esac
 	sleep "0.$((RANDOM % 10))"
