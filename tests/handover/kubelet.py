@@ -9,7 +9,7 @@ node, and for each Pod of NS whose template has nodeName NAME
     PROGRAM start COMPONENT     is its container, in a session of its own, with POD_NAME, POD_UID, POD_IP, POD_TEMPLATE_HASH,
                                 DREY_CHECKSUM, and TEMPLATE (annotation bench/template) in the environment; COMPONENT is its
                                 label `component`. It is started again when it ends, after 1, 2, 4, 8 s
-    PROGRAM ready COMPONENT     is its readiness probe, every 0.5 s; status 0: ready
+    PROGRAM ready COMPONENT     is its readiness probe, every second; status 0: ready
 
 A deleted Pod gets SIGTERM, and SIGKILL after its grace period; one that is deleted by force is killed at once, which is the
 end of a node, too. Each Pod has the lowest free address: 127.0.0.2 and up for the component jobmanager, 127.0.1.2 and up
@@ -152,7 +152,7 @@ class Pod(threading.Thread):
                     self.kill(process)
                     process = self.start_container()
                 continue
-            if not termed and time.monotonic() - probed >= 0.5:
+            if not termed and time.monotonic() - probed >= 1:
                 probed = time.monotonic()
                 self.report(self.probe())
             time.sleep(0.05)
