@@ -52,6 +52,12 @@ kubeconfigs() { # KUBECONFIG
 		"$pod/kube.conf" >"$pod/flink.conf"
 }
 
+# The class path is the one of the archive, which is the same for all Pods.
+class_path() { # FLINK_JM_ARGV|FLINK_TM_ARGV
+	local -n argv=$1
+	argv=("${argv[@]/#$pod\/flink\/lib/$(readlink -f "$template/lib")}")
+}
+
 # drey.yaml: the keys of the template, and what is the Pod's own.
 drey_yaml() {
 	local key value
@@ -59,6 +65,7 @@ drey_yaml() {
 		DREY_CONF[$key]=$value
 	done <"$template/drey"
 	flink_jm_argv "$pod"
+	class_path FLINK_JM_ARGV
 	DREY_CONF[stateDirectory]=$pod/state
 	DREY_CONF[flink.command]=$(yaml_list "${FLINK_JM_ARGV[@]}")
 	DREY_CONF[flink.restAddress]=$POD_IP
@@ -76,8 +83,10 @@ network() {
 }
 
 join_argv() {
+	local archive
+	archive=$(sed -n 's/^flink.classArchive=\(.*\)\.jsa$/\1-taskmanager.jsa/p' "$template/drey")
 	JOIN_ARGV=("$BUILD/drey" join --service "$BENCH_APPLICATION-jobmanager" --port "$BENCH_HTTP_PORT" --generation "$generation"
-		--file "$pod/ready")
+		--file "$pod/ready" --class-archive "${archive:-none}")
 }
 
 start() {
@@ -98,6 +107,7 @@ start() {
 	fi
 	kubeconfigs "$run/taskmanager.conf"
 	flink_tm_argv "$pod"
+	class_path FLINK_TM_ARGV
 	[ ! -e "$template/slots" ] || FLINK_TM_ARGV+=(-D "taskmanager.numberOfTaskSlots=$(cat "$template/slots")")
 	network
 	if [ -e "$template/join" ]; then
