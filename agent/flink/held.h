@@ -77,8 +77,9 @@ struct held_go {
 	bool go;
 	const char *path; /* NULL: start without state; only with go */
 	bool allow_non_restored;
-	const char *side; /* drey.side, whatever Flink was started with; NULL = that */
-	const char *why;  /* only without go */
+	/* drey.side, and bluegreen.active-deployment-type, whatever Flink was started with; NULL = that */
+	const char *side, *flip_side;
+	const char *why; /* only without go */
 };
 
 /*

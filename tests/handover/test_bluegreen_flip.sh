@@ -2,7 +2,7 @@
 #
 # Blue/green upgrades with gates of FLIP-504 (tests/job/FlipGate.java), in both versions of them: drey serves the keys of their
 # ConfigMap. A transition with each version, one that is given up before the cut, one after it, a CLEAR_TO_TEARDOWN that
-# somebody else has written too early, and writes of others in between.
+# somebody else has written too early, and writes of others in between; and an upgrade of a suspended job.
 #
 # runs in: ci on 2.3.0
 
@@ -58,11 +58,13 @@ flip_begin() {
 	: >"$RUN/keys.log"
 	watch_keys
 	MUST_LIVE+=(keys)
-	for one in g1:first g2:first g3:later g4:later g5:later; do
+	for one in g1:first g2:first g3:later g4:later g5:later g6:later; do
 		flip_template "${one%:*}" "${one#*:}"
 	done
 	template_keys g2 blueGreen.promote=manual blueGreen.lead=60s
-	template_keys g4 blueGreen.promote=manual blueGreen.settle=1min
+	for one in g4 g6; do
+		template_keys "$one" blueGreen.promote=manual blueGreen.settle=1min
+	done
 }
 
 flip_template() { # T first|later
@@ -71,6 +73,14 @@ flip_template() { # T first|later
 	template_keys "$1" blueGreen.gate=flip "blueGreen.gateName=the gate" blueGreen.sourcesCanBeReadTwice=true \
 		"blueGreen.sinkUids=[commit-blue, commit-green]" blueGreen.lead=30s blueGreen.caughtUp=10s blueGreen.settle=2s \
 		blueGreen.deadline=4min
+}
+
+colour() {
+	keys '."active-deployment-type"'
+}
+
+other_colour() {
+	[ "$(colour)" = BLUE ] && echo GREEN || echo BLUE
 }
 
 at_rest() { # SIDE
@@ -148,15 +158,16 @@ later() {
 }
 
 before_the_cut() {
-	local other
+	local other side coming
 	begin_with g4
+	side=$(colour) coming=$(other_colour)
 	marked
 	upgrade_to g3
 	await "its job runs in the shadow" transition_is shadow
 	check "a person gives it up" drey_of "$OWNER" abort --yes
 	await "the version is refused" handover_is refused
-	at_rest GREEN
-	is "$(contents)" "$(printf '%s\n' "BLUE false INITIALIZING - -" "BLUE false FAILING - -" "GREEN true RUNNING - -")" \
+	at_rest "$side"
+	is "$(contents)" "$(printf '%s\n' "$coming false INITIALIZING - -" "$coming false FAILING - -" "$side true RUNNING - -")" \
 		"the side went back when the other job had ended"
 	WRITTEN=$(committed_by g4)
 	other=$(committed_by g3)
@@ -165,9 +176,37 @@ before_the_cut() {
 	check "nothing was lost or doubled" exactly
 }
 
+# A job that does not run is handed over without a transition: its gates and its sinks keep their colour, wherever the HA maps are
+# then. The next transition divides the records as any other.
+suspended() {
+	local side coming
+	begin_with g4
+	side=$(colour) coming=$(other_colour)
+	marked
+	check "a person suspends it" drey_of "$OWNER" suspend
+	await "it is suspended" pod_phase "$OWNER" Suspended
+	upgrade_to g5
+	await "the new Pod is the owner" journal_is ".owner.pod == \"$CANDIDATE\""
+	check "a person resumes it there" drey_of "$CANDIDATE" resume
+	await "its job runs" pod_phase "$CANDIDATE" Running
+	check "with the HA maps of the other side" test "$(journal '.launches[-1].haClusterId')" != "$(journal '.launches[-2].haClusterId')"
+	await "it goes on" has_committed g5 300
+	is "$(contents | grep --invert-match --line-regexp "$side true RUNNING - -")" "" "the keys stay as they are"
+	is "$(journal '.launches[-1].allowNonRestored')" false "no state was left out"
+	check "nothing was lost or doubled" exactly
+	CURRENT=g5 OWNER=$CANDIDATE
+	await "the old Pod has ended" told gone "$(journal .handover.from.pod)"
+	marked
+	upgrade_to g6
+	finishes g6 "$side" "$coming"
+	is "$(contents)" "$(sequence "$side" "$coming")" "the keys went through all stages, in their order"
+}
+
 # What the gates hold back after the cut is not known, so the job starts again from before it.
 after_the_cut() {
+	local side
 	begin_with g4
+	side=$(colour)
 	upgrade_to g5
 	await "its job runs in the shadow" transition_is shadow
 	check "drey promote" drey_of "$OWNER" promote
@@ -176,10 +215,10 @@ after_the_cut() {
 	check "a person gives it up" drey_of "$OWNER" abort --yes
 	await "its job starts again from before the cut" journal_is .handover.transition.replayed
 	await "the version is refused" handover_is refused
-	at_rest GREEN
+	at_rest "$side"
 	is "$(journal '.launches[-1].restorePoint.path')" "$(journal .handover.transition.replay.path)" "from where the record says"
-	WRITTEN=$(committed_by g4)
-	await "it goes on" commits_more g4
+	WRITTEN=$(committed_by "$CURRENT")
+	await "it goes on" commits_more "$CURRENT"
 	judge -v replay=1 -v splits=2 >"$RUN/verdict.log" || :
 	is "$(verdict .lost)" 0 "nothing was lost"
 	check "what was written since then is there twice" test "$(verdict .doubled)" -gt 0
@@ -188,5 +227,5 @@ after_the_cut() {
 }
 
 flip_begin
-[ $# -gt 0 ] || set -- first others_write later before_the_cut after_the_cut
+[ $# -gt 0 ] || set -- first others_write later before_the_cut suspended after_the_cut
 bluegreen_cases "$@"

@@ -13,8 +13,7 @@ static struct handover in_state(enum transition_state state)
 {
 	struct handover handover = {.id = (char *)"h1-0",
 				    .state = transition_outside(state),
-				    .from = {.side = SIDE_BLUE},
-				    .to = {.side = SIDE_GREEN}};
+				    .transition = {.output_side = SIDE_GREEN}};
 
 	handover.transition.id = handover.id;
 	handover.transition.state = state;
@@ -70,6 +69,22 @@ TEST(each_state_has_its_keys)
 	}
 }
 
+/* A job that was handed over while it did not run has HA maps on the other side than its output. */
+TEST(the_sides_of_the_ha_maps_are_nothing_to_the_gates)
+{
+	for (int state = 0; state < TRANSITION_STATES; state++) {
+		struct handover handover = in_state((enum transition_state)state), swapped;
+		struct flip_keys keys, same;
+
+		swapped = handover;
+		handover.to.side = SIDE_GREEN;
+		swapped.from.side = SIDE_GREEN;
+		keys = flip_keys(&handover, SIDE_BLUE, false, LEAD_MS);
+		same = flip_keys(&swapped, SIDE_BLUE, false, LEAD_MS);
+		CHECK(flip_same_keys(&keys, &same));
+	}
+}
+
 TEST(the_delay_is_what_gates_can_read)
 {
 	struct handover handover = in_state(TRANSITION_SHADOW);
@@ -117,7 +132,8 @@ static const char *changes(enum transition_state state, int64_t toggle_unix_ms,
 	size_t count;
 
 	handover.transition.toggle_unix_ms = toggle_unix_ms;
-	keys = flip_keys(&handover, SIDE_BLUE, false, LEAD_MS);
+	keys = flip_keys(&handover, state == TRANSITION_TAKEN ? SIDE_GREEN : SIDE_BLUE, false,
+			 LEAD_MS);
 	count = flip_changes(&keys, values, list);
 	*text = '\0';
 	for (size_t i = 0; i < count; i++)

@@ -344,10 +344,9 @@ static void walk_begin(struct world *w, uint64_t seed)
 	w->policy = (struct transition_policy){
 		.gate = TRANSITION_GATE_FLIP, .lead_ms = LEAD / 3, .tries = 1};
 	w->handover.id = xstrdup("h1-0");
-	w->handover.from.side = SIDE_BLUE;
-	w->handover.to.side = SIDE_GREEN;
 	looks(w);
 	transition_begin(&w->handover, 1);
+	w->handover.transition.output_side = SIDE_GREEN;
 	starts(w, SIDE_BLUE, start);
 	w->jobs[SIDE_BLUE].later = roll(w, 2);
 	w->jobs[SIDE_GREEN].later = roll(w, 2);

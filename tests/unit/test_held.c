@@ -86,6 +86,15 @@ RIG_TEST(the_go_file_names_the_side_of_the_output_if_there_is_one)
 				"\"allowNonRestored\":false,\"side\":\"green\"}\n");
 }
 
+RIG_TEST(and_the_one_for_gates_of_flip_504)
+{
+	struct held_go go = {.go = true, .side = "green", .flip_side = "GREEN"};
+
+	CHECK_INT(held_begin(rig->file, &rig->err), ==, 0);
+	CHECK_INT(held_go(rig->file, &go, &rig->err), ==, 0);
+	CHECK_HAS(content(rig), "\"side\":\"green\",\"flipSide\":\"GREEN\"}");
+}
+
 RIG_TEST(a_start_without_state_has_an_empty_path)
 {
 	struct held_go go = {.go = true, .allow_non_restored = true};

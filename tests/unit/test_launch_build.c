@@ -153,6 +153,28 @@ TEST(with_blue_green_the_job_gets_its_side_and_the_files_of_its_gates)
 	CHECK(!strstr(ungated, "drey.gate"));
 }
 
+TEST(gates_of_flip_504_are_told_the_side_of_the_output)
+{
+	cleanup_free char *text = NULL;
+	struct rig rig;
+
+	rig_begin(&rig);
+	rig.setup.handover = (struct setup_handover){.two_sides = true,
+						     .cluster_ids = {"orders", "orders-green"},
+						     .flip = (char *)"orders-bluegreen"};
+	rig.setup.config.handover.mode = HANDOVER_BLUE_GREEN;
+	rig.setup.config.blue_green.gate = TRANSITION_GATE_FLIP;
+	rig.launch.ha_cluster_id = (char *)"orders-green";
+	CHECK_STR(launch_flip_side(&rig.setup, &rig.launch), "BLUE");
+	rig.launch.output_side = SIDE_GREEN;
+	rig.launch.ha_cluster_id = (char *)"orders";
+	text = built(&rig);
+	CHECK_HAS(text, "|bluegreen.active-deployment-type=GREEN|");
+	CHECK_HAS(text, "|drey.side=green|");
+	rig.setup.handover.flip = NULL;
+	CHECK_STR(launch_flip_side(&rig.setup, &rig.launch), NULL);
+}
+
 TEST(a_job_that_blue_green_has_left_on_green_stays_there_without_it)
 {
 	cleanup_free char *text = NULL;

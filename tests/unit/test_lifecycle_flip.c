@@ -63,6 +63,25 @@ LIFE_TEST_FROM(flip_begin, what_is_on_record_is_what_the_keys_say)
 	CHECK_INT(lifecycle_wants_flip(&l->life, &wanted), ==, FLIP_LATER);
 }
 
+/* The HA maps of this pod are on blue. */
+LIFE_TEST_FROM(gated_begin, the_active_side_is_that_of_the_output)
+{
+	struct flip_wanted wanted;
+
+	l->config.handover.blue_green.policy.gate = TRANSITION_GATE_FLIP;
+	journal_launch(&l->life.journal)->output_side = SIDE_GREEN;
+	CHECK_INT(lifecycle_wants_flip(&l->life, &wanted), ==, FLIP_MINE);
+	CHECK_INT(wanted.keys.active, ==, SIDE_GREEN);
+	CHECK(wanted.keys.is_first);
+	for (int i = 0; i < 2; i++)
+		beats(l, CANDIDATE_PREPARING);
+	CHECK_TRANSITION(l, TRANSITION_OFFERED);
+	l->life.journal.handover.transition.state = TRANSITION_SEEDED;
+	CHECK_INT(lifecycle_wants_flip(&l->life, &wanted), ==, FLIP_MINE);
+	CHECK_INT(wanted.keys.active, ==, SIDE_BLUE); /* the candidate's */
+	CHECK(!wanted.keys.is_first);
+}
+
 LIFE_TEST_FROM(flip_begin, the_keys_are_those_of_the_owner)
 {
 	struct flip_wanted wanted;

@@ -27,6 +27,18 @@ LIFE_TEST_FROM(gated_begin, the_output_is_on_the_other_side_than_that_of_the_job
 	CHECK_INT(transition_in(l)->output_side, ==, SIDE_BLUE);
 }
 
+/* Both would end each other's transactions, and gates of FLIP-504 would all hold back. */
+LIFE_TEST_FROM(t_shadow_begin, a_launch_in_a_transition_never_has_the_side_of_the_candidate)
+{
+	exited(l, KILLED(9));
+	pass(l, 10000);
+	/* what a person restores is of the time when the job was on that side */
+	journal_launch(&l->life.journal)->output_side = SIDE_GREEN;
+	observed(l, DECISION_START_FROM, CHK(1), 1, NULL);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
+	CHECK_INT(journal_launch(&l->life.journal)->output_side, ==, SIDE_BLUE);
+}
+
 LIFE_TEST_FROM(owner_begin, with_surge_no_gate_is_told_and_nothing_runs_beside_it)
 {
 	beats(l, CANDIDATE_PREPARING);

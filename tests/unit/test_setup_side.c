@@ -67,16 +67,6 @@ WORLD_TEST(another_cluster_id_is_no_side)
 	CHECK_INT(setup_side(&w->setup, &w->journal), ==, SIDE_GREEN);
 }
 
-WORLD_TEST(a_cluster_id_tells_its_side)
-{
-	CHECK_INT(setup_side_of(&w->setup, "orders"), ==, SIDE_BLUE);
-	CHECK_INT(setup_side_of(&w->setup, "orders-green"), ==, SIDE_GREEN);
-	CHECK_INT(setup_side_of(&w->setup, "other"), ==, SIDE_BLUE);
-	CHECK_INT(setup_side_of(&w->setup, NULL), ==, SIDE_BLUE);
-	w->setup.handover.two_sides = false;
-	CHECK_INT(setup_side_of(&w->setup, "orders-green"), ==, SIDE_BLUE);
-}
-
 WORLD_TEST(only_blue_green_with_dreys_gate_has_gates)
 {
 	CHECK(!setup_has_gates(&w->setup));

@@ -56,8 +56,7 @@ static struct handover in_state(enum transition_state state)
 {
 	struct handover handover = {.id = (char *)"h1-0",
 				    .state = transition_outside(state),
-				    .from = {.side = SIDE_BLUE},
-				    .to = {.side = SIDE_GREEN}};
+				    .transition = {.output_side = SIDE_GREEN}};
 
 	handover.transition.id = handover.id;
 	handover.transition.state = state;

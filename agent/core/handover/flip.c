@@ -42,7 +42,7 @@ static struct flip_keys aborting(const struct handover *handover, struct flip_ke
 	keys.record_first = !handover->transition.toggle_unix_ms;
 	if (!candidate_may_run(handover, ended))
 		return keys;
-	keys.active = handover->to.side;
+	keys.active = handover->transition.output_side;
 	keys.is_first = false;
 	return keys;
 }
@@ -63,7 +63,9 @@ struct flip_keys flip_keys(const struct handover *handover, enum side owner_side
 	/* MUT: the keys of a transition stay when it is over */
 	if (state < TRANSITION_SEEDED || state >= TRANSITION_DONE)
 		return keys;
-	keys.active = handover->to.side;
+	/* MUT: the owner stays the active side in a transition */
+	if (state < TRANSITION_TAKEN)
+		keys.active = handover->transition.output_side;
 	keys.is_first = false;
 	keys.stage = state <= TRANSITION_SHADOW ? FLIP_INITIALIZING
 		     : state < TRANSITION_TAKEN ? FLIP_TRANSITIONING

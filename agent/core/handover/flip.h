@@ -47,7 +47,9 @@ struct flip_keys {
 
 #define FLIP_MOST_DELAY_MS INT64_C(2147483647) /* gates read it with parseInt() */
 
-/* The keys in this state; `owner_side`: of the journal; `ended`: the candidate's job has, by what is known. */
+/* The keys in this state. Sides are those of outputs (launch.output_side), as the gates are told them, wherever the
+ * HA maps are: `owner_side` is that of the owner's job, the candidate's is in the transition. `ended`: the candidate's
+ * job has, by what is known. */
 struct flip_keys flip_keys(const struct handover *handover, enum side owner_side, bool ended,
 			   int64_t lead_ms);
 
@@ -88,7 +90,7 @@ flip_stage(const struct flip_values *values); /* FLIP_STAGES: another word, or n
 int64_t
 flip_toggle(const struct flip_values *values); /* 0 = no cut, or none that a gate could read */
 
-/* May the candidate's job start on this side? Otherwise its gates would pass everything. */
+/* May the candidate's job start, with an output of this side? Otherwise its gates would pass everything. */
 bool flip_shuts(const struct flip_values *values, enum side side);
 
 /* ---- its gates ---- */

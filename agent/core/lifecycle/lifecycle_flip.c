@@ -25,7 +25,7 @@ enum flip_turn lifecycle_wants_flip(const struct lifecycle *life, struct flip_wa
 	if (!lifecycle_is_durable(life) || life->journal_broken)
 		return FLIP_LATER;
 	*ret_wanted = (struct flip_wanted){
-		.keys = flip_keys(handover, handover_me(life)->side,
+		.keys = flip_keys(handover, journal_output_side(&life->journal, NULL),
 				  transition_candidate_has_ended(life),
 				  life->config->handover.blue_green.policy.lead_ms),
 		.transition = transition_is_on(life) ? handover->id : NULL,

@@ -459,6 +459,9 @@ void transition_observed(struct lifecycle *life, const struct event *event);
 /* With these fields a person would withdraw the order for the replay. True: it stays. One who says what to start
  * from instead knows better. */
 bool transition_keeps_restore(struct lifecycle *life, unsigned fields);
+/* The side that a launch from there is told, for its output (launch.output_side). While two jobs may run, each keeps its
+ * own, whatever a person restores. */
+enum side transition_output_side(const struct lifecycle *life, const struct snapshot *from);
 
 /* A stop of the transition has failed, and the job runs. */
 void transition_stop_failed(struct lifecycle *life);

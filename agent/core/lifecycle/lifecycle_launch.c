@@ -105,18 +105,10 @@ static bool is_renewal(const struct lifecycle *life, const struct decision *deci
 				      journal->launches[count - 2].job_id)));
 }
 
-static enum side output_side_of(const struct lifecycle *life, const struct candidate *from)
-{
-	/* MUT: a job in the shadow has the sinks of the owner's */
-	if (life->config->handover.shadow)
-		return life->journal.handover.transition.output_side;
-	return journal_output_side(&life->journal, from ? &from->snapshot : NULL);
-}
-
 static struct launch *add_launch(struct lifecycle *life, const struct decision *decision,
 				 const char *job_id, const struct candidate *from, bool held)
 {
-	enum side output_side = output_side_of(life, from);
+	enum side output_side = transition_output_side(life, from ? &from->snapshot : NULL);
 	struct launch *launch = !held && is_renewal(life, decision, from)
 					? journal_renew_launch(&life->journal)
 					: journal_add_launch(&life->journal);

@@ -90,6 +90,19 @@ bool lifecycle_asks_for_lock(const struct lifecycle *life)
 	return transition_state_of(life) == TRANSITION_ABORTING;
 }
 
+enum side transition_output_side(const struct lifecycle *life, const struct snapshot *from)
+{
+	enum side of_candidate = life->journal.handover.transition.output_side;
+
+	/* MUT: a job in the shadow has the sinks of the owner's */
+	if (life->config->handover.shadow)
+		return of_candidate;
+	/* MUT: both jobs of a transition have the same sinks */
+	if (transition_is_on(life) && transition_state_of(life) != TRANSITION_TAKEN)
+		return side_other(of_candidate);
+	return journal_output_side(&life->journal, from);
+}
+
 void transition_observed(struct lifecycle *life, const struct event *event)
 {
 	const struct transition *transition = &life->journal.handover.transition;

@@ -7,14 +7,6 @@ const char *setup_cluster_id(const struct setup *setup, enum side side)
 	return setup->handover.two_sides ? setup->handover.cluster_ids[side] : setup->ha.cluster_id;
 }
 
-enum side setup_side_of(const struct setup *setup, const char *cluster_id)
-{
-	return setup->handover.two_sides &&
-			       xstrsame(cluster_id, setup->handover.cluster_ids[SIDE_GREEN])
-		       ? SIDE_GREEN
-		       : SIDE_BLUE;
-}
-
 bool setup_has_gates(const struct setup *setup)
 {
 	return setup->config.handover.mode == HANDOVER_BLUE_GREEN &&

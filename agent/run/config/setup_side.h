@@ -14,9 +14,6 @@
 /* Borrowed; NULL: Flink has no HA. An application with one cluster id has it on both sides. */
 const char *setup_cluster_id(const struct setup *setup, enum side side);
 
-/* Which side has it; blue if it is none of theirs. */
-enum side setup_side_of(const struct setup *setup, const char *cluster_id);
-
 /* The job has gates that drey drives (blue/green). */
 bool setup_has_gates(const struct setup *setup);
 

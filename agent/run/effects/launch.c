@@ -87,7 +87,8 @@ static void let_main_go(struct driver *driver, const struct launch *launch)
 	const struct held_go go = {.go = true,
 				   .path = launch->restore_path,
 				   .allow_non_restored = launch->allow_non_restored,
-				   .side = launch_side(driver->setup, launch)};
+				   .side = launch_side(driver->setup, launch),
+				   .flip_side = launch_flip_side(driver->setup, launch)};
 	struct let_go *let_go;
 	struct err err = {0};
 

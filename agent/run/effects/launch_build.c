@@ -24,6 +24,11 @@ const char *launch_side(const struct setup *setup, const struct launch *launch)
 		       : NULL;
 }
 
+const char *launch_flip_side(const struct setup *setup, const struct launch *launch)
+{
+	return setup->handover.flip ? flip_side_word(launch->output_side) : NULL;
+}
+
 int launch_build(const struct setup *setup, const struct launch *launch,
 		 struct flink_exec *ret_exec, struct launch_jvm *ret_jvm, struct err *err)
 {
@@ -50,8 +55,7 @@ int launch_build(const struct setup *setup, const struct launch *launch,
 	flink.side = launch_side(setup, launch);
 	flink.gate_directory = gates;
 	flink.flip_map = setup->handover.flip;
-	if (flink.flip_map)
-		flink.flip_side = flip_side_word(setup_side_of(setup, flink.cluster_id));
+	flink.flip_side = launch_flip_side(setup, launch);
 	/* MUT: a launch has no result store */
 	flink.job_result_store = launch->job_result_path;
 	flink.has_archive = flink_conf_get(&setup->flink_conf, "jobmanager.archive.fs.dir") != NULL;

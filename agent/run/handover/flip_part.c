@@ -432,8 +432,9 @@ static void flip_stepped(struct driver *driver)
 static enum gate_verdict candidate_may(struct driver *driver, struct gate *gate)
 {
 	struct flip_values values = flip_reading_values(&driver->flip->seen);
+	enum side side = driver->life.journal.handover.transition.output_side;
 
-	if (driver->flip->seen_ok && flip_shuts(&values, driver->side))
+	if (driver->flip->seen_ok && flip_shuts(&values, side))
 		return GATE_PASSES;
 	return gate_waits(gate, "the keys for the gates of the job", 0);
 }

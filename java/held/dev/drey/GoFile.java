@@ -12,9 +12,9 @@ import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.JsonNode;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.ObjectMapper;
 
 /**
- * What the go file says: {"schema": 1, "go": true, "path": "URI", "allowNonRestored": false, "side": "blue"}, with an empty path
- * for a start without state, and without a side where the job is on the one that Flink was started with, or {"schema": 1, "go":
- * false, "why": "..."}.
+ * What the go file says: {"schema": 1, "go": true, "path": "URI", "allowNonRestored": false, "side": "blue",
+ * "flipSide": "BLUE"}, with an empty path for a start without state, and without a side where the job is on the one that Flink was
+ * started with, or {"schema": 1, "go": false, "why": "..."}.
  *
  * <p>drey replaces the file by rename. Whatever is not exactly that (truncated, a member of the wrong type or missing, another
  * schema, larger than a mebibyte, not readable) is not complete: to start from nothing because a path was not understood would
@@ -31,14 +31,16 @@ final class GoFile {
 	private final String path;
 	private final boolean allowNonRestored;
 	private final String side;
+	private final String flipSide;
 	private final String why;
 
-	private GoFile(boolean complete, boolean go, String path, boolean allowNonRestored, String side, String why) {
+	private GoFile(boolean complete, boolean go, String path, boolean allowNonRestored, String side, String flipSide, String why) {
 		this.complete = complete;
 		this.go = go;
 		this.path = path;
 		this.allowNonRestored = allowNonRestored;
 		this.side = side;
+		this.flipSide = flipSide;
 		this.why = why;
 	}
 
@@ -62,6 +64,11 @@ final class GoFile {
 	/** The side of the job's output; null if it is not said. */
 	String side() {
 		return side;
+	}
+
+	/** The same for gates of FLIP-504; null if it is not said. */
+	String flipSide() {
+		return flipSide;
 	}
 
 	/** Why there is no go: what the file says, or what is wrong with it; null if it is not there. */
@@ -94,6 +101,7 @@ final class GoFile {
 		JsonNode path = root.path("path");
 		JsonNode allow = root.path("allowNonRestored");
 		JsonNode side = root.path("side");
+		JsonNode flipSide = root.path("flipSide");
 		JsonNode why = root.path("why");
 		if (!schema.isInt() || schema.asInt() != 1) {
 			return notComplete("its schema is not 1");
@@ -102,18 +110,22 @@ final class GoFile {
 			return notComplete("\"go\" is neither true nor false");
 		}
 		if (!go.asBoolean()) {
-			return new GoFile(true, false, "", false, null, why.isTextual() ? why.asText() : "no reason is given");
+			return new GoFile(true, false, "", false, null, null, why.isTextual() ? why.asText() : "no reason is given");
 		}
 		if (!path.isTextual() || !allow.isBoolean()) {
 			return notComplete("\"path\" is no string, or \"allowNonRestored\" is neither true nor false");
 		}
-		if (!side.isMissingNode() && !side.isTextual()) {
-			return notComplete("\"side\" is no string");
+		if (!isText(side) || !isText(flipSide)) {
+			return notComplete("\"side\" or \"flipSide\" is no string");
 		}
-		return new GoFile(true, true, path.asText(), allow.asBoolean(), side.textValue(), null);
+		return new GoFile(true, true, path.asText(), allow.asBoolean(), side.textValue(), flipSide.textValue(), null);
+	}
+
+	private static boolean isText(JsonNode optional) {
+		return optional.isMissingNode() || optional.isTextual();
 	}
 
 	private static GoFile notComplete(String why) {
-		return new GoFile(false, false, "", false, null, why);
+		return new GoFile(false, false, "", false, null, null, why);
 	}
 }

@@ -21,6 +21,7 @@ final class RestoreFrom extends StreamExecutionEnvironment {
 	private static final String PATH = "execution.state-recovery.path";
 	private static final String ALLOW = "execution.state-recovery.ignore-unclaimed-state";
 	private static final String SIDE = "drey.side";
+	private static final String FLIP_SIDE = "bluegreen.active-deployment-type";
 
 	private RestoreFrom() {}
 
@@ -33,7 +34,7 @@ final class RestoreFrom extends StreamExecutionEnvironment {
 	}
 
 	static void install(GoFile go) {
-		if (go.path().isEmpty() && go.side() == null) {
+		if (go.path().isEmpty() && go.side() == null && go.flipSide() == null) {
 			return;
 		}
 		StreamExecutionEnvironmentFactory before = installed();
@@ -64,6 +65,9 @@ final class RestoreFrom extends StreamExecutionEnvironment {
 		}
 		if (go.side() != null) {
 			configuration.setString(SIDE, go.side());
+		}
+		if (go.flipSide() != null) {
+			configuration.setString(FLIP_SIDE, go.flipSide());
 		}
 	}
 
