@@ -14,12 +14,19 @@
 
 /* ---- what the journal says ---- */
 
+static bool is_promoted(const struct transition *transition, int64_t at_unix_ms)
+{
+	/* another person may have promoted it */
+	return transition->promoted && (!at_unix_ms || transition->at_unix_ms == at_unix_ms);
+}
+
 enum wish_step remote_wish_judge(const struct journal *journal, const struct wish_request *request,
 				 const char **ret_text)
 {
 	const struct transition *transition = &journal->handover.transition;
 	enum transition_state state = transition_of(&journal->handover);
-	bool done = request->abort ? transition->aborted : transition->promoted;
+	bool done =
+		request->abort ? transition->aborted : is_promoted(transition, request->at_unix_ms);
 
 	*ret_text = request->abort ? transition_refuses_abort(state)
 				   : transition_refuses_promote(state);
@@ -30,7 +37,10 @@ enum wish_step remote_wish_judge(const struct journal *journal, const struct wis
 	if (done)
 		return WISH_DONE;
 	if (!*ret_text)
-		*ret_text = "another transition has begun meanwhile";
+		*ret_text =
+			request->at_unix_ms
+				? "--at is in the past: records of that time, or later, were written already; or another transition has begun meanwhile"
+				: "another transition has begun meanwhile";
 	return WISH_REFUSED;
 }
 
@@ -164,13 +174,13 @@ static int wish_run(const struct cli *cli, struct wish *wish)
 int remote_promote(const struct cli *cli)
 {
 	struct wish wish = {.at = cli_value(cli, "at")};
-	int64_t at_unix_ms = 0;
+	int64_t *at_unix_ms = &wish.request.at_unix_ms;
 	struct err err = {0};
 
 	/* one invalid key makes drey reject the others, too */
-	if (wish.at && clock_parse_rfc3339(wish.at, &at_unix_ms, &err) < 0)
+	if (wish.at && clock_parse_rfc3339(wish.at, at_unix_ms, &err) < 0)
 		return cli_fail(cli, CLI_USAGE, "--at: %s", err.msg);
-	if (at_unix_ms > GATE_MAX_TIME_MS)
+	if (*at_unix_ms > GATE_MAX_TIME_MS)
 		return cli_fail(cli, CLI_USAGE, "--at: the time is too late");
 	return wish_run(cli, &wish);
 }

@@ -14,8 +14,9 @@
 struct cli;
 
 struct wish_request {
-	bool abort;        /* else promote */
-	const char *nonce; /* in the control ConfigMap; NULL = it was not asked for yet */
+	bool abort;         /* else promote */
+	int64_t at_unix_ms; /* of a promotion; 0 = the cut as it comes */
+	const char *nonce;  /* in the control ConfigMap; NULL = it was not asked for yet */
 };
 
 enum wish_step {

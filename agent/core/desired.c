@@ -7,6 +7,11 @@
 #include "base/mem.h"
 #include "core/snapshot.h"
 
+#define RESTORE_TOO_LATE                                                                           \
+	"restore: the job is running; suspend or cancel it first, then request it together with state: running, or with a new token"
+#define PROMOTE_PAST                                                                               \
+	"promote: the time of the cut is in the past: records of that time, or later, were written already; use a new value with a later time, or without one"
+
 const char *const desired_keys[DESIRED_KEYS] = {
 	[DESIRED_KEY_STATE] = "state",
 	[DESIRED_KEY_DO_NOT_RESTART] = "do-not-restart",
@@ -306,22 +311,34 @@ static unsigned compare_do_not_restart(const struct desired *desired,
 		       : 0;
 }
 
+/* Which request is refused, with reasons that are no matter of course. */
+static struct desired_refusal first_refused(const struct desired *desired,
+					    const struct lifecycle *life, unsigned fields)
+{
+	/* with the stop it is for the next launch, and is applied then */
+	if ((fields & CONTROL_RESTORE) && lifecycle_refuses_restore(life) &&
+	    (!(fields & CONTROL_STATE) || desired->state == DESIRED_RUNNING))
+		return (struct desired_refusal){DESIRED_KEY_RESTORE, RESTORE_TOO_LATE};
+	/* MUT: that a promotion was refused is not said */
+	if ((fields & CONTROL_PROMOTE) && !lifecycle_refuses_promote(life, 0) &&
+	    lifecycle_refuses_promote(life, desired->promote_at_unix_ms))
+		return (struct desired_refusal){DESIRED_KEY_PROMOTE, PROMOTE_PAST};
+	return (struct desired_refusal){.why = NULL};
+}
+
 bool desired_compare(const struct desired *desired, const struct desired_seen *seen,
 		     const struct lifecycle *life, bool at_start, struct event *ret_event,
-		     bool *ret_refused)
+		     struct desired_refusal *ret_refused)
 {
 	unsigned fields = compare_do_not_restart(desired, seen, life, at_start);
 	struct event event = {.type = EVENT_CONTROL};
 	struct intent *intent = &event.control.intent;
 
-	*ret_refused = false;
 	if (!desired->bad.kind)
 		fields |= compare_all(desired, seen, life);
-	if ((fields & CONTROL_RESTORE) && lifecycle_refuses_restore(life)) {
+	*ret_refused = first_refused(desired, life, fields);
+	if ((fields & CONTROL_RESTORE) && lifecycle_refuses_restore(life))
 		fields &= ~(unsigned)(CONTROL_RESTORE | CONTROL_NEW_START);
-		/* with the stop it is for the next launch, and is applied then */
-		*ret_refused = !(fields & CONTROL_STATE) || desired->state == DESIRED_RUNNING;
-	}
 	if (!fields)
 		return false;
 	intent->state = desired->state;

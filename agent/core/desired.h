@@ -95,15 +95,21 @@ bool desired_is_used(const struct desired *desired);
  * have yet; the caller frees. */
 char *desired_used_add(const char *used, const char *token);
 
+struct desired_refusal {
+	enum desired_key key; /* of the request */
+	const char *why;      /* NULL = none was refused; static */
+};
+
 /*
  * EVENT_CONTROL with what has changed since `seen`; strings stay borrowed from `desired`. False:
  * nothing has. at_start: the first read of this process, which takes over a do-not-restart that is
- * set even if it has not changed. *ret_refused: a restore request that cannot be accepted now,
- * because the job is running and the same change does not stop it; it is left out.
+ * set even if it has not changed. *ret_refused: the request that cannot be accepted now: to restore, because
+ * the job is running and the same change does not stop it; it is left out. To promote with a cut in the past; it is
+ * in the event, because it is consumed.
  */
 bool desired_compare(const struct desired *desired, const struct desired_seen *seen,
 		     const struct lifecycle *life, bool at_start, struct event *ret_event,
-		     bool *ret_refused);
+		     struct desired_refusal *ret_refused);
 
 /* It asks for a restore with a token that another order had: the one in force, or one that a launch
  * has carried out. False if it only repeats the order in the journal. */

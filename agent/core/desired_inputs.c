@@ -5,8 +5,6 @@
 
 #include "base/mem.h"
 
-#define TOO_LATE                                                                                   \
-	"restore: the job is running; suspend or cancel it first, then request it together with state: running, or with a new token"
 #define TOKEN_REUSED "restore: its token belongs to another request; use a new token"
 #define TOKEN_USED                                                                                 \
 	"restore: the annotation " DESIRED_USED_ANNOTATION                                         \
@@ -139,9 +137,12 @@ const struct desired *desired_inputs_given(const struct desired_inputs *inputs,
 
 const char *desired_inputs_refused(const struct desired_inputs *inputs)
 {
-	if (!inputs->from[DESIRED_FROM_RESOURCE].desired.text[DESIRED_KEY_RESTORE])
-		return NULL;
-	return inputs->reused ? TOKEN_REUSED : inputs->too_late ? TOO_LATE : NULL;
+	const struct desired *resource = &inputs->from[DESIRED_FROM_RESOURCE].desired;
+
+	if (inputs->reused && resource->text[DESIRED_KEY_RESTORE])
+		return TOKEN_REUSED;
+	return inputs->refused.why && resource->text[inputs->refused.key] ? inputs->refused.why
+									  : NULL;
 }
 
 /* ---- all inputs as one ---- */
@@ -236,7 +237,7 @@ static const char *trouble(const struct desired_inputs *inputs, const struct des
 		return map ? map : directory ? directory : resource;
 	if (desired->bad.kind)
 		return desired->bad.msg;
-	return inputs->too_late ? TOO_LATE : inputs->used ? TOKEN_USED : NULL;
+	return inputs->refused.why ? inputs->refused.why : inputs->used ? TOKEN_USED : NULL;
 }
 
 void desired_inputs_judge(struct desired_inputs *inputs, const struct lifecycle *life,
@@ -244,7 +245,8 @@ void desired_inputs_judge(struct desired_inputs *inputs, const struct lifecycle 
 {
 	struct desired *desired = &ret_news->desired;
 	const struct journal *journal = &life->journal;
-	bool refused, followed, changed;
+	struct desired_refusal refused;
+	bool followed, changed;
 
 	*ret_news = (struct desired_news){0};
 	note_resource(inputs, ret_news);
@@ -260,9 +262,9 @@ void desired_inputs_judge(struct desired_inputs *inputs, const struct lifecycle 
 	inputs->taken |= followed;
 	changed = desired_seen_update(&inputs->seen, desired);
 	ret_news->save |= changed;
-	/* a request that came too late is reported until something changes */
-	if (changed || refused)
-		inputs->too_late = refused;
+	/* a request that was refused is reported until something changes */
+	if (changed || refused.why)
+		inputs->refused = refused;
 	ret_news->error = trouble(inputs, desired);
 }
 

@@ -50,12 +50,12 @@ struct desired_inputs {
 	bool loaded; /* `seen` is known */
 	/* access to the custom resource is denied, and this process has never read it */
 	bool denied;
-	bool told_denied; /* reported in desired_news */
-	bool taken;       /* a reading was judged: what comes now is not the first */
-	bool too_late;    /* the restore request is refused because the job is running */
-	bool reused;      /* refused with everything else, because another order had its token */
-	bool used;        /* carried out according to its object; the journal does not know it */
-	char *for_other;  /* token of the order left to another generation */
+	bool told_denied;               /* reported in desired_news */
+	bool taken;                     /* a reading was judged: what comes now is not the first */
+	struct desired_refusal refused; /* what desired_compare() has refused last */
+	bool reused;     /* refused with everything else, because another order had its token */
+	bool used;       /* carried out according to its object; the journal does not know it */
+	char *for_other; /* token of the order left to another generation */
 };
 
 /* What follows from the newest readings. */
@@ -106,7 +106,7 @@ void desired_inputs_judge(struct desired_inputs *inputs, const struct lifecycle 
 			  struct desired_news *ret_news);
 void desired_news_release(struct desired_news *news);
 
-/* Why a restore request of the custom resource is not carried out; NULL = there is
+/* Why a request of the custom resource, to restore or to promote, is not carried out; NULL = there is
  * no such request; static. */
 const char *desired_inputs_refused(const struct desired_inputs *inputs);
 

@@ -110,11 +110,12 @@ static void check_saved(const struct desired_seen *seen)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
-	static const struct lifecycle life;
+	static const struct lifecycle_config config;
+	static const struct lifecycle life = {.config = &config};
 	struct desired_seen seen = {.known = size_bytes & 1};
 	struct desired desired;
 	struct event event;
-	bool refused;
+	struct desired_refusal refused;
 
 	put_all(place()->directory, size_bytes ? data : NULL, size_bytes);
 	must(control_dir_read(place()->directory, &desired, NULL) == 0);

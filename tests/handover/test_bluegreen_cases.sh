@@ -135,7 +135,7 @@ refused_in_the_past() { # TIME
 	local said
 	said=$("$BUILD/drey" promote --config "$RUN/pods/$OWNER/drey.yaml" --at "$1" 2>&1) && return 1
 	printf '%s\n' "$said"
-	grep --quiet --fixed-strings -- '--at is in the past' <<<"$said"
+	grep --quiet --fixed-strings 'the time of the cut is in the past' <<<"$said"
 }
 
 g5_promote_manual() {

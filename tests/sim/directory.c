@@ -82,7 +82,7 @@ void directory_look(struct world *w)
 	read_files(&w->directory, &agent->inputs);
 	desired_inputs_judge(&agent->inputs, &agent->life, &news);
 	agent->seen_unsaved |= news.save;
-	if (news.error && !agent->inputs.too_late)
+	if (news.error && !agent->inputs.refused.why)
 		fail(w, "%s", news.error);
 	if (news.changed)
 		take(w, &news.event);

@@ -372,6 +372,58 @@ RIG_TEST(an_order_that_came_too_late_is_reported_until_something_changes)
 	CHECK(judge(rig)->changed && !rig->news.error && !desired_inputs_refused(&rig->inputs));
 }
 
+/* A transition is in the shadow, and records of up to 12:00 were written. */
+static void in_the_shadow(struct rig *rig)
+{
+	struct handover *handover = &rig->life.journal.handover;
+
+	rig->config.handover.mode = HANDOVER_BLUE_GREEN;
+	xstrset(&handover->id, "h1");
+	xstrset(&handover->transition.id, "h1");
+	handover->state = HANDOVER_OFFERED;
+	handover->transition.state = TRANSITION_SHADOW;
+	xstrset(&rig->life.gate.transition, "h1");
+	rig->life.gate.report.known = true;
+	rig->life.gate.report.max_seen_unix_ms = INT64_C(1795694400000);
+}
+
+RIG_TEST(a_promotion_to_a_cut_in_the_past_is_reported_until_something_changes)
+{
+	load(rig, false);
+	in_the_shadow(rig);
+	take_texts(rig, DESIRED_FROM_MAP, false, (const char *const[TEXTS]){"promote=a"});
+	judge(rig);
+	take_texts(rig, DESIRED_FROM_MAP, false,
+		   (const char *const[TEXTS]){"promote=b 2026-11-26T12:00:00Z"});
+	CHECK(judge(rig)->changed); /* it is consumed */
+	CHECK_INT(rig->news.event.control.fields, ==, CONTROL_PROMOTE);
+	CHECK_HAS(rig->news.error, "promote: the time of the cut is in the past");
+	CHECK_STR(desired_inputs_refused(&rig->inputs), NULL); /* it is not of the resource */
+	CHECK_HAS(judge(rig)->error, "in the past");
+	take_texts(rig, DESIRED_FROM_MAP, false,
+		   (const char *const[TEXTS]){"promote=c 2026-11-26T12:00:01Z"});
+	CHECK(judge(rig)->changed && !rig->news.error);
+}
+
+RIG_TEST(so_is_one_of_the_resource)
+{
+	load(rig, false);
+	in_the_shadow(rig);
+	take_texts(rig, DESIRED_FROM_RESOURCE, false, (const char *const[TEXTS]){"promote=a"});
+	judge(rig);
+	take_texts(rig, DESIRED_FROM_RESOURCE, false,
+		   (const char *const[TEXTS]){"promote=b 2026-11-26T11:59:59Z"});
+	judge(rig);
+	CHECK_HAS(desired_inputs_refused(&rig->inputs),
+		  "promote: the time of the cut is in the past");
+	/* what nothing waits for does nothing, without a word */
+	rig->life.journal.handover.transition.state = TRANSITION_DONE;
+	take_texts(rig, DESIRED_FROM_RESOURCE, false,
+		   (const char *const[TEXTS]){"promote=c 2026-11-26T11:59:59Z"});
+	CHECK_STR(judge(rig)->error, NULL);
+	CHECK_STR(desired_inputs_refused(&rig->inputs), NULL);
+}
+
 RIG_TEST(an_order_that_is_left_to_another_generation_is_mentioned_once)
 {
 	load(rig, false);

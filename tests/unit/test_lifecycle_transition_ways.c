@@ -441,22 +441,25 @@ LIFE_TEST_FROM(gated_begin, a_wish_without_a_transition_is_not_for_the_next_one)
 	CHECK_INT(transition_in(l)->at_unix_ms, ==, T0);
 }
 
-/* A file or the custom resource says "not before", which is true of what has passed. */
 LIFE_TEST_FROM(t_shadow_begin, a_cut_in_the_past_is_refused)
 {
 	struct gate_report old = acked(l, T0), new = green(l, T0 + 4000);
 
 	reported(l, &old);
-	CHECK_HAS(lifecycle_refuses_promote(&l->life, T0 + 1000), "--at is in the past");
+	CHECK_HAS(lifecycle_refuses_promote(&l->life, T0 + 1000), "is in the past");
 	CHECK_STR(lifecycle_refuses_promote(&l->life, T0 + 1001), NULL);
 	shadows(l, SHADOW_RUNNING, &new);
-	CHECK_HAS(lifecycle_refuses_promote(&l->life, T0 + 5000), "--at is in the past");
+	CHECK_HAS(lifecycle_refuses_promote(&l->life, T0 + 5000), "is in the past");
 	CHECK_STR(lifecycle_refuses_promote(&l->life, T0 + 5001), NULL);
 	CHECK_STR(lifecycle_refuses_promote(&l->life, 0), NULL);
 	l->life.gate.report.known = false;
 	CHECK_STR(lifecycle_refuses_promote(&l->life, T0 + 5001), NULL);
-	wish(l, false, "p1", T0);
+	wish(l, false, "p1", T0 + 5000);
+	CHECK(!transition_in(l)->promoted);
+	CHECK_HAS(l->notes, "promote (p1) is not carried out: the time of the cut is in the past");
+	wish(l, false, "p2", T0 + 5001);
 	CHECK(transition_in(l)->promoted);
+	CHECK_INT(transition_in(l)->at_unix_ms, ==, T0 + 5001);
 }
 
 LIFE_TEST_FROM(t_armed_begin, what_is_past_cannot_be_promoted_any_more)

@@ -102,3 +102,17 @@ TEST(what_drey_has_read_and_not_carried_out_is_said)
 	CHECK_HAS(text, "another transition");
 	journal_release(&journal);
 }
+
+TEST(a_cut_in_the_past_is_not_promoted_by_what_another_person_has_said)
+{
+	begin(TRANSITION_SHADOW);
+	request = (struct wish_request){.nonce = "n1", .at_unix_ms = 5000};
+	journal_consume(&journal, "n1");
+	CHECK_INT(judge(), ==, WISH_REFUSED);
+	CHECK_HAS(text, "--at is in the past");
+	journal.handover.transition.promoted = true;
+	CHECK_INT(judge(), ==, WISH_REFUSED);
+	journal.handover.transition.at_unix_ms = 5000;
+	CHECK_INT(judge(), ==, WISH_DONE);
+	journal_release(&journal);
+}

@@ -146,7 +146,7 @@ const char *lifecycle_refuses_promote(const struct lifecycle *life, int64_t at_u
 		return why;
 	/* MUT: a cut is promised that is in the past */
 	return at_unix_ms && was_seen(life, at_unix_ms)
-		       ? "--at is in the past: records of that time, or later, were written already; name a later time, or leave --at out"
+		       ? "the time of the cut is in the past: records of that time, or later, were written already; name a later time, or none"
 		       : NULL;
 }
 
@@ -174,7 +174,7 @@ void transition_wished(struct lifecycle *life, const struct event *event)
 
 	if ((event->control.fields & CONTROL_PROMOTE) &&
 	    is_new_wish(life, "promote", event->control.promote_nonce,
-			lifecycle_refuses_promote(life, 0))) {
+			lifecycle_refuses_promote(life, event->control.promote_at_unix_ms))) {
 		transition->promoted = true;
 		transition->at_unix_ms = event->control.promote_at_unix_ms;
 	}
