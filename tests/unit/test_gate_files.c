@@ -2,6 +2,7 @@
 #include "run/handover/gate_files.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -78,13 +79,21 @@ static void end(struct rig *rig)
 
 /* ---- the other side of the files */
 
+struct says {
+	const char *launch;
+	int number, acked;
+	int64_t written_unix_ms;
+	const char *ignored; /* as JSON */
+};
+
 /* One gate with one subtask that goes by this order. */
-static char *report_text(const char *launch, const char *transition, int number, int acked)
+static char *report_text(const struct says *says)
 {
 	return xasprintf(
 		"{\"schema\":1,\"launch\":\"%s\",\"side\":\"blue\",\"pid\":1,"
-		"\"instance\":\"0edf167f2be0d492\",\"writtenUnixMs\":1,\"transition\":\"%s\","
-		"\"number\":%d,\"word\":\"open\",\"toggle\":null,\"ignored\":null,\"ended\":false,"
+		"\"instance\":\"0edf167f2be0d492\",\"writtenUnixMs\":%" PRId64
+		",\"transition\":\"h1-00000001\","
+		"\"number\":%d,\"word\":\"open\",\"toggle\":null,\"ignored\":%s,\"ended\":false,"
 		"\"gates\":[{\"uid\":\"gate\",\"parallelism\":1,\"running\":1,\"acked\":%d,"
 		"\"refused\":0,\"whyRefused\":null,\"minWatermark\":1700000004918,"
 		"\"withoutWatermark\":0,\"crossed\":0,\"idle\":0,\"maxSeen\":1700000004985,"
@@ -93,7 +102,8 @@ static char *report_text(const char *launch, const char *transition, int number,
 		"\"base\":\"72b2eb79e59123c5\",\"inexact\":0,\"subtasks\":[{\"index\":0,"
 		"\"attempt\":0,\"number\":%d,\"state\":\"open\",\"watermark\":1700000004918,"
 		"\"passed\":9,\"withheld\":0}],\"snapshots\":[]}]}",
-		launch, transition, number, acked, acked ? number : 0);
+		says->launch, says->written_unix_ms, says->number, says->ignored, says->acked,
+		says->acked ? says->number : 0);
 }
 
 static void put(struct rig *rig, const char *text)
@@ -104,11 +114,16 @@ static void put(struct rig *rig, const char *text)
 		tap_note("%s", err.msg);
 }
 
-static void put_report(struct rig *rig, const char *launch, int number, int acked)
+static void put_says(struct rig *rig, struct says says)
 {
-	cleanup_free char *text = report_text(launch, "h1-00000001", number, acked);
+	cleanup_free char *text = report_text(&says);
 
 	put(rig, text);
+}
+
+static void put_report(struct rig *rig, const char *launch, int number, int acked)
+{
+	put_says(rig, (struct says){launch, number, acked, 1, "null"});
 }
 
 static void step_for(struct rig *rig, int64_t for_ms)
@@ -238,4 +253,22 @@ RIG_TEST(a_damaged_report_or_that_of_another_launch_says_nothing)
 	CHECK_INT(rig->reports, ==, 0);
 	put_report(rig, LAUNCH, 3, 1);
 	AWAIT(rig, rig->reports == 1);
+}
+
+RIG_TEST(an_order_that_somebody_else_has_damaged_is_written_again)
+{
+	static const char half[] = "{\"schema\":1,";
+
+	tell(rig, "h1-00000001", 3);
+	AWAIT(rig, file_has(rig->order, "\"number\":3,"));
+	CHECK_INT(fs_write_atomic(rig->order, half, strlen(half), 0644, NULL), ==, 0);
+	/* of the file that was there before */
+	put_says(rig, (struct says){LAUNCH, 3, 1, 1, "\"it is of launch x\""});
+	AWAIT(rig, rig->reports == 1);
+	step_for(rig, 700);
+	CHECK(!file_has(rig->order, "\"number\":3,"));
+	put_says(rig, (struct says){LAUNCH, 3, 1, clock_unix_ms() + 60000, "\"it is not JSON\""});
+	AWAIT(rig, file_has(rig->order, "\"number\":3,"));
+	CHECK(file_has(rig->log_path, "the gates of the job ignore their order"));
+	CHECK(file_has(rig->log_path, "it is not JSON"));
 }

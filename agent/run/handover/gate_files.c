@@ -5,12 +5,14 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/log_seldom.h"
 #include "base/mem.h"
 #include "core/snapshot.h"
 
 #define LOOK_MS     250
 #define WRITE_MS    500  /* between two writes */
 #define AGAIN_MS    1000 /* after a write that has failed */
+#define WRITTEN_MS  1000 /* until the gates have seen it, and said so */
 #define PATIENCE_MS 500
 
 /* What the gates of one launch are told. */
@@ -30,7 +32,9 @@ struct gate_files {
 	bool unwritten; /* it is not in the file yet */
 	bool busy, again;
 	int64_t write_ms; /* the next write not before */
-	char *seen;       /* the text of the last report that was passed on, of this launch */
+	int64_t written_unix_ms;
+	struct log_seldom ignored;
+	char *seen; /* the text of the last report that was passed on, of this launch */
 	enum err_kind write_trouble, read_trouble; /* that was logged last */
 };
 
@@ -110,6 +114,7 @@ static void wrote(struct gate_files *files, const struct look *look)
 	const struct err *err = &look->write_err;
 
 	files->write_ms = clock_mono_ms() + (err->kind ? AGAIN_MS : WRITE_MS);
+	files->written_unix_ms = clock_unix_ms();
 	if (!err->kind && same_told(&look->told, &files->told))
 		files->unwritten = false;
 	if (err->kind && err->kind != files->write_trouble)
@@ -131,6 +136,25 @@ static void read_failed(struct gate_files *files, const struct err *err)
 	files->read_trouble = err->kind;
 }
 
+/*
+ * The gates keep the order that they have, but who starts again finds only the file. What they say
+ * of one that was written a moment before may be about the one before it.
+ */
+static void look_at_ignored(struct gate_files *files, const struct gate_file_report *report)
+{
+	const char *why = report->ignored;
+
+	if (files->unwritten ||
+	    (why && report->written_unix_ms < files->written_unix_ms + WRITTEN_MS))
+		return;
+	if (log_seldom_due(&files->ignored, why, clock_mono_ms()))
+		log_warn(files->config.log,
+			 "the gates of the job ignore their order, which is written again",
+			 LOG_STR("reason", why));
+	/* MUT: an order that somebody else has damaged stays in the file */
+	files->unwritten = why != NULL;
+}
+
 static void pass_on(struct gate_files *files, struct look *look)
 {
 	const char *text = buf_str(&look->text);
@@ -139,6 +163,8 @@ static void pass_on(struct gate_files *files, struct look *look)
 	if (xstrsame(text, files->seen) || strcmp(look->told.launch_id, files->told.launch_id) != 0)
 		return;
 	xstrset(&files->seen, text);
+	look_at_ignored(files, &look->report);
+	arm(files);
 	files->config.reported(files->config.arg, look->told.launch_id, &look->report);
 }
 
@@ -228,6 +254,7 @@ void gate_files_close(struct gate_files *files)
 	loop_timer_free(files->timer);
 	free(files->told.transition);
 	free(files->seen);
+	log_seldom_release(&files->ignored);
 	free(files->directory);
 	free(files);
 }
