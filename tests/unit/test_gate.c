@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/handover/gate_file.h"
 #include "tap.h"
 
 #define T     INT64_C(1767225600000)
@@ -145,6 +146,23 @@ TEST(snapshots_show_what_is_committed_and_from_where_nothing_is_missing)
 	CHECK(gate_has_committed(&all, T - 5));
 	all.snapshots[0].confirmed = true;
 	CHECK(gate_has_committed(&all, T));
+}
+
+/* A record of the candidate that somebody has changed. */
+TEST(a_time_of_the_far_future_becomes_no_cut_that_gates_take)
+{
+	const struct gate_file_job job = {.launch = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa01"};
+	struct gate_report here = report(), there = report();
+	struct gate_order order = {.number = 7, .word = GATE_ARM_GREEN};
+	cleanup_buf struct buf text = BUF_INIT;
+	struct err err = {0};
+
+	there.max_seen_unix_ms = INT64_MAX;
+	order.toggle_unix_ms = gate_cut(&here, &there, 30000, 60000, 0);
+	CHECK_INT(order.toggle_unix_ms, >, GATE_MAX_TIME_MS);
+	CHECK_INT(gate_file_order(&job, "h1", &order, &text, &err), ==, -1);
+	CHECK_HAS(err.msg, "the order to the gates");
+	CHECK_INT(text.len_bytes, ==, 0);
 }
 
 TEST(a_cut_is_after_all_that_was_seen_and_after_the_last_one)

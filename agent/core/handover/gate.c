@@ -99,7 +99,9 @@ int64_t gate_cut(const struct gate_report *owner, const struct gate_report *cand
 		 int64_t lead_ms, int64_t align_ms, int64_t before_unix_ms)
 {
 	int64_t seen = later(owner->max_seen_unix_ms, candidate->max_seen_unix_ms);
-	int64_t cut = later(seen + lead_ms, before_unix_ms + 1);
+	/* what no gate can have seen: the order is refused then, and nothing crosses */
+	int64_t from = seen < GATE_MAX_TIME_MS ? seen : GATE_MAX_TIME_MS;
+	int64_t cut = later(from + lead_ms, before_unix_ms + 1);
 	int64_t over = align_ms > 0 ? cut % align_ms : 0;
 
 	return over ? cut + align_ms - over : cut;
