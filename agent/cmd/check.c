@@ -253,12 +253,17 @@ static int check_job(const struct check *check, const struct facts *facts,
 
 	if (!check->setup.config.check.graph || !snapshot || !(is_upgrade(check) || check->first))
 		return CLI_OK;
-	check_graph(&check->setup, snapshot,
+	check_graph(&check->setup,
+		    handover_output_side(&check->journal, check->setup.config.generation,
+					 xstris(check->journal.phase, "Running")),
+		    snapshot,
 		    decision->allow_non_restored || cli_has(cli, "allow-non-restored-state"),
 		    &result);
 	row(check, "job", result.text);
 	if (result.details)
 		text_print_lines(result.details, "                 ", cli->out);
+	if (result.warning)
+		row(check, "warning", result.warning);
 	print_slots(check, result.slots_needed);
 	if (result.verdict == CHECK_GRAPH_REFUSED)
 		status =

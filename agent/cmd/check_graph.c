@@ -6,7 +6,9 @@
 #include "base/mem.h"
 #include "cmd/text.h"
 #include "core/resolve/graph_fit.h"
+#include "core/resolve/graph_sides.h"
 #include "core/slots.h"
+#include "run/config/setup_side.h"
 #include "run/observe/observe_job.h"
 #include "store/verify.h"
 
@@ -41,17 +43,11 @@ static void cannot_build(struct check_graph *result, const struct err *err)
 
 /* ---- the comparison ---- */
 
-/* Blue/green: a sink that has a uid on each side. Before Flink 2 a snapshot has no uids, so any may be one. */
-static bool stays(const struct setup *setup, const char *uid)
+/* Blue/green: a sink that has a uid on each side. */
+static bool stays(const struct setup *setup, const struct metadata_operator *op)
 {
-	char **uids = setup->config.blue_green.sink_uids;
-
-	if (setup->config.handover.mode != HANDOVER_BLUE_GREEN || !uids)
-		return false;
-	for (size_t i = 0; uids[i]; i++)
-		if (!uid || !strcmp(uid, uids[i]))
-			return true;
-	return false;
+	return setup->config.handover.mode == HANDOVER_BLUE_GREEN &&
+	       graph_sides_stays(setup->config.blue_green.sink_uids, op->id, op->uid);
 }
 
 static struct fit_operator *of_state(const struct setup *setup, const struct metadata *metadata)
@@ -69,7 +65,7 @@ static struct fit_operator *of_state(const struct setup *setup, const struct met
 			.max_parallelism = op->max_parallelism,
 			.has_state = op->has_state,
 			.state_bytes = op->state_bytes,
-			.stays = stays(setup, op->uid),
+			.stays = stays(setup, op),
 		};
 	}
 	return list;
@@ -134,6 +130,39 @@ static void compare(const struct setup *setup, const struct job_graph *graph,
 	graph_fit_release(&fit);
 }
 
+/* ---- two jobs at the same time ---- */
+
+static void compare_sides(const struct setup *setup, enum side side, const struct job_graph *graph,
+			  const struct metadata *metadata, struct check_graph *result)
+{
+	cleanup_free struct side_operator *job = xcalloc(graph->operator_count + 1, sizeof(*job));
+	cleanup_free struct side_operator *state =
+		xcalloc(metadata->operator_count + 1, sizeof(*state));
+	struct side_graph both = {.job = job,
+				  .state = state,
+				  .job_count = graph->operator_count,
+				  .state_count = metadata->operator_count,
+				  .sink_uids = setup->config.blue_green.sink_uids,
+				  .side = side,
+				  .gates = setup_has_gates(setup) && graph->knows_gates};
+	char *refused;
+
+	if (setup->config.handover.mode != HANDOVER_BLUE_GREEN)
+		return;
+	for (size_t i = 0; i < graph->operator_count; i++)
+		job[i] = (struct side_operator){graph->operators[i].id, graph->operators[i].uid,
+						graph->operators[i].gate};
+	for (size_t i = 0; i < metadata->operator_count; i++)
+		state[i] = (struct side_operator){.id = metadata->operators[i].id,
+						  .uid = metadata->operators[i].uid};
+	result->warning = graph_sides_warn(&both);
+	refused = graph_sides_refuse(&both);
+	if (!refused)
+		return;
+	free(result->text);
+	conclude(result, CHECK_GRAPH_REFUSED, refused);
+}
+
 static int64_t slots_of(const struct job_graph *graph)
 {
 	cleanup_free struct slot_user *users = xcalloc(graph->operator_count + 1, sizeof(*users));
@@ -144,8 +173,8 @@ static int64_t slots_of(const struct job_graph *graph)
 	return slots_needed(users, graph->operator_count);
 }
 
-void check_graph(const struct setup *setup, const char *snapshot, bool allow_non_restored,
-		 struct check_graph *ret_result)
+void check_graph(const struct setup *setup, enum side side, const char *snapshot,
+		 bool allow_non_restored, struct check_graph *ret_result)
 {
 	struct job_graph graph;
 	struct metadata metadata;
@@ -156,10 +185,12 @@ void check_graph(const struct setup *setup, const char *snapshot, bool allow_non
 		conclude(ret_result, CHECK_GRAPH_SKIPPED, xasprintf("not compared: %s", err.msg));
 		return;
 	}
-	if (observe_job_graph(setup, &graph, &err) < 0) {
+	if (observe_job_graph(setup, side, &graph, &err) < 0) {
 		cannot_build(ret_result, &err);
 	} else {
 		compare(setup, &graph, &metadata, snapshot, allow_non_restored, ret_result);
+		if (ret_result->verdict == CHECK_GRAPH_FITS)
+			compare_sides(setup, side, &graph, &metadata, ret_result);
 		ret_result->slots_needed = slots_of(&graph);
 		job_graph_release(&graph);
 	}
@@ -170,5 +201,6 @@ void check_graph_release(struct check_graph *result)
 {
 	free(result->text);
 	free(result->details);
+	free(result->warning);
 	*result = (struct check_graph){0};
 }

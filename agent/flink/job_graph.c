@@ -22,6 +22,7 @@ static int parse_operator(const struct json *node, struct job_graph_operator *op
 	    json_opt_str(node, "name", &op->name, err) < 0 ||
 	    json_opt_str(node, "uid", &op->uid, err) < 0 ||
 	    json_opt_str(node, "slotGroup", &op->slot_group, err) < 0 ||
+	    json_opt_str(node, "gate", &op->gate, err) < 0 ||
 	    json_need_i64(node, "parallelism", &op->parallelism, err) < 0 ||
 	    json_need_i64(node, "maxParallelism", &op->max_parallelism, err) < 0)
 		return -1;
@@ -52,6 +53,7 @@ static int parse_graph(const struct json *doc, struct job_graph *graph, struct e
 	json_each (node, list) {
 		if (parse_operator(node, &graph->operators[graph->operator_count], err) < 0)
 			return -1;
+		graph->knows_gates |= json_get(node, "gate") != NULL;
 		graph->operator_count++;
 	}
 	return 0;

@@ -8,6 +8,7 @@
 #ifndef DREY_FLINK_JOB_GRAPH_H
 #define DREY_FLINK_JOB_GRAPH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,7 @@ struct job_graph_operator {
 	int64_t parallelism;
 	int64_t max_parallelism; /* -1 = the job sets none */
 	const char *slot_group;  /* slot sharing group; NULL = the default one */
+	const char *gate;        /* the side that this gate takes itself for; NULL = it is none */
 };
 
 struct job_graph {
@@ -32,6 +34,7 @@ struct job_graph {
 	const char *name;
 	struct job_graph_operator *operators;
 	size_t operator_count;
+	bool knows_gates; /* false: by a drey-held.jar that does not say which operators are gates */
 };
 
 /*

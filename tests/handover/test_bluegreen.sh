@@ -37,6 +37,18 @@ steps_told() {
 		. - $told == []'
 }
 
+# What `drey check` says of a version that is not there yet: one with another configuration, for the other side.
+checks() { # STATUS TEXT SED [OPTION...]
+	local status=0
+	sed "s/^generation: .*/generation: g9/; $3" "$RUN/pods/$OWNER/drey.yaml" >"$RUN/check.yaml"
+	flink_env "$RUN/pods/$OWNER"
+	env "${FLINK_ENV[@]}" POD_NAME=check POD_UID=check POD_IP=127.0.0.1 "$BUILD/drey" check --config "$RUN/check.yaml" "${@:4}" \
+		>"$RUN/check.out" 2>&1 || status=$?
+	[ "$status" -eq "$1" ] && grep --quiet -F -- "$2" "$RUN/check.out" && return
+	diag "status $status" "$(cat "$RUN/check.out")"
+	return 1
+}
+
 one_transition() {
 	local cut
 	begin_with g1
@@ -57,6 +69,10 @@ one_transition() {
 	check "the two have divided the records at the cut" divided_at "$cut" g1 g2
 	is "$(journal '.handover.transition | "\(.above) \(.below)"')" "null null" "none was counted twice"
 	CURRENT=g2 OWNER=$CANDIDATE
+	check "drey check builds the job for the side that is free" checks 0 'state is left out' ''
+	check "it names a uid of sinkUids that no operator has" checks 0 "no operator of either version has 'comit-blue'" 's/commit-blue/comit-blue/'
+	check "it refuses a job without a gate" checks 4 'the new job has no gate' 's/BlueGreenJob/HandoverJob/' --allow-non-restored-state
+	check "which may be meant" checks 0 'state is left out' 's/BlueGreenJob/HandoverJob/; s/^blueGreen:/&\n  gate: none/' --allow-non-restored-state
 }
 
 killed_agent() {
@@ -105,6 +121,7 @@ promoted() {
 }
 
 bluegreen_begin bluegreen 1s
+template_keys g2 check.graphTimeout=10min # four JVMs run beside that of `drey check`
 # the one after stays in the shadow
 template_keys g2 blueGreen.promote=manual
 [ $# -gt 0 ] || set -- one_transition killed_agent given_up promoted

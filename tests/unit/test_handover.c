@@ -276,3 +276,28 @@ TEST(templates_are_compared_by_whole_parts)
 			  pairs_of[i].content);
 	}
 }
+
+/* ---- the side of a version ---- */
+
+TEST(only_a_transition_changes_the_side_that_a_job_is_told)
+{
+	struct journal journal;
+
+	journal_init(&journal, "orders");
+	CHECK_INT(handover_output_side(&journal, "g1", true), ==, SIDE_BLUE); /* nothing has run */
+	journal_add_launch(&journal)->output_side = SIDE_GREEN;
+	xstrset(&journal.owner.template, "g1/c/h");
+	CHECK_INT(handover_output_side(&journal, "g1", true), ==, SIDE_GREEN);
+	CHECK_INT(handover_output_side(&journal, "g2", true), ==, SIDE_BLUE);
+	CHECK_INT(handover_output_side(&journal, "g2", false), ==, SIDE_GREEN); /* as with surge */
+	/* the one that a transition is on its way to has what that says */
+	xstrset(&journal.handover.id, "h2");
+	xstrset(&journal.handover.transition.id, "h2");
+	journal.handover.state = HANDOVER_OFFERED;
+	journal.handover.transition.state = TRANSITION_SHADOW;
+	journal.handover.transition.output_side = SIDE_GREEN;
+	xstrset(&journal.handover.to.template, "g2/c/h");
+	CHECK_INT(handover_output_side(&journal, "g2", true), ==, SIDE_GREEN);
+	CHECK_INT(handover_output_side(&journal, "g3", true), ==, SIDE_BLUE);
+	journal_release(&journal);
+}

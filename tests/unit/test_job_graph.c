@@ -36,6 +36,7 @@ TEST(a_graph_is_read)
 	CHECK_STR(graph.operators[0].uid, "counter");
 	CHECK_INT(graph.operators[0].parallelism, ==, 2);
 	CHECK_INT(graph.operators[0].max_parallelism, ==, -1);
+	CHECK(!graph.knows_gates);
 	CHECK_STR(graph.operators[1].user_id, ID);
 	CHECK_STR(graph.operators[1].name, "");
 	CHECK_STR(graph.operators[0].slot_group, NULL);
@@ -125,4 +126,19 @@ TEST(a_main_that_hangs_is_ended_with_what_it_has_started)
 	/* it has closed its output, and runs on */
 	CHECK_INT(built("exec >&- 2>&-; sleep 60", 300, &graph), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_RETRY);
+}
+
+TEST(the_gates_of_a_job_are_known_by_their_side)
+{
+	struct job_graph graph;
+
+	CHECK_INT(parsed("{\"schema\":1,\"operators\":[{\"id\":\"" ID
+			 "\",\"parallelism\":2,\"maxParallelism\":-1,\"gate\":null},{\"id\":\"" ID
+			 "\",\"parallelism\":2,\"maxParallelism\":-1,\"gate\":\"green\"}]}",
+			 &graph),
+		  ==, 0);
+	CHECK(graph.knows_gates);
+	CHECK_STR(graph.operators[0].gate, NULL);
+	CHECK_STR(graph.operators[1].gate, "green");
+	job_graph_release(&graph);
 }

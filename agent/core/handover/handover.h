@@ -195,6 +195,10 @@ struct role_verdict {
 void handover_role(const struct role_facts *facts, const struct role_limits *limits,
 		   struct role_verdict *ret_verdict);
 
+/* The side that the job of a version of this generation is going to be told (launch.output_side). `beside`: the job runs, so
+ * another generation comes by a transition, which changes it. */
+enum side handover_output_side(const struct journal *journal, const char *generation, bool beside);
+
 /*
  * An owner finds a Flink with this launch id, or NULL. Is it the one that waits in main() for this
  * hand-over, and its launch is not on record yet? An agent that died between its claim and that

@@ -286,6 +286,19 @@ static bool is_of_last_generation(const struct role_facts *facts)
 	       template_same_generation(launch->generation, facts->me->template);
 }
 
+enum side handover_output_side(const struct journal *journal, const char *generation, bool beside)
+{
+	cleanup_free char *mine = template_text(generation, NULL, NULL);
+	struct party me = {.template = mine};
+	struct role_facts facts = {.journal = journal, .me = &me};
+	enum side side = journal_output_side(journal, NULL);
+
+	if (transition_is_under_way(transition_of(&journal->handover)) &&
+	    template_same_generation(journal->handover.to.template, mine))
+		return journal->handover.transition.output_side;
+	return beside && !is_of_last_generation(&facts) ? side_other(side) : side;
+}
+
 /* Another generation has the other side, always; a side belongs to one generation at a time. */
 static enum side side_for(const struct question *q)
 {

@@ -9,7 +9,8 @@
 
 #define NO_JOB_ID "00000000000000000000000000000000" /* nothing is ever submitted under it */
 
-int observe_job_graph(const struct setup *setup, struct job_graph *ret_graph, struct err *err)
+int observe_job_graph(const struct setup *setup, enum side side, struct job_graph *ret_graph,
+		      struct err *err)
 {
 	cleanup_free char *why = NULL;
 	struct flink_launch launch;
@@ -20,9 +21,11 @@ int observe_job_graph(const struct setup *setup, struct job_graph *ret_graph, st
 	launch.ha = setup->ha.on;
 	launch.job_id = NO_JOB_ID;
 	launch.application_id = NO_JOB_ID;
-	/* a gate of FLIP-504 cannot be built without; what is different on the other side is not compared */
+	/* a gate of FLIP-504 cannot be built without */
 	launch.flip_map = setup->handover.flip;
-	launch.flip_side = launch.flip_map ? flip_side_word(SIDE_BLUE) : NULL;
+	launch.flip_side = launch.flip_map ? flip_side_word(side) : NULL;
+	if (setup->config.handover.mode == HANDOVER_BLUE_GREEN || side != SIDE_BLUE)
+		launch.side = side_name(side);
 	if (!held_is_possible(&launch, geteuid() == 0, &why))
 		return err_set(err, ERR_SYS, 0, "%s", why);
 	if (flink_launch_build(&launch, &exec, err) < 0)
@@ -37,7 +40,7 @@ void observe_job(const struct setup *setup, struct facts *facts)
 	struct job_graph graph;
 	struct err err = {0};
 
-	if (observe_job_graph(setup, &graph, &err) < 0) {
+	if (observe_job_graph(setup, SIDE_BLUE, &graph, &err) < 0) {
 		facts_set_job(facts, SOURCE_UNREADABLE, err.msg);
 		return;
 	}

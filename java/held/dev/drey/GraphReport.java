@@ -1,5 +1,6 @@
 package dev.drey;
 
+import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
@@ -34,12 +35,12 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>
  * {"schema": 1, "name": "...", "operators": [{"id": HEX, "userId": HEX, "name": "...", "uid": "...",
- *  "parallelism": N, "maxParallelism": N, "slotGroup": "..."}]}
+ *  "parallelism": N, "maxParallelism": N, "slotGroup": "...", "gate": "blue"}]}
  * {"schema": 1, "error": "..."}
  * </pre>
  *
  * userId: of setUidHash(). uid, userId: null without one. maxParallelism: -1 if the job does not set it. slotGroup: the slot sharing
- * group, null for the default one. The ids are those under which a
+ * group, null for the default one. gate: of a gate in front of a sink the side that it takes itself for, null for all others. The ids are those under which a
  * snapshot keeps the state of an operator, by Flink's own hashes. main() ends at its first execute(): what it would do afterwards
  * is not seen.
  */
@@ -54,8 +55,8 @@ final class GraphReport {
 		ObjectMapper json = new ObjectMapper();
 		ObjectNode report = json.createObjectNode().put("schema", 1);
 		int status = 0;
-		try {
-			describe((StreamGraph) pipeline(configuration), report);
+		try (PackagedProgram program = program(configuration)) { // its classes can be loaded as long as it is open
+			describe((StreamGraph) pipeline(program, configuration), report);
 		} catch (Throwable e) { // also an Error of the user's classes
 			LOG.error("drey: the job cannot be built", e);
 			report.put("error", words(e));
@@ -72,11 +73,9 @@ final class GraphReport {
 		Runtime.getRuntime().halt(status);
 	}
 
-	private static Pipeline pipeline(Configuration configuration) throws Exception {
-		try (PackagedProgram program = program(configuration)) {
-			return PackagedProgramUtils.getPipelineFromProgram(
-					program, configuration, configuration.get(CoreOptions.DEFAULT_PARALLELISM), false);
-		}
+	private static Pipeline pipeline(PackagedProgram program, Configuration configuration) throws Exception {
+		return PackagedProgramUtils.getPipelineFromProgram(
+				program, configuration, configuration.get(CoreOptions.DEFAULT_PARALLELISM), false);
 	}
 
 	/** As the entry point has done it a moment ago, from the same arguments. */
@@ -119,7 +118,8 @@ final class GraphReport {
 					.put("uid", node.getTransformationUID())
 					.put("parallelism", node.getParallelism())
 					.put("maxParallelism", maxParallelism(node))
-					.put("slotGroup", slotGroup(node));
+					.put("slotGroup", slotGroup(node))
+					.put("gate", gate(node.getOperatorFactory()));
 		}
 	}
 
@@ -133,6 +133,16 @@ final class GraphReport {
 	private static String slotGroup(StreamNode node) {
 		String name = node.getSlotSharingGroup();
 		return StreamGraphGenerator.DEFAULT_SLOT_SHARING_GROUP.equals(name) ? null : name;
+	}
+
+	/** The class is the job's own, in the jar of the gate. */
+	private static String gate(Object factory) throws ReflectiveOperationException {
+		if (factory == null || !factory.getClass().getName().equals("dev.drey.gate.GateOperatorFactory")) {
+			return null;
+		}
+		Field side = factory.getClass().getDeclaredField("side");
+		side.setAccessible(true);
+		return (String) side.get(factory);
 	}
 
 	private static String hex(byte[] id) {
