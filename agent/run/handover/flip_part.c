@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/log_seldom.h"
 #include "base/mem.h"
 #include "core/handover/flip_track.h"
 #include "core/lifecycle/lifecycle_flip.h"
@@ -48,11 +49,11 @@ struct flip_part {
 	bool confirmed;
 	struct flip_reading seen; /* of the last look that has read it */
 	bool seen_ok;
-	struct err err;                       /* of the last look; ERR_NONE = it has read the map */
-	int64_t asked;                        /* number of the gate that waits */
-	int64_t looked_at;                    /* ... and was asked before the last look began */
-	enum err_kind trouble, flink_trouble; /* that was logged last */
-	bool nameless;                        /* no operator of that name: was logged */
+	struct err err;    /* of the last look; ERR_NONE = it has read the map */
+	int64_t asked;     /* number of the gate that waits */
+	int64_t looked_at; /* ... and was asked before the last look began */
+	/* the map; Flink; no operator of that name */
+	struct log_seldom trouble, flink_trouble, nameless;
 };
 
 struct look {
@@ -189,17 +190,18 @@ static void say_flink(struct flip_part *part, const struct look *look)
 	const char *name = part->driver->setup->config.blue_green.gate_name;
 	struct log *log = part->driver->log;
 	enum err_kind kind = look->flink_ok ? ERR_NONE : look->flink_err.kind;
+	bool expected = kind == ERR_RETRY || kind == ERR_ABSENT;
 	bool nameless = look->flink_ok && !look->gate.subtasks;
+	int64_t now_ms = clock_mono_ms();
 
-	if (kind && kind != part->flink_trouble && kind != ERR_RETRY && kind != ERR_ABSENT)
+	if (!expected &&
+	    log_seldom_due(&part->flink_trouble, kind ? look->flink_err.msg : NULL, now_ms))
 		log_warn(log, "Flink does not show the gates of the job",
 			 LOG_ERR(&look->flink_err));
-	part->flink_trouble = kind;
-	if (nameless && !part->nameless)
+	if (log_seldom_due(&part->nameless, nameless ? name : NULL, now_ms))
 		log_warn(log,
 			 "no vertex of the job has an operator of the name in blueGreen.gateName",
 			 LOG_STR("name", name));
-	part->nameless = nameless;
 }
 
 static void tell_report(struct flip_part *part, const struct look *look, bool cut_seen)
@@ -268,14 +270,13 @@ static void say_map(struct flip_part *part, const struct look *look)
 {
 	const char *name = part->driver->setup->handover.flip;
 
-	if (look->err.kind != part->trouble && look->err.kind)
+	if (log_seldom_due(&part->trouble, look->err.kind ? look->err.msg : NULL, clock_mono_ms()))
 		log_warn(
 			part->driver->log,
 			look->aim.writes
 				? "the keys for the gates of the job cannot be written, and are tried again"
 				: "the keys for the gates of the job cannot be read, and are tried again",
 			LOG_STR("configMap", name), LOG_ERR(&look->err));
-	part->trouble = look->err.kind;
 }
 
 static void know_map(struct flip_part *part, struct look *look)
@@ -476,6 +477,9 @@ static void flip_close(struct driver *driver)
 	kube_lane_close(&part->kube, PATIENCE_MS);
 	aim_release(&part->aim);
 	flip_reading_release(&part->seen);
+	log_seldom_release(&part->trouble);
+	log_seldom_release(&part->flink_trouble);
+	log_seldom_release(&part->nameless);
 	free(part);
 }
 
