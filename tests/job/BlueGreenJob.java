@@ -12,10 +12,8 @@ import dev.drey.gate.DreySide;
 import java.nio.file.Files;
 import java.time.Duration;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
-import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
-import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
 
 public final class BlueGreenJob {
 	private BlueGreenJob() {}
@@ -24,28 +22,14 @@ public final class BlueGreenJob {
 		HandoverJob.Options options = HandoverJob.Options.parse(args);
 		Files.createDirectories(options.committed());
 		StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
-		env.setMaxParallelism(HandoverJob.MAX_PARALLELISM);
 		Duration disorder = Duration.ofMillis(options.disorderMs);
 		WatermarkStrategy<Long> time = WatermarkStrategy.<Long>forBoundedOutOfOrderness(disorder)
 				.withTimestampAssigner((record, before) -> options.dueMs(record & HandoverJob.NUMBER_MASK));
-		DataStream<String> lines = env.fromSource(new HandoverJob.Stream(options), time, "stream")
-				.uid("stream")
-				.keyBy(record -> record >> HandoverJob.NUMBER_BITS)
-				.process(new HandoverJob.Continue(options))
-				.name("continue")
-				.uid("continue");
+		DataStream<String> lines = HandoverJob.lines(env, options, time);
 		if (options.idleMs > 0) {
 			lines = byPartition(lines, disorder, Duration.ofMillis(options.idleMs));
 		}
-		String side = DreySide.of(env);
-		DreyGate.of(lines).uid("gate").apply()
-				.process(new HandoverJob.Commit(options))
-				.name("commit")
-				.uid("commit-" + side)
-				.returns(Types.STRING)
-				.sinkTo(new DiscardingSink<>())
-				.name("end")
-				.uid("end-" + side);
+		HandoverJob.commit(DreyGate.of(lines).uid("gate").apply(), options, "-" + DreySide.of(env));
 		env.execute("bluegreen-" + options.version);
 	}
 

@@ -17,7 +17,6 @@ import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
-import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
 
 public final class FlipJob {
 	private static final int FASTER = 5;
@@ -28,29 +27,17 @@ public final class FlipJob {
 		HandoverJob.Options options = HandoverJob.Options.parse(args);
 		Files.createDirectories(options.committed());
 		StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
-		env.setMaxParallelism(HandoverJob.MAX_PARALLELISM);
 		Map<String, String> flink = ((Configuration) env.getConfiguration()).toMap();
 		boolean later = "later".equals(flink.get("test.flip-gate"));
 		String side = flink.get("bluegreen.active-deployment-type").toLowerCase(Locale.ROOT);
 		WatermarkStrategy<Long> time = WatermarkStrategy.<Long>forGenerator(context -> new Slowest(options.splits))
 				.withTimestampAssigner((record, before) -> FASTER * options.dueMs(record & HandoverJob.NUMBER_MASK));
-		DataStream<String> lines = env.fromSource(new HandoverJob.Stream(options), time, "stream")
-				.uid("stream")
-				.keyBy(record -> record >> HandoverJob.NUMBER_BITS)
-				.process(new HandoverJob.Continue(options))
-				.name("continue")
-				.uid("continue");
-		lines.process(FlipGate.<String>create(flink, later))
+		DataStream<String> gated = HandoverJob.lines(env, options, time)
+				.process(FlipGate.<String>create(flink, later))
 				.returns(Types.STRING)
 				.name("the gate")
-				.uid("gate")
-				.process(new HandoverJob.Commit(options))
-				.name("commit")
-				.uid("commit-" + side)
-				.returns(Types.STRING)
-				.sinkTo(new DiscardingSink<>())
-				.name("end")
-				.uid("end-" + side);
+				.uid("gate");
+		HandoverJob.commit(gated, options, "-" + side);
 		env.execute("flip-" + options.version);
 	}
 

@@ -83,6 +83,7 @@ import org.apache.flink.core.io.InputStatus;
 import org.apache.flink.runtime.state.FunctionInitializationContext;
 import org.apache.flink.runtime.state.FunctionSnapshotContext;
 import org.apache.flink.streaming.api.checkpoint.CheckpointedFunction;
+import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
@@ -111,25 +112,34 @@ public final class HandoverJob {
 			throw new IllegalStateException("main() threw on purpose");
 		}
 		StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
+		SingleOutputStreamOperator<String> lines = lines(env, options, WatermarkStrategy.noWatermarks());
+		if (!options.also.isEmpty()) {
+			lines = lines.map(new Also()).name("also").uid(options.also);
+		}
+		commit(lines, options, "");
+		env.execute("handover-" + options.version);
+	}
+
+	/** All up to the sink; also for jobs with a gate in between. */
+	static SingleOutputStreamOperator<String> lines(StreamExecutionEnvironment env, Options options, WatermarkStrategy<Long> time) {
 		env.setMaxParallelism(MAX_PARALLELISM);
-		SingleOutputStreamOperator<String> lines = env.fromSource(
-						new Stream(options), WatermarkStrategy.noWatermarks(), "stream")
+		return env.fromSource(new Stream(options), time, "stream")
 				.uid("stream")
 				.keyBy(record -> record >> NUMBER_BITS)
 				.process(new Continue(options))
 				.name("continue")
 				.uid("continue");
-		if (!options.also.isEmpty()) {
-			lines = lines.map(new Also()).name("also").uid(options.also);
-		}
+	}
+
+	/** The sink. of: what its uids end with. */
+	static void commit(DataStream<String> lines, Options options, String of) {
 		lines.process(new Commit(options))
 				.name("commit")
-				.uid("commit")
+				.uid("commit" + of)
 				.returns(Types.STRING)
 				.sinkTo(new DiscardingSink<>())
 				.name("end")
-				.uid("end");
-		env.execute("handover-" + options.version);
+				.uid("end" + of);
 	}
 
 	/** The command line; the same values reach every operator. */
