@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 #
-# Blue/green upgrades with gates of FLIP-504 (tests/job/FlipGate.java), in both versions of them: drey serves the keys of their
-# ConfigMap. A transition with each version, one that is given up before the cut, one after it, a CLEAR_TO_TEARDOWN that
-# somebody else has written too early, and writes of others in between; and an upgrade of a suspended job.
+# Blue/green upgrades with gates that behave as the first and as the later published version of FLIP-504 (tests/job/FlipGate.java):
+# drey serves the keys of their ConfigMap. A transition with each version, one that is given up before the cut, one after it, a
+# CLEAR_TO_TEARDOWN that somebody else has written too early, and writes of others in between; and an upgrade of a suspended job.
 #
 # runs in: ci on 2.3.0
 
