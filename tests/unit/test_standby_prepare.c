@@ -204,6 +204,24 @@ POD_TEST_FROM(pod_begin, what_cannot_be_checked_is_not_started)
 	CHECK_INT(took(p, STANDBY_DO_LAUNCH), ==, 1);
 }
 
+POD_TEST_FROM(pod_begin, what_needs_many_words_is_said_once)
+{
+	char why[3 * STANDBY_SENTENCE_BYTES];
+	struct standby_event e = {.type = STANDBY_CHECKED,
+				  .checked = {.decision = "hold", .why = why}};
+
+	memset(why, 'x', sizeof(why) - 1);
+	why[sizeof(why) - 1] = 0;
+	p->no_checks = true;
+	hello(p, NULL);
+	offered(p);
+	step(p, &e);
+	CHECK_STR(p->standby.record.why, why);
+	forget(p);
+	pass(p, 5000);
+	CHECK_INT(took(p, STANDBY_DO_NOTE), ==, 0);
+}
+
 /* ---- the offer ends ---- */
 
 POD_TEST_FROM(prepared_begin, an_offer_that_is_withdrawn_ends_its_flink)

@@ -129,12 +129,15 @@ enum standby_effect_type {
 	STANDBY_DO_AGAIN, /* the agent ends: the next one begins by what the journal says */
 };
 
+/* of a sentence: what does not fit of a job comes with the names of some operators */
+#define STANDBY_SENTENCE_BYTES 1024
+
 struct standby_effect {
 	enum standby_effect_type type;
 	enum side side;
 	char id[JOB_ID_BYTES];
 	bool warning, seed;
-	char text[320];
+	char text[STANDBY_SENTENCE_BYTES];
 };
 
 #define STANDBY_MAX_EFFECTS 16
@@ -156,7 +159,7 @@ struct standby {
 	const struct standby_config *config;
 	struct role_verdict verdict;
 	enum cause cause;
-	char reason[320]; /* for people */
+	char reason[STANDBY_SENTENCE_BYTES]; /* for people */
 	bool terminating, acked, owned, left;
 
 	/* what is known */

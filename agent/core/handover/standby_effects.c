@@ -62,20 +62,19 @@ void standby_say(struct standby *standby, enum cause cause, const char *why)
 {
 	bool silent = standby_owner_is_silent(standby);
 	char text[sizeof(standby->reason)];
-	bool same;
 
 	if (silent && (cause == CAUSE_STANDING_BY || cause == CAUSE_PREPARING ||
 		       cause == CAUSE_HANDOVER_RETURNED || cause == CAUSE_SHADOW)) {
 		cause = CAUSE_OWNER_SILENT;
 		say_silent(standby, text, sizeof(text));
-		why = text;
+	} else {
+		snprintf(text, sizeof(text), "%s", why);
 	}
-	same = !strcmp(standby->reason, why) && standby->cause == cause;
-	if (same)
+	if (!strcmp(standby->reason, text) && standby->cause == cause)
 		return;
 	standby->cause = cause;
-	snprintf(standby->reason, sizeof(standby->reason), "%s", why);
-	standby_note(standby, cause == CAUSE_PREPARE_FAILED || cause == CAUSE_OWNER_SILENT, why);
+	snprintf(standby->reason, sizeof(standby->reason), "%s", text);
+	standby_note(standby, cause == CAUSE_PREPARE_FAILED || cause == CAUSE_OWNER_SILENT, text);
 }
 
 void standby_state(struct standby *standby, enum candidate_state state, const char *why)
