@@ -109,7 +109,8 @@ lib_hash() { # JAR
 	{
 		echo "$FLINK"/lib/*.jar "$1"
 		[ "$MODE" = none ] || cat "$RUN/drey-held.jar"
-		cat "$TOP/tools/make-class-archive.sh" "$TOP"/java/archive/* "${BASH_SOURCE[0]}"
+		cat "$TOP/tools/make-class-archive.sh" "$TOP"/java/archive/*
+		declare -f lib_make
 		java -version 2>&1
 	} | sha256sum | cut -c1-16
 }
