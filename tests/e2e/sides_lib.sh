@@ -2,7 +2,8 @@
 #
 # sides_lib.sh - a job with a gate (tests/gate/kafka/KafkaJob.java) on two sides, blue and green, each in a JobManager and a
 # TaskManager of its own, without drey; and a Kafka between them and tests/gate/kafka/KafkaWorld.java, which writes the input and
-# reads the output. Sourced after tap.sh and tests/servers/kafka.sh. A test is what drey would be: it writes orders and reads reports.
+# reads the output. Sourced after tap.sh, tests/servers/kafka.sh and kafka_world.sh. A test is what drey would be: it writes orders and
+# reads reports.
 #
 #   sides_begin                 after e2e_begin: Kafka and the world are started, whose files are in $BASE, and no side is
 #   at SIDE CMD...              CMD with RUN, REST_PORT, RPC_PORT of this side: every function of lib.sh works
@@ -13,49 +14,23 @@
 #   acked                       each subtask acts by the last order
 #   side_kill                   SIGKILL for all processes of a side, at the same moment
 #   savepoint savepoints|stop   at a side: its path is in the file savepoint; stop ends the job with it
-#   readable_from MS            each partition of the output has a record with a time at or above that, for a reader with read_committed
-#   shadow, choose_cut, crossed, longest_gap     see there
-#   all_is committed|uncommitted   all of the input, which has ended or is held, is in that file of the world
-#   verdict                     "lost N doubled N wrong N" of the whole output; wrong are those whose count is another one
+#   shadow, choose_cut, crossed see there
 
 declare -gA SIDE_REST=() SIDE_RPC=() SIDE_LAUNCH=() SIDE_ORDER=()
 BASE=''
-RATE=${RATE:-400}     # records a second
 NAMING=${NAMING:-}    # of transactions: POOLING with connectors from 4.0 on
 LEAD_MS=${LEAD_MS:-5000} # from the newest record to the cut: longer than the orders take
 launches=0
 
 sides_begin() {
 	local side
-	case $FLINK_VERSION in
-	1.*) CONNECTOR=flink-1 ;;
-	*) CONNECTOR=flink-2 ;;
-	esac
 	BASE=$RUN
-	kafka_find || sides_skip "Kafka is not to be had"
+	world_needs_kafka
 	trap sides_end EXIT
-	check "the job and the world compile" sides_compile
-	kafka_up "$RUN/kafka"
+	world_begin
 	for side in blue green; do
 		side_make "$side"
 	done
-	kafka_java
-	spawn world "${KAFKA_JAVA[@]/#-Xmx256m/-Xmx128m}" -cp "$BASE/classes:$KAFKA/lib/*" dev.drey.gate.KafkaWorld \
-		"$KAFKA_BOOTSTRAP" "$BASE" "$RATE"
-}
-
-sides_skip() { # WHY
-	[ -z "${DREY_TEST_REQUIRE:-}" ] || die 1 "$1, and DREY_TEST_REQUIRE is set"
-	echo "1..0 # SKIP $1"
-	exit 0
-}
-
-sides_compile() {
-	FLINK_HOME='' "$TOP/java/build.sh" gate "$RUN/gate.jar" || return 1 # the jar that runs with every line
-	javac -nowarn -Xlint:-options -cp "$RUN/gate.jar:$KAFKA/$CONNECTOR/*:$FLINK/lib/*" -d "$RUN/classes" \
-		"$TOP/tests/gate/kafka/KafkaJob.java" || return 1
-	(cd "$RUN/classes" && jar --create --file "$RUN/kafka-job.jar" dev) || return 1
-	javac -nowarn -cp "$RUN/classes:$KAFKA/lib/*" -d "$RUN/classes" "$TOP/tests/gate/kafka/KafkaWorld.java"
 }
 
 # However the test ends, and wherever: in the middle of at(), RUN is that side's.
@@ -84,9 +59,8 @@ side_make() { # SIDE
 	take_port "SIDE_REST[$1]"
 	take_port "SIDE_RPC[$1]"
 	SIDE_ORDER[$1]=0
-	flink_layout "$BASE/$1" "$FLINK" "$BASE/kafka-job.jar"
-	cp "$BASE/gate.jar" "$BASE/$1/flink/usrlib/"
-	ln -s "$KAFKA/$CONNECTOR"/*.jar "$BASE/$1/flink/usrlib/"
+	flink_layout "$BASE/$1" "$FLINK" "$BASE/world/job.jar"
+	ln -s "$BASE"/world/usrlib/*.jar "$BASE/$1/flink/usrlib/"
 	mkdir -p "$BASE/$1/gate"
 	at "$1" run_conf </dev/null
 }
@@ -193,48 +167,6 @@ crossed() {
 	gates_are '.crossed == .parallelism'
 }
 
-# ---- the world -----------------------------------------------------------------------------------
-
 now_ms() {
 	date +%s%3N
-}
-
-# Each partition has a record with a time at or above MS that can be read.
-readable_from() { # TIME_MS
-	awk -v from="$1" '$4 >= from { in_partition[$2] = 1 } END { exit length(in_partition) < 4 }' "$BASE/committed"
-}
-
-# How many different records are in the file.
-different() { # committed|uncommitted
-	awk '!($3 in seen) { seen[$3] = 1; n++ } END { print n + 0 }' "$BASE/$1"
-}
-
-# All of the input, which has ended or is held.
-all_is() { # committed|uncommitted
-	[ "$(different "$1")" -eq "$(input_end)" ]
-}
-
-# How many records are in the input; fails while they become more.
-input_end() {
-	if [ -e "$BASE/hold" ]; then
-		tail -n 2 "$BASE/group" | awk 'NR == 1 { before = $3 } NR == 2 { print $3; exit $3 != before }'
-	else
-		cat "$BASE/produced"
-	fi
-}
-
-verdict() {
-	awk -v keys=64 -v n="$(input_end)" '
-		{ count[$3]++; if ($5 != int($3 / keys) + 1) wrong++ }
-		END {
-			for (id = 0; id < n; id++) { if (!(id in count)) lost++; else doubled += count[id] - 1 }
-			printf "lost %d doubled %d wrong %d\n", lost, doubled, wrong
-		}' "$BASE/committed"
-}
-
-# The longest time in which a partition of the output had nothing new for a reader, since WALL_MS; ms.
-longest_gap() { # WALL_MS
-	awk -v from="$1" '
-		$1 >= from { before = $2 in last ? last[$2] : from; if ($1 - before > longest) longest = $1 - before; last[$2] = $1 }
-		END { print longest + 0 }' "$BASE/committed"
 }

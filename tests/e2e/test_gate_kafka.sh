@@ -10,6 +10,8 @@
 . "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
 # shellcheck source=tests/servers/kafka.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../servers/kafka.sh"
+# shellcheck source=tests/servers/kafka_world.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../servers/kafka_world.sh"
 # shellcheck source=tests/e2e/sides_lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/sides_lib.sh"
 
@@ -35,11 +37,11 @@ hand_over() { # TRANSITION OLD NEW
 }
 
 wrong_sides() { # OLD FROM_ID NEW
-	awk -v old="$1" -v from="$2" -v new="$3" -v cut="$CUT" '$3 >= from && $6 != ($4 < cut ? old : new)' "$BASE/committed" | wc -l
+	awk -v old="$1" -v from="$2" -v new="$3" -v cut="$CUT" '$3 >= from && $6 != ($4 < cut ? old : new)' "$WORLD/committed" | wc -l
 }
 
 highest_id() {
-	awk '$3 > id { id = $3 } END { print id + 0 }' "$BASE/committed"
+	awk '$3 > id { id = $3 } END { print id + 0 }' "$WORLD/committed"
 }
 
 e2e_begin gate_kafka
@@ -82,14 +84,14 @@ is "$(wrong_sides green "$from" blue)" 0 "each record is written by its side"
 diag "a reader waited for $(longest_gap "$armed") ms at most, with a checkpoint each second"
 is "$(at blue restarts)" 0 "blue has not failed"
 
-: >"$BASE/stop"
+: >"$WORLD/stop"
 await "all of the input is in the output" all_is committed
-is "$(verdict)" "lost 0 doubled 0 wrong 0" "each record is there once, and counted with the whole state"
+is "$(output_verdict)" "lost 0 doubled 0 wrong 0" "each record is there once, and counted with the whole state"
 
 # ---- what a monitor of the group has seen
 
 diag "committed offsets: $(awk 'NR > 1 && $2 < before { back++; if (before - $2 > most) most = before - $2 } { before = $2 }
-	END { printf "went back %d times, by %d records at most", back, most }' "$BASE/group"), at $RATE records a second"
-diag "lag: $(awk '$2 > 0 && $3 - $2 > most { most = $3 - $2 } END { print most + 0 }' "$BASE/group") records at most"
-is "$(awk '$4 != 0' "$BASE/group" | wc -l)" 0 "the group never has a member"
+	END { printf "went back %d times, by %d records at most", back, most }' "$WORLD/group"), at $RATE records a second"
+diag "lag: $(awk '$2 > 0 && $3 - $2 > most { most = $3 - $2 } END { print most + 0 }' "$WORLD/group") records at most"
+is "$(awk '$4 != 0' "$WORLD/group" | wc -l)" 0 "the group never has a member"
 e2e_end

@@ -10,6 +10,8 @@
 . "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
 # shellcheck source=tests/servers/kafka.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../servers/kafka.sh"
+# shellcheck source=tests/servers/kafka_world.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../servers/kafka_world.sh"
 # shellcheck source=tests/e2e/sides_lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/sides_lib.sh"
 
@@ -40,7 +42,7 @@ open_ms() { # WALL_MS
 		$1 < from || $2 !~ /^orders-green/ { next }
 		$3 == "Ongoing" { began[$2] = $1 }
 		$3 == "CompleteAbort" && $2 in began && $1 - began[$2] > longest { longest = $1 - began[$2] }
-		END { print longest + 0 }' "$BASE/transactions"
+		END { print longest + 0 }' "$WORLD/transactions"
 }
 
 e2e_begin gate_kafka_abort
@@ -66,11 +68,11 @@ open=$(open_ms "$armed")
 diag "all of green is killed: a reader waited for $GAP ms; its transactions were open for $open ms, and their timeout is $timeout_ms ms"
 check "nobody ended them before their timeout" test "$open" -gt $((timeout_ms - 1000))
 check "Kafka did when it looked next" test "$open" -lt $((timeout_ms + look_ms + 4000))
-is "$(grep -c ' green$' "$BASE/committed")" 0 "nothing of green can be read"
-check "although it was written" grep -q ' green$' "$BASE/uncommitted"
+is "$(grep -c ' green$' "$WORLD/committed")" 0 "nothing of green can be read"
+check "although it was written" grep -q ' green$' "$WORLD/uncommitted"
 is "$(at blue restarts)" 0 "blue has not noticed"
 
-: >"$BASE/stop"
+: >"$WORLD/stop"
 await "all of the input is in the output" all_is committed
-is "$(verdict)" "lost 0 doubled 0 wrong 0" "each record is there once, and counted with the whole state"
+is "$(output_verdict)" "lost 0 doubled 0 wrong 0" "each record is there once, and counted with the whole state"
 e2e_end

@@ -10,6 +10,8 @@
 . "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
 # shellcheck source=tests/servers/kafka.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../servers/kafka.sh"
+# shellcheck source=tests/servers/kafka_world.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../servers/kafka_world.sh"
 # shellcheck source=tests/e2e/sides_lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/sides_lib.sh"
 
@@ -46,11 +48,11 @@ completed_checkpoints() { # AT_LEAST
 # Prints how often, and by how much at most; 1 if never.
 went_back() {
 	awk 'NR > 1 && $2 < before { back++; if (before - $2 > most) most = before - $2 } { before = $2 }
-		END { printf "%d times, by %d records at most\n", back, most; exit !back }' "$BASE/group"
+		END { printf "%d times, by %d records at most\n", back, most; exit !back }' "$WORLD/group"
 }
 
 written_from() { # TIME_MS
-	awk -v from="$1" '$4 >= from { found = 1 } END { exit !found }' "$BASE/uncommitted"
+	awk -v from="$1" '$4 >= from { found = 1 } END { exit !found }' "$WORLD/uncommitted"
 }
 
 # Its result is asked for: a JobManager ends only when the results of all requests were, or after five minutes.
@@ -76,9 +78,9 @@ at green side_kill
 fails_because_of prefix prefix=orders-blue
 fails_because_of uid uid=output-blue
 fails_because_of both uid=output-blue prefix=orders-blue
-: >"$BASE/hold"
+: >"$WORLD/hold"
 await "all of the input is in the output" all_is committed
-is "$(verdict)" "lost 0 doubled 0 wrong 0" "each record is there once: blue has written it again"
+is "$(output_verdict)" "lost 0 doubled 0 wrong 0" "each record is there once: blue has written it again"
 
 # ---- what is lost: green fences a transaction of blue that waits for its checkpoint, and has no record of blue's next one to do so
 
@@ -86,12 +88,12 @@ check "blue is stopped with a savepoint" at blue savepoint stop
 await "its JobManager ends" at blue jm_ended
 at blue launch open '' --fromSavepoint "$(cat "$BASE/blue/savepoint")" -D execution.checkpointing.interval=1h
 await "it runs again, with a checkpoint each hour" at blue acked
-rm "$BASE/hold"
+rm "$WORLD/hold"
 await "it writes" written_from "$(now_ms)"
 check "a savepoint, with which nothing is committed" at blue savepoint savepoints
 seed=$(cat "$BASE/blue/savepoint")
 await "it writes on" written_from "$(now_ms)"
-: >"$BASE/hold"
+: >"$WORLD/hold"
 await "all of the input is written" all_is uncommitted
 check "another savepoint" at blue savepoint savepoints
 at green launch closed loss --fromSavepoint "$seed" --allowNonRestoredState -- prefix=orders-blue
@@ -100,13 +102,13 @@ at green side_kill
 lines=$(fenced_lines)
 check "a checkpoint of blue, which commits" at blue checkpoint_now
 check "one transaction was fenced" test "$(fenced_lines)" -gt "$lines"
-rm "$BASE/hold"
-: >"$BASE/stop"
-await "the input ends" test -s "$BASE/produced"
+rm "$WORLD/hold"
+: >"$WORLD/stop"
+await "the input ends" test -s "$WORLD/produced"
 await "all of it is written" all_is uncommitted
 check "blue is stopped with a savepoint" at blue savepoint stop
 await "its JobManager ends" at blue jm_ended
 wait_quietly 2 all_is committed
-diag "$(verdict), and blue has not failed"
+diag "$(output_verdict), and blue has not failed"
 check "records are lost" not all_is committed
 e2e_end
