@@ -11,9 +11,10 @@
 #   handover_begin_bare NAME  without Flink, for templates with `run` and `ready`
 #   template T [JOB_ARG...]   one template of the Pods: the directory $RUN/templates/T, of which T is the version that the job
 #                             writes. Before it is used its files may be changed: generation (T), checksum (of drey.yaml);
-#                             arguments; config (lines of config.yaml), drey (lines KEY=VALUE); slots (of a TaskManager); proxied: an empty file, if
-#                             the Pods are to reach the API server through fault_proxy.py each; build: the directory of another
-#                             drey; run, ready: programs that replace the container and the readiness probe
+#                             arguments; config (lines of config.yaml), drey (lines KEY=VALUE); slots (of a TaskManager); usrlib: a
+#                             directory of jars beside the job's; proxied: an empty file, if the Pods are to reach the API server
+#                             through fault_proxy.py each; build: the directory of another drey; run, ready: programs that
+#                             replace the container and the readiness probe
 #   template_bare T           a template without Flink
 #   template_keys T KEY=VALUE...    drey.yaml has these keys, too, or with other values
 #   faults POD [RULE...]      the rules of the Pod's proxy from now on

@@ -28,6 +28,7 @@ layout() {
 	ln -sfn "$template/lib" "$pod/flink/lib"
 	mkdir -p "$pod/flink/plugins"
 	[ -f "$pod/flink/usrlib/job.jar" ] || cp "$template/job.jar" "$pod/flink/usrlib/job.jar"
+	[ ! -e "$template/usrlib" ] || ln -sfn "$template"/usrlib/*.jar "$pod/flink/usrlib/"
 	flink_conf "$pod" "$BENCH_REST_PORT" "$BENCH_RPC_PORT" <"$template/config"
 	sed -i -e "s/127\.0\.0\.1/$POD_IP/" -e "s,file://$pod/,file://$run/," -e "s/^blob.server.port: .*/blob.server.port: $BENCH_BLOB_PORT/" \
 		-e 's/^heartbeat.timeout: .*/heartbeat.timeout: 50000/; s/^heartbeat.interval: .*/heartbeat.interval: 3000/' \
