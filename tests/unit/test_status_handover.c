@@ -115,6 +115,21 @@ LIFE_TEST_FROM(t_crossing_begin, the_owner_tells_of_both_jobs_in_a_transition)
 	CHECK_STR(json_str(transition, "replay"), NULL);
 }
 
+LIFE_TEST_FROM(t_crossing_begin, an_owner_behind_the_cut_waits_for_a_job_that_runs)
+{
+	cleanup_json struct json *doc = json_object();
+	const struct json *transition;
+
+	shadows(l, SHADOW_STARTING, NULL);
+	t_here(l, transition_in(l)->toggle_unix_ms, 3);
+	pass(l, SETTLE_MS);
+	status_add_handover(doc, &l->life, NULL, NULL);
+	transition = json_get(handover_in(doc), "transition");
+	CHECK_STR(json_str(transition, "state"), "crossed");
+	CHECK_STR(json_str(transition, "waitsFor"), "the job of the next version runs");
+	CHECK_STR(json_str(transition, "candidateState"), "starting");
+}
+
 LIFE_TEST_FROM(t_offered_begin, what_is_not_known_of_a_transition_is_null)
 {
 	cleanup_json struct json *doc = json_object();

@@ -51,6 +51,18 @@ const char *status_transition_waits(const struct handover *handover, bool manual
 	}
 }
 
+/* The owner knows whether the candidate's job runs: its own one is stopped only for one that does. */
+static const char *owner_waits(const struct handover *handover, const struct lifecycle *life)
+{
+	const struct candidate_shadow *shadow = &life->handover.seen[PLACE_CANDIDATE].shadow;
+	bool runs = shadow->state == SHADOW_RUNNING || shadow->state == SHADOW_CAUGHT_UP;
+
+	if (transition_of(handover) == TRANSITION_CROSSED &&
+	    !(runs && xstris(shadow->transition, handover->id)))
+		return "the job of the next version runs";
+	return status_transition_waits(handover, life->config->handover.blue_green.policy.manual);
+}
+
 static void add_known(struct json *to, const char *name, int64_t value, bool known)
 {
 	if (known)
@@ -90,7 +102,6 @@ void status_add_transition(struct json *to, const struct handover *handover,
 {
 	const struct transition *transition = &handover->transition;
 	enum transition_state state = transition_of(handover);
-	bool manual = life && life->config->handover.blue_green.policy.manual;
 	struct json *object;
 
 	if (state == TRANSITION_NONE) {
@@ -99,7 +110,8 @@ void status_add_transition(struct json *to, const struct handover *handover,
 	}
 	object = json_add_object(to, "transition");
 	json_add_str(object, "state", transition_state_name(state));
-	json_add_str(object, "waitsFor", status_transition_waits(handover, manual));
+	json_add_str(object, "waitsFor",
+		     life ? owner_waits(handover, life) : status_transition_waits(handover, false));
 	json_add_str(object, "seed", transition->seed.path);
 	add_time(object, "cutUnixMs", transition->toggle_unix_ms);
 	json_add_i64(object, "armings", transition->armings);
