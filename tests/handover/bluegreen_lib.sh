@@ -11,7 +11,10 @@
 #   next_version SETTLE [KEY=VALUE...]  NEXT is one more version
 #   in_the_shadow                 NEXT is deployed, and its job runs in the shadow
 #   finishes T                    the transition to T ends well: nothing is lost, DOUBLED records are there twice in all
+#   goes_over SETTLE [KEY=VALUE...]     the application runs as one more version with these keys: a whole transition
 #   counted_twice                 how many the transition says
+#   holds_back                    for await: the owner has held back records at or above the cut
+#   gate_report POD               what all gates of its job say: `drey`'s own audit is made of these counts
 #
 # JOB_ARGS: more arguments of the jobs. SLOTS: of each TaskManager, if not 1. PROXIED: 1 if
 # the Pods reach the API server through a proxy. A case that doubles records adds them to DOUBLED.
@@ -21,6 +24,8 @@ DOUBLED=0
 OWNED_WITH=''
 PROXIED=''
 SLOTS=''
+# Four JVMs on a busy machine.
+NO_HURRY=(handover.prepareDeadline=15min check.graphTimeout=10min blueGreen.deadline=10min)
 VERSIONS=0
 
 transition_is() { # STATE
@@ -33,6 +38,14 @@ shadow_is() { # STATE
 
 gates_are() { # WORD
 	[ "$(candidate .shadow.gate.word 2>/dev/null)" = "$1" ]
+}
+
+holds_back() {
+	[ "$(pod_status "$OWNER" .handover.transition.withheld)" -gt 0 ] 2>/dev/null
+}
+
+gate_report() { # POD
+	cat "$RUN/pods/$1/state/gate/report.json"
 }
 
 own_journal() { # JQ
@@ -113,7 +126,8 @@ bluegreen_template() { # T SETTLE [KEY=VALUE...]
 next_version() { # SETTLE [KEY=VALUE...]
 	VERSIONS=$((VERSIONS + 1))
 	NEXT=v$VERSIONS
-	bluegreen_template "$NEXT" "$1" blueGreen.promote=manual "${@:2}"
+	bluegreen_template "$NEXT" "$1" blueGreen.promote=manual "${NO_HURRY[@]}" "${@:2}"
+	echo 'pekko.ask.timeout: 60 s' >>"$RUN/templates/$NEXT/config"
 	[ -z "$PROXIED" ] || : >"$RUN/templates/$NEXT/proxied"
 	[ -z "$SLOTS" ] || echo "$SLOTS" >"$RUN/templates/$NEXT/slots"
 }
@@ -124,21 +138,26 @@ in_the_shadow() {
 	await "the owner knows" transition_is shadow
 }
 
+goes_over() { # SETTLE [KEY=VALUE...]
+	next_version "$@"
+	in_the_shadow
+	check "drey promote" drey_of "$OWNER" promote
+	finishes "$NEXT"
+	OWNED_WITH=$*
+}
+
 owned_with() { # SETTLE [KEY=VALUE...]
 	if [ -n "$CURRENT" ] && [ "$OWNED_WITH" = "$*" ]; then
 		begin_with "$CURRENT"
 		return
 	fi
-	next_version "$@"
-	if [ -z "$CURRENT" ]; then
-		begin_with "$NEXT"
+	if [ -n "$CURRENT" ]; then
+		goes_over "$@"
 	else
-		in_the_shadow
-		check "drey promote" drey_of "$OWNER" promote
-		finishes "$NEXT"
-		begin_with "$NEXT"
+		next_version "$@"
+		OWNED_WITH=$*
 	fi
-	OWNED_WITH=$*
+	begin_with "$NEXT"
 }
 
 # The jobs of two versions run at a time, and their outputs were judged by the cases.

@@ -39,11 +39,6 @@ written_ms() {
 	find "$OUT/committed" -name 'part-*' -exec cat {} + | awk '{ print $5 }'
 }
 
-# What all gates of a Pod's job say: `drey`'s own audit is made of these counts.
-gate_report() { # POD
-	cat "$RUN/pods/$1/state/gate/report.json"
-}
-
 # ---- G1 ----------------------------------------------------------------------------------------------
 
 # The counts of both sides below the cut since the seed, and the sums of what they were: the same records.

@@ -17,10 +17,6 @@
 # shellcheck source=tests/handover/bluegreen_lib.sh
 . "$TOP/tests/handover/bluegreen_lib.sh"
 
-holds_back() {
-	[ "$(pod_status "$OWNER" .handover.transition.withheld)" -gt 0 ] 2>/dev/null
-}
-
 says_who_follows() {
 	drey_of "$OWNER" handover >"$RUN/handover.log" || :
 	grep --quiet "if lost *only a Pod of template $(journal .handover.from.template) follows the owner; .kubectl rollout undo. brings it back" "$RUN/handover.log"
