@@ -10,14 +10,14 @@
 #   owned_with SETTLE [KEY=VALUE...]    the application runs as a version with these keys: the first one is installed
 #   next_version SETTLE [KEY=VALUE...]  NEXT is one more version
 #   in_the_shadow                 NEXT is deployed, and its job runs in the shadow
-#   finishes T                    the transition to T ends well: nothing is lost, DOUBLED records are there twice in all
+#   finishes T                    the transition to T ends well: nothing is lost, and only those are there twice that it has counted
 #   goes_over SETTLE [KEY=VALUE...]     the application runs as one more version with these keys: a whole transition
 #   counted_twice                 how many the transition says
 #   holds_back                    for await: the owner has held back records at or above the cut
 #   gate_report POD               what all gates of its job say: `drey`'s own audit is made of these counts
 #
 # JOB_ARGS: more arguments of the jobs. SLOTS: of each TaskManager, if not 1. PROXIED: 1 if
-# the Pods reach the API server through a proxy. A case that doubles records adds them to DOUBLED.
+# the Pods reach the API server through a proxy. DOUBLED: the records that are there twice in all; a case that doubles more adds them.
 
 JOB_ARGS=()
 DOUBLED=0
@@ -90,6 +90,7 @@ finishes() { # T
 	is "$(journal .owner.pod)" "$CANDIDATE" "the new Pod is the owner"
 	await "the old Pod has ended" told gone "$OWNER"
 	await "it goes on" has_committed "$1" 300
+	DOUBLED=$((DOUBLED + $(counted_twice)))
 	check "nothing was lost, or doubled and not counted" exactly
 	[ "$(counted_twice)" -gt 0 ] || check "the two have divided the records at the cut" divided_at "$cut" "$before" "$1"
 	CURRENT=$1 OWNER=$CANDIDATE
