@@ -38,6 +38,7 @@ final class ClusterTest {
 		parts.put("refuses", test::refuses);
 		parts.put("rescale in a transition", test::rescale);
 		parts.put("idle", test::idle);
+		parts.put("idleStop", test::idleStop);
 		parts.put("no watermarks", test::noWatermarks);
 		parts.put("two gates", test::twoGates);
 		parts.put("restored from older", test::restoredFromOlder);
@@ -254,6 +255,25 @@ final class ClusterTest {
 	private static String counts(Side side) throws Exception {
 		return side.sum("passedBelow") + " " + side.sum("passedAbove") + " " + side.sum("withheldAbove") + " "
 				+ side.gate().path("sumBelow").asText() + " " + side.gate().path("base").asText();
+	}
+
+	/** Whether the agent may grant the job depends on this. */
+	private void idleStop() throws Exception {
+		try (Transition t = transition(2)) {
+			t.startBlue(2);
+			t.shadow(2);
+			t.input.silentFrom = t.input.due();
+			t.input.silentSplit = 1;
+			t.stillCutButIdle();
+			long s1 = Side.checkpoint(t.blue.stop());
+			Side.await("the last report", () -> t.blue.lastReport().path("ended").asBoolean());
+			for (JsonNode entry : t.blue.lastReport().path("gates").path(0).path("snapshots")) {
+				if (entry.path("checkpoint").asLong() == s1) {
+					Tap.ok(entry.path("minWatermark").asLong() < t.toggle, "the savepoint of the end is not wholly behind the cut");
+					Tap.ok(entry.path("activeWatermark").asLong() >= t.toggle, "it is where there were records");
+				}
+			}
+		}
 	}
 
 	private void idle() throws Exception {

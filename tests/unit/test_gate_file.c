@@ -143,7 +143,7 @@ TEST(the_reports_of_gates_are_read)
 		  .withheld_above = 0,
 		  .passed_below = 0,
 		  .snapshot_count = 5,
-		  .snapshots = {{17, true, 0, 1700000003421}}},
+		  .snapshots = {{17, true, 0, 1700000003421, 1700000003421}}},
 		 "h1-00000001",
 		 NULL,
 		 NULL,
@@ -164,7 +164,7 @@ TEST(the_reports_of_gates_are_read)
 		  .withheld_above = 2716,
 		  .passed_below = 0,
 		  .snapshot_count = 8,
-		  .snapshots = {{28, true, 3307, 1700000005210}}},
+		  .snapshots = {{28, true, 3307, 1700000005210, 1700000005210}}},
 		 "h1-00000001",
 		 NULL,
 		 NULL,
@@ -185,7 +185,7 @@ TEST(the_reports_of_gates_are_read)
 		  .withheld_above = 0,
 		  .passed_below = 4614,
 		  .snapshot_count = 8,
-		  .snapshots = {{53, true, 0, 1700000005335}}},
+		  .snapshots = {{53, true, 0, 1700000005335, 1700000005335}}},
 		 "h1-00000001",
 		 NULL,
 		 NULL,
@@ -206,7 +206,7 @@ TEST(the_reports_of_gates_are_read)
 		  .withheld_above = 3538,
 		  .passed_below = 0,
 		  .snapshot_count = 8,
-		  .snapshots = {{33, true, 3538, 1700000005335}}},
+		  .snapshots = {{33, true, 3538, 1700000005335, 1700000005335}}},
 		 "h1-00000001",
 		 NULL,
 		 "the cut is not above the watermark",
@@ -227,7 +227,7 @@ TEST(the_reports_of_gates_are_read)
 		  .withheld_above = 3829,
 		  .passed_below = 5180,
 		  .snapshot_count = 8,
-		  .snapshots = {{58, true, 3650, 1700000007439}}},
+		  .snapshots = {{58, true, 3650, 1700000007439, 1700000007439}}},
 		 "h1-00000001",
 		 NULL,
 		 NULL,
@@ -248,7 +248,7 @@ TEST(the_reports_of_gates_are_read)
 		  .withheld_above = 1147,
 		  .passed_below = 3435,
 		  .snapshot_count = 8,
-		  .snapshots = {{48, true, 1043, 1700000003863}}},
+		  .snapshots = {{48, true, 1043, 1700000003863, 1700000003863}}},
 		 "h1-00000001",
 		 NULL,
 		 NULL,
@@ -269,7 +269,7 @@ TEST(the_reports_of_gates_are_read)
 		  .withheld_above = 11,
 		  .passed_below = 2994,
 		  .snapshot_count = 8,
-		  .snapshots = {{38, true, 862, GATE_NO_TIME}}},
+		  .snapshots = {{38, true, 862, GATE_NO_TIME, GATE_NO_TIME}}},
 		 "h1-00000001",
 		 NULL,
 		 NULL,
@@ -290,7 +290,7 @@ TEST(the_reports_of_gates_are_read)
 		  .withheld_above = 3598,
 		  .passed_below = 10401,
 		  .snapshot_count = 8,
-		  .snapshots = {{53, true, 3508, 1700000006273}}},
+		  .snapshots = {{53, true, 3508, 1700000006273, 1700000006273}}},
 		 "h1-00000001",
 		 NULL,
 		 NULL,
@@ -311,7 +311,7 @@ TEST(the_reports_of_gates_are_read)
 		  .withheld_above = 1200,
 		  .passed_below = 3022,
 		  .snapshot_count = 8,
-		  .snapshots = {{42, true, 1200, GATE_NO_TIME}}},
+		  .snapshots = {{42, true, 1200, GATE_NO_TIME, GATE_NO_TIME}}},
 		 "h1-00000001",
 		 NULL,
 		 NULL,
@@ -332,7 +332,7 @@ TEST(the_reports_of_gates_are_read)
 		  .withheld_above = 1960,
 		  .passed_below = 14828,
 		  .snapshot_count = 8,
-		  .snapshots = {{80, true, 3231, 1700000008589}}},
+		  .snapshots = {{80, true, 3231, 1700000008589, 1700000008589}}},
 		 "h1-00000001",
 		 NULL,
 		 NULL,
@@ -373,6 +373,8 @@ TEST(the_reports_of_gates_are_read)
 			  is->snapshots[0].withheld_above);
 		CHECK_INT(got.report.snapshots[0].min_watermark_unix_ms, ==,
 			  is->snapshots[0].min_watermark_unix_ms);
+		CHECK_INT(got.report.snapshots[0].active_watermark_unix_ms, ==,
+			  is->snapshots[0].active_watermark_unix_ms);
 		CHECK_STR(got.transition, rows[i].transition);
 		CHECK_STR(got.ignored, rows[i].ignored);
 		CHECK_STR(got.why_refused, rows[i].why_refused);
@@ -596,6 +598,10 @@ TEST(what_no_gate_says_is_refused)
 		{"\"withheldAbove\":5", "\"withheldAbove\":9223372036854775807", "'withheldAbove'"},
 		{"\"maxSeen\":1767225600009", "\"maxSeen\":-9223372036854775808", "'maxSeen'"},
 		{"\"checkpoint\":4", "\"checkpoint\":3", "'checkpoint' is 3"},
+		{"1767225599000}", "1767225599000,\"activeWatermark\":1767225598999}",
+		 "'activeWatermark' is 1767225598999, expected 1767225599000"},
+		{"1767225599000}", "1767225599000,\"activeWatermark\":null}",
+		 "'activeWatermark' is -9223372036854775808, expected 1767225599000"},
 		{"\"parallelism\":3", "\"parallelism\":32769", "expected 0 to 32768"},
 	};
 
@@ -630,6 +636,22 @@ TEST(numbers_are_read_exactly)
 }
 
 /* ---- what it means ---- */
+
+TEST(a_checkpoint_says_where_the_subtasks_with_records_were)
+{
+	cleanup_free char *text =
+		with(whole, "1767225599000}", "1767225599000,\"activeWatermark\":1767225600001}");
+	cleanup_free char *second = with(text, "\"minWatermark\":null}",
+					 "\"minWatermark\":null,\"activeWatermark\":7}");
+	struct gate_file_report got = reads(second);
+
+	CHECK_INT(got.report.snapshots[0].active_watermark_unix_ms, ==,
+		  1767225600004); /* not said */
+	CHECK_INT(got.report.snapshots[1].active_watermark_unix_ms, ==, 1767225600001);
+	CHECK_INT(got.report.snapshots[1].min_watermark_unix_ms, ==, 1767225599000);
+	CHECK_INT(got.report.snapshots[2].active_watermark_unix_ms, ==, 7);
+	gate_file_release(&got);
+}
 
 /* The lowest watermark is never one that some subtask may not have come to. */
 TEST(a_watermark_counts_only_if_every_subtask_is_there)

@@ -359,6 +359,29 @@ LIFE_TEST_FROM(t_ending_begin, the_grant_does_not_wait_for_the_end_of_flink)
 	CHECK_TRANSITION(l, TRANSITION_GRANTED);
 }
 
+/* Else it would be started again and stopped, for ever. */
+LIFE_TEST_FROM(t_ending_begin, a_subtask_without_records_may_pass_at_the_stop_as_before_it)
+{
+	l->config.handover.blue_green.policy.idle_passes = true;
+	t_stopped_idle(l, T0, transition_in(l)->toggle_unix_ms);
+	CHECK_TRANSITION(l, TRANSITION_GRANTED);
+}
+
+LIFE_TEST_FROM(t_ending_begin, those_with_records_may_not)
+{
+	l->config.handover.blue_green.policy.idle_passes = true;
+	t_stopped_idle(l, T0, transition_in(l)->toggle_unix_ms - 1);
+	exited(l, EXITED(0));
+	CHECK_TRANSITION(l, TRANSITION_ENDING);
+}
+
+LIFE_TEST_FROM(t_ending_begin, a_subtask_without_records_counts_at_the_stop_unless_it_may_pass)
+{
+	t_stopped_idle(l, T0, transition_in(l)->toggle_unix_ms);
+	exited(l, EXITED(0));
+	CHECK_TRANSITION(l, TRANSITION_ENDING);
+}
+
 LIFE_TEST_FROM(t_ending_begin, a_job_that_has_stopped_before_the_cut_goes_on)
 {
 	t_stopped(l, transition_in(l)->toggle_unix_ms - 1);

@@ -51,8 +51,10 @@ static inline void add_snapshot(struct gate_report *report, int64_t id, int64_t 
 {
 	memmove(&report->snapshots[1], &report->snapshots[0],
 		(GATE_SNAPSHOTS - 1) * sizeof(report->snapshots[0]));
-	report->snapshots[0] = (struct gate_snapshot){
-		.checkpoint_id = id, .confirmed = true, .min_watermark_unix_ms = watermark_ms};
+	report->snapshots[0] = (struct gate_snapshot){.checkpoint_id = id,
+						      .confirmed = true,
+						      .min_watermark_unix_ms = watermark_ms,
+						      .active_watermark_unix_ms = watermark_ms};
 	report->snapshot_count++;
 }
 
@@ -239,8 +241,9 @@ static inline void inspected_as(struct life *l, const char *path, int64_t id)
 	step(l, &e);
 }
 
-/* The stop has succeeded with the savepoint 70, which its gates had at this watermark. */
-static inline void t_stopped(struct life *l, int64_t watermark_ms)
+/* The stop has succeeded with the savepoint 70, which its gates had at this watermark, or those with records at the
+ * other one. */
+static inline void t_stopped_idle(struct life *l, int64_t watermark_ms, int64_t active_ms)
 {
 	struct gate_report report;
 
@@ -251,7 +254,13 @@ static inline void t_stopped(struct life *l, int64_t watermark_ms)
 	report = acked(l, watermark_ms);
 	report.withheld_above = 3;
 	add_snapshot(&report, 70, watermark_ms);
+	report.snapshots[0].active_watermark_unix_ms = active_ms;
 	reported_of(l, handover_of(l)->id, true, &report);
+}
+
+static inline void t_stopped(struct life *l, int64_t watermark_ms)
+{
+	t_stopped_idle(l, watermark_ms, watermark_ms);
 }
 
 /* Given up after the cut: here nothing is told yet. */

@@ -181,7 +181,8 @@ static void report_checkpoints(const struct flip_track *track, struct gate_repor
 			.checkpoint_id = id,
 			.confirmed = is_confirmed(track, id),
 			.withheld_above = !usable,
-			.min_watermark_unix_ms = track->checkpoints[at].watermark_unix_ms};
+			.min_watermark_unix_ms = track->checkpoints[at].watermark_unix_ms,
+			.active_watermark_unix_ms = track->checkpoints[at].watermark_unix_ms};
 		at = next_below(track, id);
 	}
 }

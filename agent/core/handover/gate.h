@@ -62,6 +62,8 @@ struct gate_snapshot {
 	 * written until then is committed */
 	bool confirmed;
 	int64_t withheld_above, min_watermark_unix_ms;
+	/* of the subtasks that had records then; not in the record of a candidate */
+	int64_t active_watermark_unix_ms;
 };
 
 #define GATE_SNAPSHOTS 8

@@ -208,8 +208,10 @@ static struct gate_snapshot *find_merged(struct merged *merged, int64_t id, bool
 	if (!first)
 		return NULL;
 	merged->gates[merged->count] = 1;
-	merged->list[merged->count] = (struct gate_snapshot){
-		.checkpoint_id = id, .confirmed = true, .min_watermark_unix_ms = INT64_MAX};
+	merged->list[merged->count] = (struct gate_snapshot){.checkpoint_id = id,
+							     .confirmed = true,
+							     .min_watermark_unix_ms = INT64_MAX,
+							     .active_watermark_unix_ms = INT64_MAX};
 	return &merged->list[merged->count++];
 }
 
@@ -218,13 +220,18 @@ static int read_snapshot(const struct json *node, struct merged *merged, bool fi
 			 struct err *err)
 {
 	struct gate_snapshot *into;
-	int64_t id, withheld, watermark;
+	int64_t id, withheld, watermark, active;
 	bool completed;
 
 	if (need_number(node, "checkpoint", MAX_NUMBER, &id, err) ||
 	    json_need_bool(node, "completed", &completed, err) ||
 	    need_number(node, "withheld", MAX_NUMBER, &withheld, err) ||
 	    need_time(node, "minWatermark", GATE_NO_TIME, &watermark, err))
+		return -1;
+	active = watermark; /* older gates do not say it */
+	if (json_get(node, "activeWatermark") &&
+	    (need_time(node, "activeWatermark", GATE_NO_TIME, &active, err) ||
+	     check_range("activeWatermark", active, watermark, MAX_NUMBER, err)))
 		return -1;
 	if (id <= *last)
 		return err_set(err, ERR_FORMAT, 0,
@@ -239,6 +246,8 @@ static int read_snapshot(const struct json *node, struct merged *merged, bool fi
 	into->withheld_above += withheld;
 	if (watermark < into->min_watermark_unix_ms)
 		into->min_watermark_unix_ms = watermark;
+	if (active < into->active_watermark_unix_ms)
+		into->active_watermark_unix_ms = active;
 	return 0;
 }
 

@@ -138,7 +138,7 @@ final class GateOperator<T> extends AbstractStreamOperator<T> implements OneInpu
 		Tally tally = valve.tally();
 		if (tally != null) {
 			coordinator.sendEventToCoordinator(
-					new SnapshotEvent(context.getCheckpointId(), order.transition, valve.watermark(), tally));
+					new SnapshotEvent(context.getCheckpointId(), order.transition, valve.watermark(), idle, tally));
 		}
 	}
 

@@ -117,6 +117,7 @@ final class Report {
 					.put("withheld", entry.tally.withheld())
 					.put("withheldAbove", entry.tally.withheldAbove)
 					.put("minWatermark", entry.minWatermark == Long.MIN_VALUE ? null : bounded(entry.minWatermark))
+					.put("activeWatermark", entry.activeWatermark == Long.MIN_VALUE ? null : bounded(entry.activeWatermark))
 					.put("sum", hex(entry.tally.sumBelow + entry.tally.sumAbove))
 					.put("base", hex(entry.tally.base));
 		}

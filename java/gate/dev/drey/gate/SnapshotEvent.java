@@ -9,12 +9,14 @@ final class SnapshotEvent implements OperatorEvent {
 	final long checkpoint;
 	final String transition;
 	final long watermark;
+	final boolean idle;
 	final Tally tally;
 
-	SnapshotEvent(long checkpoint, String transition, long watermark, Tally tally) {
+	SnapshotEvent(long checkpoint, String transition, long watermark, boolean idle, Tally tally) {
 		this.checkpoint = checkpoint;
 		this.transition = transition;
 		this.watermark = watermark;
+		this.idle = idle;
 		this.tally = tally;
 	}
 }

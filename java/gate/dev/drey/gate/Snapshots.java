@@ -19,6 +19,8 @@ final class Snapshots {
 		final long checkpoint;
 		final Tally tally = new Tally();
 		long minWatermark = Long.MAX_VALUE;
+		/** Of the subtasks that were not idle. */
+		long activeWatermark = Long.MAX_VALUE;
 		private final Set<Integer> subtasks = new HashSet<>();
 		/** Flink has said so, as it does of checkpoints, and not of a savepoint of a job that runs on. */
 		boolean completed;
@@ -27,10 +29,11 @@ final class Snapshots {
 			this.checkpoint = checkpoint;
 		}
 
-		private void add(int subtask, long watermark, Tally part) {
+		private void add(int subtask, long watermark, boolean idle, Tally part) {
 			if (subtasks.add(subtask)) {
 				tally.add(part);
 				minWatermark = Math.min(minWatermark, watermark);
+				activeWatermark = idle ? activeWatermark : Math.min(activeWatermark, watermark);
 			}
 		}
 	}
@@ -40,8 +43,8 @@ final class Snapshots {
 	/** ended: of the subtasks that take part in no checkpoint any more, the last tallies. */
 	void add(int subtask, SnapshotEvent event, Map<Integer, Tally> ended) {
 		Entry entry = entries.computeIfAbsent(event.checkpoint, Entry::new);
-		entry.add(subtask, event.watermark, event.tally);
-		ended.forEach((index, tally) -> entry.add(index, Long.MAX_VALUE, tally));
+		entry.add(subtask, event.watermark, event.idle, event.tally);
+		ended.forEach((index, tally) -> entry.add(index, Long.MAX_VALUE, false, tally));
 		while (entries.size() > KEPT * 2) {
 			entries.pollFirstEntry();
 		}
