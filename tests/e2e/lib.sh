@@ -172,7 +172,7 @@ run_end() {
 
 # Polls without output. 1 after the limit, 2 if a process of MUST_LIVE has ended.
 wait_quietly() { # LIMIT_S CMD...
-	local end=$((SECONDS + $1)) name start us
+	local end=$((SECONDS + $1)) name start took_us
 	shift
 	while start=${EPOCHREALTIME/[.,]/} && ! "$@" >/dev/null 2>&1; do
 		[ "$SECONDS" -lt "$end" ] || return 1
@@ -180,8 +180,8 @@ wait_quietly() { # LIMIT_S CMD...
 			[ ! -e "$RUN/$name.status" ] || return 2
 		done
 		# a question that takes long must not keep the processors from what it asks for
-		us=$((${EPOCHREALTIME/[.,]/} - start))
-		sleep "$(((us > 100000 ? us : 100000) / 1000))e-3"
+		took_us=$((${EPOCHREALTIME/[.,]/} - start))
+		sleep "$(((took_us > 100000 ? took_us : 100000) / 1000))e-3"
 	done
 }
 
