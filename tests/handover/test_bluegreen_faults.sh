@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# Blue/green upgrades in which the job of the next version fails, in the shadow (S68) and behind the cut (G4), and in which the
-# source stops after the cut was chosen (S71).
+# Blue/green upgrades in which the job of the next version fails, in the shadow (S68) and behind the cut (G4); whose sinks were not
+# named (G8); in which the source stops after the cut was chosen (S71), and in which a part of it has no records (S72).
 #
 # runs in: all on 2.3.0
 
@@ -55,6 +55,22 @@ s68_fails_in_shadow() {
 	is "$(journal '.handover.tries // 0')" 0 "a good version has all its tries"
 }
 
+# ---- G8 ----------------------------------------------------------------------------------------------
+
+# Each side has its own sinks, and nobody has said so: the state of the old side's is not left out.
+g8_sinks_not_named() {
+	local job
+	owned_with 1s handover.tries=1 handover.prepareDeadline=2min
+	job=$(pod_status "$OWNER" .jobId)
+	next_version 1s "blueGreen.sinkUids=[]"
+	upgrade_to "$NEXT"
+	refused_and_replaced
+	check "for the state of the other side's sink" pod_log "$CANDIDATE" 'does not take the state in .*commit-'
+	is "$(begun "$NEXT")" 0 "its job was never restored"
+	is "$(pod_status "$OWNER" .jobId)" "$job" "the owner's job is the one of before"
+	check "nothing was lost, or doubled" exactly
+}
+
 # ---- G4 ----------------------------------------------------------------------------------------------
 
 # The next version has passed records at or above the cut, and fails from now on.
@@ -104,6 +120,20 @@ g4_replay() {
 	diag "$DOUBLED records are there twice"
 }
 
+# A gap, until the cause is cured.
+g4_forward() {
+	owned_with 2min blueGreen.afterCut=forward
+	next_version 1s attempts.max=20 attempts.sameFailure=0 attempts.backoffMax=2s "flink.properties={restart-strategy.type: none}"
+	poisoned_behind_the_cut
+	await "it is started again" has_event THROW "$NEXT" 2
+	check "the cut is in force" journal_is '.handover.transition.state | IN("crossing", "crossed")'
+	check "the owner runs" pod_phase "$OWNER" Running
+	check "and holds back what is above it" holds_back
+	uncontrol "fail.$NEXT"
+	finishes "$NEXT"
+	OWNED_WITH=''
+}
+
 # ---- S71 ---------------------------------------------------------------------------------------------
 
 below_the_cut() {
@@ -133,6 +163,64 @@ s71_source_stops() {
 	check "nothing was lost, or doubled" exactly
 }
 
+# ---- S72 ---------------------------------------------------------------------------------------------
+
+# Two subtasks, each with the records of one split, and one of them without any. The next version lets it pass.
+half_idle() { # IDLE
+	SLOTS=2
+	JOB_ARGS=(--idle 1000)
+	owned_with 1s "blueGreen.idle=$1" "flink.properties={parallelism.default: 2}"
+	next_version 1s blueGreen.idle=pass "flink.properties={parallelism.default: 2}"
+	in_the_shadow
+	control hold-1
+	await "one subtask is idle" pod_is "$OWNER" '.handover.transition.idle == 1'
+	check "drey promote" drey_of "$OWNER" promote
+}
+
+s72_idle_waits() {
+	half_idle wait
+	await "the cut is in force" transition_is crossing
+	await "the other subtask is behind it" holds_back
+	WRITTEN=$(committed_by "$NEXT")
+	await "long since" has_committed "$NEXT" $((WRITTEN + 500))
+	check "the transition waits" transition_is crossing
+	check "the status says for what: one that is idle" pod_is "$OWNER" '.handover.transition.idle == 1'
+	check "drey handover says so, too" names_the_idle
+	uncontrol hold-1
+	finishes "$NEXT"
+	OWNED_WITH="1s blueGreen.idle=pass flink.properties={parallelism.default: 2}"
+}
+
+names_the_idle() {
+	local said
+	said=$(drey_of "$OWNER" handover)
+	printf '%s\n' "$said"
+	grep --quiet --extended-regexp '^ +idle +1 subtask' <<<"$said"
+}
+
+# Records that a version has read and none has committed, from before the cut; those from after it will be.
+not_written() { # CUT_MS
+	find "$OUT/committed" -name 'part-*' -exec cat {} + | awk -v cut="$1" '
+		FILENAME == "-" { committed[$2 " " $3] = 1; next }
+		!(($2 " " $3) in committed) && $4 < cut { n++ }
+		END { print n + 0 }' - "$OUT/records.log"
+}
+
+s72_idle_passes() {
+	local lost
+	half_idle pass
+	await "the job is the next version's" transition_is taken
+	uncontrol hold-1
+	await "it is done when the split has come to the cut" transition_is "done"
+	await "it goes on" has_committed "$NEXT" 1000
+	judge -v replay=1 -v splits=2 >"$RUN/verdict.log" || :
+	lost=$(verdict .lost)
+	DOUBLED=$((DOUBLED + $(counted_twice)))
+	is "$(verdict .doubled)" "$DOUBLED" "nothing is there twice that was not counted"
+	check "what came late from below the cut is not written: $lost" test "$lost" -gt 0
+	is "$lost" "$(not_written "$(journal .handover.transition.toggleUnixMs)")" "and nothing else"
+}
+
 bluegreen_begin bluegreen_faults 1s
-[ $# -gt 0 ] || set -- s68_fails_in_shadow g4_replay s71_source_stops
+[ $# -gt 0 ] || set -- s68_fails_in_shadow g8_sinks_not_named g4_replay g4_forward s71_source_stops s72_idle_waits s72_idle_passes
 bluegreen_cases "$@"
