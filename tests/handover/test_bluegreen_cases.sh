@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 #
 # Blue/green upgrades that go well, between two real Flinks, with what they promise: no pause in the output (G1), what a lead that is
-# too short doubles (G3), and the word of a person and a cut at a given time (G5).
+# too short doubles (G3), the word of a person and a cut at a given time (G5), three upgrades in a row (G9), and a job that is restored
+# to before its cut later (G10).
 #
 # runs in: all on 2.3.0
 
@@ -155,8 +156,97 @@ g5_promote_manual() {
 	finishes "$NEXT"
 }
 
+# ---- G9 ----------------------------------------------------------------------------------------------
+
+# Each side keeps the map with its leader. Of those with checkpoints there is the one of the job that runs, and no other.
+no_map_is_left() {
+	local own maps
+	own=configmap/$(journal '.launches[-1].haClusterId')-$(pod_status "$OWNER" .jobId)-config-map
+	maps=$(kubectl get configmaps --output name) || return
+	maps=$(grep -E -- '-config-map$' <<<"$maps" | grep -vxE "configmap/$APPLICATION(-green)?-cluster-config-map")
+	printf '%s\n' "$maps"
+	[ "$maps" = "$own" ]
+}
+
+g9_there_and_back() {
+	local sides jobs=() handovers=() i
+	owned_with 1s
+	sides=$(journal .owner.side)
+	jobs=("$(pod_status "$OWNER" .jobId)")
+	for i in 1 2 3; do
+		goes_over 1s
+		sides+=" $(journal .owner.side)"
+		jobs+=("$(pod_status "$OWNER" .jobId)")
+		handovers+=("$(journal .handover.id)")
+		await "no map of the job that has ended is left" no_map_is_left
+		await "and no journal of the next version's own" own_journal_is_gone
+	done
+	check "the sides alternate: $sides" grep --quiet --extended-regexp '^(blue green blue green|green blue green blue)$' <<<"$sides"
+	is "$(printf '%s\n' "${jobs[@]}" | sort --unique | wc -l)" 4 "each job has an id of its own"
+	is "$(printf '%s\n' "${handovers[@]}" | sort --unique | wc -l)" 3 "and each upgrade"
+	is "$(counted_twice)" 0 "nothing was counted twice"
+}
+
+# ---- G10 ---------------------------------------------------------------------------------------------
+
+# What T has processed since then has no gap and is there once, up to its last number.
+has_all_since() { # T WALL_MS
+	find "$OUT/committed" -name 'part-*' -exec cat {} + | awk -v version="$1" -v since="$2" '
+		$1 == version && $5 >= since {
+			if (!($2 in least) || $3 < least[$2]) least[$2] = $3
+			if (!($2 in most) || $3 > most[$2]) most[$2] = $3
+			count[$2]++
+		}
+		END {
+			for (split_of in count) {
+				print "split", split_of ":", count[split_of], "of", least[split_of], "to", most[split_of]
+				good += count[split_of] == most[split_of] - least[split_of] + 1
+			}
+			exit good != 2
+		}'
+}
+
+# T has committed lines of before the cut since then.
+has_committed_below() { # T CUT WALL_MS
+	find "$OUT/committed" -name 'part-*' -exec cat {} + | awk -v version="$1" -v cut="$2" -v since="$3" '
+		$1 == version && $4 < cut && $5 >= since { n++ }
+		END { exit !n }'
+}
+
+restored_to_before() { # SAVEPOINT CUT
+	local since
+	check "drey suspend" drey_of "$OWNER" suspend
+	since=$(now_ms)
+	check "drey resume --from it" drey_of "$OWNER" resume --from "$1"
+	check "it is what was restored" restored_from "$OWNER" "$1"
+	await "what was before the cut is written once more" has_committed_below "$CURRENT" "$2" "$since"
+	WRITTEN=$(committed_by "$CURRENT")
+	await "it goes on" commits_more "$CURRENT"
+	check "no record is missing since then" has_all_since "$CURRENT" "$since"
+	is "$(gate_report "$OWNER" | jq --raw-output '.word + " \(.gates[0] | .withheldBelow + .withheldAbove)"')" "open 0" \
+		"nothing was withheld, as its gate says, too"
+	judge -v replay=1 -v splits=2 >"$RUN/verdict.log" || :
+	is "$(verdict .lost)" 0 "and nothing was lost in all"
+}
+
+# No permission to leave state out: the sinks that the savepoint has state of are those of the side of then.
+g10_restored_from_before() {
+	local savepoint side
+	owned_with 1s
+	side=$(journal '.launches[-1].outputSide // "blue"')
+	savepoint=$(drey_of "$OWNER" savepoint)
+	check "a savepoint was taken: $savepoint" test -n "$savepoint"
+	goes_over 1s
+	await "nothing is left to do" rolled_out
+	check "the sinks are those of the other side" test "$(journal '.launches[-1].outputSide // "blue"')" != "$side"
+	restored_to_before "$savepoint" "$(journal .handover.transition.toggleUnixMs)"
+	is "$(journal '.launches[-1].outputSide // "blue"')" "$side" "the sinks are those of the side of then"
+	is "$(journal '.launches[-1].allowNonRestored')" false "and no state was left out"
+	DOUBLED=$(verdict .doubled)
+}
+
 RATE=200
 JOB_ARGS=(--rate "$RATE")
 bluegreen_begin bluegreen_cases 1s
-[ $# -gt 0 ] || set -- g1_no_pause g5_promote_manual g3_lead_too_short
+[ $# -gt 0 ] || set -- g1_no_pause g5_promote_manual g3_lead_too_short g10_restored_from_before g9_there_and_back
 bluegreen_cases "$@"
