@@ -11,10 +11,13 @@
 #   next_version SETTLE [KEY=VALUE...]  NEXT is one more version
 #   in_the_shadow                 NEXT is deployed, and its job runs in the shadow
 #   finishes T                    the transition to T ends well: nothing is lost, and only those are there twice that it has counted
+#   killed_in WHAT WHOSE STATE...       one upgrade, in which an `agent` or `flink`, of OWNER or CANDIDATE, is killed in each of
+#                                 these states, and which ends well; the application runs `owned_for_kills`
 #   goes_over SETTLE [KEY=VALUE...]     the application runs as one more version with these keys: a whole transition
 #   counted_twice                 how many the transition says
 #   holds_back                    for await: the owner has held back records at or above the cut
 #   gate_report POD               what all gates of its job say: `drey`'s own audit is made of these counts
+#   came_to STATE                 how often a transition has been in that state; came_again STATE BEFORE, for await
 #
 # JOB_ARGS: more arguments of the jobs. SLOTS: of each TaskManager, if not 1. PROXIED: 1 if
 # the Pods reach the API server through a proxy. DOUBLED: the records that are there twice in all; a case that doubles more adds them.
@@ -46,6 +49,14 @@ holds_back() {
 
 gate_report() { # POD
 	cat "$RUN/pods/$1/state/gate/report.json"
+}
+
+came_to() { # STATE
+	observed "select(.what == \"transition\" and .state == \"$1\")" | wc -l
+}
+
+came_again() { # STATE BEFORE
+	[ "$(came_to "$1")" -gt "$2" ]
 }
 
 own_journal() { # JQ
@@ -159,6 +170,64 @@ owned_with() { # SETTLE [KEY=VALUE...]
 		OWNED_WITH=$*
 	fi
 	begin_with "$NEXT"
+}
+
+# ---- what is killed ----
+
+# The cut comes long after all that is killed in between.
+KILL_KEYS=(blueGreen.promote=automatic blueGreen.lead=30s handover.tries=9 attempts.max=20 attempts.sameFailure=0)
+
+owned_for_kills() {
+	PROXIED=1
+	owned_with 1s "${KILL_KEYS[@]}"
+}
+
+flink_of() { # POD
+	pod_pids "$1" "^[^ ]*java .*$FLINK_ENTRYPOINT"
+}
+
+another_flink() { # POD BEFORE
+	local now
+	now=$(flink_of "$1") && [ -n "$now" ] && [ "$now" != "$2" ]
+}
+
+killed() { # WHAT POD STATE
+	local before
+	if [ "$1" = agent ]; then
+		check "the agent is killed in $3" kill_the_agent "$2"
+		diag "the journal: $(journal .handover.transition.state)"
+		await "another one starts" another_agent "$2" "$KILLED_AGENT"
+	else
+		await "there is a Flink in $3" another_flink "$2" ''
+		before=$(flink_of "$2")
+		check "it is killed" kill_flink "$2"
+		diag "the journal: $(journal .handover.transition.state)"
+		# whose job has stopped with its savepoint has nothing to start
+		[ "$3" = ending ] || await "another one starts" another_flink "$2" "$before"
+	fi
+}
+
+# The API server answers the writes of journals late, so that each state lasts for some seconds.
+killed_in() { # WHAT WHOSE STATE...
+	local -n victim=$2
+	local -A before=()
+	local state late='delay (PUT|PATCH) drey-(candidate-)?journal 0 3'
+	for state in "${@:3}"; do
+		before[$state]=$(came_to "$state")
+	done
+	next_version 1s "${KILL_KEYS[@]}"
+	faults "$OWNER" "$late"
+	upgrade_to "$NEXT"
+	faults "$CANDIDATE" "$late"
+	for state in "${@:3}"; do
+		await "it is $state" came_again "$state" "${before[$state]}"
+		killed "$1" "$victim" "$state"
+	done
+	faults "$OWNER"
+	faults "$CANDIDATE"
+	await "it is done" transition_is "done"
+	diag "counted: $(counted_twice) twice, $(journal .handover.transition.armings) cuts came too late"
+	finishes "$NEXT"
 }
 
 # The jobs of two versions run at a time, and their outputs were judged by the cases.

@@ -11,6 +11,7 @@
 #   at STATE CMD...           runs CMD as soon as the hand-over since `begin` is in that state
 #   candidate_has_held        for await: main() of the candidate is held; candidate_is_prepared
 #   agent_of POD              the process id of its drey run; drey_of POD COMMAND [ARG...] runs drey there
+#   kill_the_agent POD        and await another_agent POD "$KILLED_AGENT"
 #   upgrade_to T              deploys T, and waits for its Pod: CANDIDATE
 #   await_done T              waits until the job runs there, the old Pods are gone, and it writes; OWNER is the new one
 #   await_returned T          waits until the hand-over has failed and the version T of before writes again in the same Pod, OWNER
@@ -87,6 +88,17 @@ candidate_is_prepared() {
 
 agent_of() { # POD
 	pod_pids "$1" "^$BUILD/drey run "
+}
+
+# Sets KILLED_AGENT, for another_agent.
+kill_the_agent() { # POD
+	KILLED_AGENT=$(agent_of "$1")
+	kill_agent "$1"
+}
+
+another_agent() { # POD BEFORE
+	local now
+	now=$(agent_of "$1") && [ -n "$now" ] && [ "$now" != "$2" ]
 }
 
 drey_of() { # POD COMMAND [ARG...]

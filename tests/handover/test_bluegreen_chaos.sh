@@ -36,11 +36,11 @@ new_version() { # T
 }
 
 chaos_count() { # STATE
-	observed "select(.what == \"transition\" and .state == \"$1\")" | wc -l
+	came_to "$1"
 }
 
 chaos_came() { # STATE BEFORE
-	[ "$(chaos_count "$1")" -gt "$2" ]
+	came_again "$@"
 }
 
 # Each Pod that has given a cut up says so, and each transition in which gates have counted records that both have passed.

@@ -22,16 +22,6 @@ JOURNAL='PATCH drey-journal'
 
 # ---- T5: the agents --------------------------------------------------------------------------------
 
-another_agent() { # POD BEFORE
-	local now
-	now=$(agent_of "$1") && [ -n "$now" ] && [ "$now" != "$2" ]
-}
-
-kill_the_agent() { # POD
-	KILLED_AGENT=$(agent_of "$1")
-	kill_agent "$1"
-}
-
 # The agent of that Pod is killed as soon as COMMAND has seen what it waits for.
 killed_and_done() { # POD WHAT COMMAND...
 	check "the agent is killed: $2" "${@:3}" kill_the_agent "$1"

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+#
+# Blue/green upgrades in which the Flink of the next version is killed, in the shadow and when the cut is in force, and in which the agents
+# are killed when the job goes from one to the other. The others of these cases (G2) are in test_bluegreen_kills.sh.
+#
+# runs in: ci on 2.3.0
+
+# shellcheck disable=SC2317 # cases are called by name
+# shellcheck source=tests/e2e/tap.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"
+# shellcheck source=tests/api/lib.sh
+. "$TOP/tests/api/lib.sh"
+# shellcheck source=tests/handover/lib.sh
+. "$TOP/tests/handover/lib.sh"
+# shellcheck source=tests/handover/surge_lib.sh
+. "$TOP/tests/handover/surge_lib.sh"
+# shellcheck source=tests/handover/bluegreen_lib.sh
+. "$TOP/tests/handover/bluegreen_lib.sh"
+
+killed_flink() {
+	owned_for_kills
+	killed_in flink CANDIDATE shadow crossing
+}
+
+killed_agent_at_end() {
+	owned_for_kills
+	killed_in agent OWNER ending
+}
+
+killed_agent_at_grant() {
+	owned_for_kills
+	killed_in agent CANDIDATE granted taken
+}
+
+bluegreen_begin bluegreen_candidate 1s
+[ $# -gt 0 ] || set -- killed_flink killed_agent_at_end killed_agent_at_grant
+bluegreen_cases "$@"
