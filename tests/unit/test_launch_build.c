@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "run/config/setup_side.h"
 #include "tap.h"
 
 #define JOB "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa01"
@@ -165,14 +166,14 @@ TEST(gates_of_flip_504_are_told_the_side_of_the_output)
 	rig.setup.config.handover.mode = HANDOVER_BLUE_GREEN;
 	rig.setup.config.blue_green.gate = TRANSITION_GATE_FLIP;
 	rig.launch.ha_cluster_id = (char *)"orders-green";
-	CHECK_STR(launch_flip_side(&rig.setup, &rig.launch), "BLUE");
+	CHECK_STR(setup_flip_side(&rig.setup, rig.launch.output_side), "BLUE");
 	rig.launch.output_side = SIDE_GREEN;
 	rig.launch.ha_cluster_id = (char *)"orders";
 	text = built(&rig);
 	CHECK_HAS(text, "|bluegreen.active-deployment-type=GREEN|");
 	CHECK_HAS(text, "|drey.side=green|");
 	rig.setup.handover.flip = NULL;
-	CHECK_STR(launch_flip_side(&rig.setup, &rig.launch), NULL);
+	CHECK_STR(setup_flip_side(&rig.setup, rig.launch.output_side), NULL);
 }
 
 TEST(a_job_that_blue_green_has_left_on_green_stays_there_without_it)

@@ -1,6 +1,7 @@
 #include "run/config/setup_side.h"
 
 #include "base/mem.h"
+#include "core/handover/flip.h"
 
 const char *setup_cluster_id(const struct setup *setup, enum side side)
 {
@@ -11,6 +12,19 @@ bool setup_has_gates(const struct setup *setup)
 {
 	return setup->config.handover.mode == HANDOVER_BLUE_GREEN &&
 	       setup->config.blue_green.gate == TRANSITION_GATE_DREY;
+}
+
+const char *setup_output_side(const struct setup *setup, enum side side)
+{
+	/* blue is what a job is without being told */
+	return setup->config.handover.mode == HANDOVER_BLUE_GREEN || side != SIDE_BLUE
+		       ? side_name(side)
+		       : NULL;
+}
+
+const char *setup_flip_side(const struct setup *setup, enum side side)
+{
+	return setup->handover.flip ? flip_side_word(side) : NULL;
 }
 
 enum side setup_side(const struct setup *setup, const struct journal *journal)

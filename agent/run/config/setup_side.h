@@ -17,6 +17,12 @@ const char *setup_cluster_id(const struct setup *setup, enum side side);
 /* The job has gates that drey drives (blue/green). */
 bool setup_has_gates(const struct setup *setup);
 
+/* How a job with its output on this side is told so: drey.side. NULL: it is not told. Static. */
+const char *setup_output_side(const struct setup *setup, enum side side);
+
+/* The same for gates of FLIP-504: bluegreen.active-deployment-type. NULL: it has none. Static. */
+const char *setup_flip_side(const struct setup *setup, enum side side);
+
 /* Where the newest launch was. journal NULL: unknown, which is blue, as before any launch. */
 enum side setup_side(const struct setup *setup, const struct journal *journal);
 

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "flink/held.h"
+#include "run/config/setup_side.h"
 #include "run/driver_internal.h"
 #include "run/effects/launch_build.h"
 #include "run/effects/leavings.h"
@@ -87,8 +88,9 @@ static void let_main_go(struct driver *driver, const struct launch *launch)
 	const struct held_go go = {.go = true,
 				   .path = launch->restore_path,
 				   .allow_non_restored = launch->allow_non_restored,
-				   .side = launch_side(driver->setup, launch),
-				   .flip_side = launch_flip_side(driver->setup, launch)};
+				   .side = setup_output_side(driver->setup, launch->output_side),
+				   .flip_side =
+					   setup_flip_side(driver->setup, launch->output_side)};
 	struct let_go *let_go;
 	struct err err = {0};
 

@@ -1,7 +1,6 @@
 #include "run/effects/launch_build.h"
 
 #include "base/mem.h"
-#include "core/handover/flip.h"
 #include "flink/held.h"
 #include "run/config/setup_side.h"
 #include "run/effects/leavings.h"
@@ -13,20 +12,6 @@ static const char *cluster_id_of(const struct setup *setup, const struct launch 
 	if (!setup->handover.two_sides)
 		return NULL;
 	return launch->ha_cluster_id ? launch->ha_cluster_id : setup_cluster_id(setup, SIDE_BLUE);
-}
-
-const char *launch_side(const struct setup *setup, const struct launch *launch)
-{
-	/* blue is what a job is without being told */
-	return setup->config.handover.mode == HANDOVER_BLUE_GREEN ||
-			       launch->output_side != SIDE_BLUE
-		       ? side_name(launch->output_side)
-		       : NULL;
-}
-
-const char *launch_flip_side(const struct setup *setup, const struct launch *launch)
-{
-	return setup->handover.flip ? flip_side_word(launch->output_side) : NULL;
 }
 
 int launch_build(const struct setup *setup, const struct launch *launch,
@@ -52,10 +37,10 @@ int launch_build(const struct setup *setup, const struct launch *launch,
 	flink.ha_rpc_port = setup->ha.set_rpc_port ? setup->ha.rpc_port : 0;
 	flink.cluster_id = cluster_id_of(setup, launch);
 	flink.job_id = launch->job_id;
-	flink.side = launch_side(setup, launch);
+	flink.side = setup_output_side(setup, launch->output_side);
 	flink.gate_directory = gates;
 	flink.flip_map = setup->handover.flip;
-	flink.flip_side = launch_flip_side(setup, launch);
+	flink.flip_side = setup_flip_side(setup, launch->output_side);
 	/* MUT: a launch has no result store */
 	flink.job_result_store = launch->job_result_path;
 	flink.has_archive = flink_conf_get(&setup->flink_conf, "jobmanager.archive.fs.dir") != NULL;

@@ -14,12 +14,6 @@ struct launch_jvm {
 	struct jvm_options options;
 };
 
-/* The side of its output, as the job is told it (drey.side); NULL: that is nothing to it. Not to be freed. */
-const char *launch_side(const struct setup *setup, const struct launch *launch);
-
-/* The same for gates of FLIP-504 (bluegreen.active-deployment-type); NULL: it has none. Not to be freed. */
-const char *launch_flip_side(const struct setup *setup, const struct launch *launch);
-
 /* Release with flink_exec_release() and, unless ret_jvm is NULL, launch_jvm_release(). ERR_CONFIG as
  * flink_launch_build(). */
 int launch_build(const struct setup *setup, const struct launch *launch,

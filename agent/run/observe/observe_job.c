@@ -3,9 +3,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "core/handover/flip.h"
 #include "flink/held.h"
-#include "run/config/setup.h"
+#include "run/config/setup_side.h"
 
 #define NO_JOB_ID "00000000000000000000000000000000" /* nothing is ever submitted under it */
 
@@ -23,9 +22,8 @@ int observe_job_graph(const struct setup *setup, enum side side, struct job_grap
 	launch.application_id = NO_JOB_ID;
 	/* a gate of FLIP-504 cannot be built without */
 	launch.flip_map = setup->handover.flip;
-	launch.flip_side = launch.flip_map ? flip_side_word(side) : NULL;
-	if (setup->config.handover.mode == HANDOVER_BLUE_GREEN || side != SIDE_BLUE)
-		launch.side = side_name(side);
+	launch.flip_side = setup_flip_side(setup, side);
+	launch.side = setup_output_side(setup, side);
 	if (!held_is_possible(&launch, geteuid() == 0, &why))
 		return err_set(err, ERR_SYS, 0, "%s", why);
 	if (flink_launch_build(&launch, &exec, err) < 0)
