@@ -273,30 +273,26 @@ const struct role_rule *handover_role_rules(size_t *ret_count)
 
 /* It has no owner, and what ran last had this generation, or nothing ran. A drey that knows no owner has
  * left its generation in the launch. */
-static bool is_of_last_generation(const struct role_facts *facts)
+static bool is_of_last_generation(const struct journal *journal, const char *template)
 {
-	const struct journal *journal = facts->journal;
 	const struct launch *launch = journal_launch_const(journal);
 
 	if (!journal->owner.template && !launch)
 		return true;
 	if (journal->owner.template)
-		return template_same_generation(journal->owner.template, facts->me->template);
-	return !launch->generation ||
-	       template_same_generation(launch->generation, facts->me->template);
+		return template_same_generation(journal->owner.template, template);
+	return !launch->generation || template_same_generation(launch->generation, template);
 }
 
 enum side handover_output_side(const struct journal *journal, const char *generation, bool beside)
 {
 	cleanup_free char *mine = template_text(generation, NULL, NULL);
-	struct party me = {.template = mine};
-	struct role_facts facts = {.journal = journal, .me = &me};
 	enum side side = journal_output_side(journal, NULL);
 
 	if (transition_is_under_way(transition_of(&journal->handover)) &&
 	    template_same_generation(journal->handover.to.template, mine))
 		return journal->handover.transition.output_side;
-	return beside && !is_of_last_generation(&facts) ? side_other(side) : side;
+	return beside && !is_of_last_generation(journal, mine) ? side_other(side) : side;
 }
 
 /* Another generation has the other side, always; a side belongs to one generation at a time. */
@@ -305,7 +301,9 @@ static enum side side_for(const struct question *q)
 	enum side side = q->facts->journal->owner.side; /* of the job, whichever pod owns it */
 
 	if (!q->owner)
-		return is_of_last_generation(q->facts) ? side : side_other(side);
+		return is_of_last_generation(q->facts->journal, q->facts->me->template)
+			       ? side
+			       : side_other(side);
 	if (is_mine(q))
 		return q->owner->side;
 	if (waits_for_the_end(q))
