@@ -86,6 +86,11 @@ void candidate_shadow_release(struct candidate_shadow *shadow)
 	record_release(&candidate_shadow_table, shadow);
 }
 
+bool candidate_shadow_runs(const struct candidate_shadow *shadow)
+{
+	return shadow->state == SHADOW_RUNNING || shadow->state == SHADOW_CAUGHT_UP;
+}
+
 void candidate_shadow_set(struct candidate_shadow *to, const struct candidate_shadow *from)
 {
 	struct candidate_shadow old = *to;

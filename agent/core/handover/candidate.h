@@ -95,6 +95,9 @@ struct candidate_record {
 
 void candidate_release(struct candidate_record *record); /* zeroed is allowed */
 
+/* Its job runs, by what it says. */
+bool candidate_shadow_runs(const struct candidate_shadow *shadow);
+
 void candidate_shadow_set(struct candidate_shadow *to,
 			  const struct candidate_shadow *from); /* copies */
 void candidate_shadow_release(struct candidate_shadow *shadow);

@@ -140,7 +140,7 @@ static void know_candidate(struct lifecycle *life, struct transition_here *here,
 	if (!mine)
 		return;
 	here->candidate_gate = shadow->gate;
-	facts->shadowing = shadow->state == SHADOW_RUNNING || shadow->state == SHADOW_CAUGHT_UP;
+	facts->shadowing = candidate_shadow_runs(shadow);
 	facts->caught_up = facts->shadowing && has_caught_up(life, here);
 }
 

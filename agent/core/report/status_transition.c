@@ -55,10 +55,9 @@ const char *status_transition_waits(const struct handover *handover, bool manual
 static const char *owner_waits(const struct handover *handover, const struct lifecycle *life)
 {
 	const struct candidate_shadow *shadow = &life->handover.seen[PLACE_CANDIDATE].shadow;
-	bool runs = shadow->state == SHADOW_RUNNING || shadow->state == SHADOW_CAUGHT_UP;
 
 	if (transition_of(handover) == TRANSITION_CROSSED &&
-	    !(runs && xstris(shadow->transition, handover->id)))
+	    !(candidate_shadow_runs(shadow) && xstris(shadow->transition, handover->id)))
 		return "the job of the next version runs";
 	return status_transition_waits(handover, life->config->handover.blue_green.policy.manual);
 }
