@@ -116,8 +116,8 @@ final class Report {
 					.put("passed", entry.tally.passed())
 					.put("withheld", entry.tally.withheld())
 					.put("withheldAbove", entry.tally.withheldAbove)
-					.put("minWatermark", entry.minWatermark == Long.MIN_VALUE ? null : bounded(entry.minWatermark))
-					.put("activeWatermark", entry.activeWatermark == Long.MIN_VALUE ? null : bounded(entry.activeWatermark))
+					.put("minWatermark", watermark(entry.minWatermark))
+					.put("activeWatermark", watermark(entry.activeWatermark))
 					.put("sum", hex(entry.tally.sumBelow + entry.tally.sumAbove))
 					.put("base", hex(entry.tally.base));
 		}
@@ -146,12 +146,16 @@ final class Report {
 						.put("attempt", subtask.attempt)
 						.put("number", progress == null ? 0 : progress.number)
 						.put("state", progress == null ? "waiting" : progress.state);
-				boolean none = progress == null || progress.watermark == Long.MIN_VALUE;
-				node.put("watermark", none ? null : bounded(progress.watermark))
+				node.put("watermark", progress == null ? null : watermark(progress.watermark))
 						.put("passed", progress == null ? 0 : progress.passed)
 						.put("withheld", progress == null ? 0 : progress.withheld);
 			}
 		});
+	}
+
+	/** Null if there is none yet. */
+	private static Long watermark(long time) {
+		return time == Long.MIN_VALUE ? null : bounded(time);
 	}
 
 	private static Long bounded(long number) {
