@@ -235,12 +235,26 @@ final class Side implements AutoCloseable {
 	JsonNode awaitSnapshot(long checkpoint) throws Exception {
 		JsonNode[] found = {null};
 		await("the report has snapshot " + checkpoint, () -> {
-			for (JsonNode entry : gate().path("snapshots")) {
-				found[0] = entry.path("checkpoint").asLong() == checkpoint ? entry : found[0];
-			}
+			found[0] = snapshot(gate(), checkpoint);
 			return found[0] != null;
 		});
 		return found[0];
+	}
+
+	/** Stops the job: what the first gate had counted at the barrier of the savepoint, by the last report; null if that lacks it. */
+	JsonNode snapshotOfStop() throws Exception {
+		long checkpoint = checkpoint(stop());
+		await("the last report", () -> lastReport().path("ended").asBoolean());
+		return snapshot(lastReport().path("gates").path(0), checkpoint);
+	}
+
+	private static JsonNode snapshot(JsonNode gate, long checkpoint) {
+		for (JsonNode entry : gate.path("snapshots")) {
+			if (entry.path("checkpoint").asLong() == checkpoint) {
+				return entry;
+			}
+		}
+		return null;
 	}
 
 	/** Of a snapshot, as its _metadata begins: a magic number, a version, the id. */

@@ -105,6 +105,8 @@ class Transition implements AutoCloseable {
 
 	/** As stillCut(), but the last split is silent: without the crossing. */
 	void stillCutButIdle() throws Exception {
+		input.silentFrom = input.due();
+		input.silentSplit = 1;
 		input.limit = input.due();
 		toggle = Stream.FIRST_TIME + input.limit + 300;
 		green.order(id, "armGreen", toggle);
