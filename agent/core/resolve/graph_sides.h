@@ -33,7 +33,7 @@ bool graph_sides_stays(char *const *sink_uids, const char *id, const char *uid);
 /* Why such a job must not run beside the old one: a sentence; NULL = it may. The caller frees. */
 char *graph_sides_refuse(const struct side_graph *graph);
 
-/* What is wrong with sinkUids, and does no harm by itself; NULL = nothing. The caller frees. */
+/* A warning about sinkUids, a uid that no operator has: a sentence; NULL = none. The caller frees. */
 char *graph_sides_warn(const struct side_graph *graph);
 
 #endif

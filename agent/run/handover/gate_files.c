@@ -151,7 +151,7 @@ static void look_at_ignored(struct gate_files *files, const struct gate_file_rep
 		log_warn(files->config.log,
 			 "the gates of the job ignore their order, which is written again",
 			 LOG_STR("reason", why));
-	/* MUT: an order that somebody else has damaged stays in the file */
+	/* MUT: an order that another process has damaged stays in the file */
 	files->unwritten = why != NULL;
 }
 

@@ -4,7 +4,7 @@
  * a transition is under way.
  *
  * At rest nothing wakes up. A write that fails is logged and tried again, and so is an order that the gates
- * ignore, because somebody else has changed the file; a report that is damaged, or of another launch, says
+ * ignore, because another process has changed the file; a report that is damaged, or of another launch, says
  * nothing: what the last one said stays.
  *
  * Life cycle: gate_files_open() -> gate_files_tell() ... -> gate_files_close(). For the loop's thread.
