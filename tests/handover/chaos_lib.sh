@@ -27,10 +27,6 @@ any_tm_of() { # JOBMANAGER
 	tms_of "$(pod_template "$1")" | head -n 1
 }
 
-pod_template() { # POD
-	kubectl get pod "$1" --output 'jsonpath={.metadata.annotations.bench/template}'
-}
-
 pause() { # POD SECONDS
 	local pid
 	pid=$(pod_pids "$1" "^$BUILD/drey run ") && [ -n "$pid" ] || return

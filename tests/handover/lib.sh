@@ -31,7 +31,8 @@
 #   rolled_out                for await: only Pods of the newest template, ready
 #
 # About a Pod:
-#   pod_status POD JQ, pod_is POD JQ, pod_phase POD PHASE, pod_ready POD, pod_log POD REGEX; pod_rest POD PATH [JQ] asks its Flink
+#   pod_status POD JQ, pod_is POD JQ, pod_phase POD PHASE, pod_ready POD, pod_log POD REGEX; pod_rest POD PATH [JQ] asks its Flink;
+#   pod_template POD: the name of its template
 #   journal JQ, journal_is JQ; candidate JQ; handover_is STATE
 #
 # What happens to a Pod that the controller has made, and to one by hand that is proxied:
@@ -338,6 +339,10 @@ pod_log() { # POD REGEX
 
 pod_rest() { # POD PATH [JQ]
 	curl --silent --show-error --fail --max-time 10 "http://$(pod_address "$1"):$REST_PORT/${2#/}" | jq --raw-output "${3:-.}"
+}
+
+pod_template() { # POD
+	kubectl get pod "$1" --output 'jsonpath={.metadata.annotations.bench/template}'
 }
 
 pod_pids() { # POD REGEX: of its processes

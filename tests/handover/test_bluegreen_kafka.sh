@@ -79,10 +79,6 @@ kill_taskmanagers() { # POD...
 	done
 }
 
-pod_template() { # POD
-	kubectl get pod "$1" --output 'jsonpath={.metadata.annotations.bench/template}'
-}
-
 # ---- cases -------------------------------------------------------------------------------------------
 
 under_load() {
