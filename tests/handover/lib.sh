@@ -112,12 +112,13 @@ lib_hash() { # JAR
 		echo "$FLINK"/lib/*.jar "$1"
 		[ "$MODE" = none ] || cat "$RUN/drey-held.jar"
 		cat "$TOP/tools/make-class-archive.sh" "$TOP"/java/archive/*
-		declare -f lib_make
+		declare -f lib_make make_class_archive
 		java -version 2>&1
 	} | sha256sum | cut -c1-16
 }
 
 lib_make() { # JAR
+	local log=$RUN/log/lib.log
 	echo "# making the library of the bench, with the archive of its classes: $LIB"
 	rm -rf "$LIB"
 	mkdir -p "$LIB/flink/lib" "$LIB/conf"
@@ -125,9 +126,8 @@ lib_make() { # JAR
 	[ "$MODE" = none ] || cp "$RUN/drey-held.jar" "$LIB/flink/lib/"
 	flink_conf "$LIB" 0 0 </dev/null
 	"$TOP/java/build.sh" archive "$LIB/drey/archive.jar" "$FLINK/lib" || return 1
-	flink_java "$LIB" 160m 192m jm
-	FLINK_HOME=$LIB/flink "$TOP/tools/make-class-archive.sh" --drey "$LIB/drey" --output "$LIB/flink.jsa" \
-		-- "${FLINK_JAVA[@]}" "$FLINK_ENTRYPOINT" >"$RUN/log/lib.log" 2>&1 || return 1
+	RUN=$LIB # of this subshell
+	make_class_archive >"$log" 2>&1 || return 1
 	: >"$LIB/done"
 }
 
