@@ -14,6 +14,7 @@
 #   killed_in WHAT WHOSE STATE...       one upgrade, in which an `agent` or `flink`, of OWNER or CANDIDATE, is killed in each of
 #                                 these states, and which ends well; the application runs `owned_for_kills`
 #   goes_over SETTLE [KEY=VALUE...]     the application runs as one more version with these keys: a whole transition
+#   handed_over_suspended T       a person suspends the job, T is deployed, and takes it over without a transition
 #   counted_twice                 how many the transition says
 #   holds_back                    for await: the owner has held back records at or above the cut
 #   gate_report POD               what all gates of its job say: `drey`'s own audit is made of these counts
@@ -156,6 +157,17 @@ goes_over() { # SETTLE [KEY=VALUE...]
 	check "drey promote" drey_of "$OWNER" promote
 	finishes "$NEXT"
 	OWNED_WITH=$*
+}
+
+# With the HA maps of the other side. CURRENT and OWNER are as before.
+handed_over_suspended() { # T
+	check "a person suspends it" drey_of "$OWNER" suspend
+	await "it is suspended" pod_phase "$OWNER" Suspended
+	upgrade_to "$1"
+	await "the new Pod is the owner" journal_is ".owner.pod == \"$CANDIDATE\""
+	check "a person resumes it there" drey_of "$CANDIDATE" resume
+	await "its job runs" pod_phase "$CANDIDATE" Running
+	check "with the HA maps of the other side" test "$(journal '.launches[-1].haClusterId')" != "$(journal '.launches[-2].haClusterId')"
 }
 
 owned_with() { # SETTLE [KEY=VALUE...]

@@ -183,13 +183,7 @@ suspended() {
 	begin_with g4
 	side=$(colour) coming=$(other_colour)
 	marked
-	check "a person suspends it" drey_of "$OWNER" suspend
-	await "it is suspended" pod_phase "$OWNER" Suspended
-	upgrade_to g5
-	await "the new Pod is the owner" journal_is ".owner.pod == \"$CANDIDATE\""
-	check "a person resumes it there" drey_of "$CANDIDATE" resume
-	await "its job runs" pod_phase "$CANDIDATE" Running
-	check "with the HA maps of the other side" test "$(journal '.launches[-1].haClusterId')" != "$(journal '.launches[-2].haClusterId')"
+	handed_over_suspended g5
 	await "it goes on" has_committed g5 300
 	is "$(contents | grep --invert-match --line-regexp "$side true RUNNING - -")" "" "the keys stay as they are"
 	is "$(journal '.launches[-1].allowNonRestored')" false "no state was left out"

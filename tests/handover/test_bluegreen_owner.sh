@@ -68,13 +68,7 @@ suspended() {
 	local side
 	begin_with g3
 	side=$(journal '.launches[-1].outputSide // "blue"')
-	check "a person suspends it" drey_of "$OWNER" suspend
-	await "it is suspended" pod_phase "$OWNER" Suspended
-	upgrade_to g2
-	await "the new Pod is the owner" journal_is ".owner.pod == \"$CANDIDATE\""
-	check "a person resumes it there" drey_of "$CANDIDATE" resume
-	await "its job runs" pod_phase "$CANDIDATE" Running
-	check "with the HA maps of the other side" test "$(journal '.launches[-1].haClusterId')" != "$(journal '.launches[-2].haClusterId')"
+	handed_over_suspended g2
 	is "$(journal '.launches[-1].outputSide // "blue"')" "$side" "and with the same sinks"
 	is "$(journal '.launches[-1].allowNonRestored')" false "of which no state is left out"
 	await "it goes on" has_committed g2 300
