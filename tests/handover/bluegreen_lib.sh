@@ -222,17 +222,17 @@ killed() { # WHAT POD STATE
 # The API server answers the writes of journals late, so that each state lasts for some seconds.
 killed_in() { # WHAT WHOSE STATE...
 	local -n victim=$2
-	local -A before=()
+	local -A came=()
 	local state late='delay (PUT|PATCH) drey-(candidate-)?journal 0 3'
 	for state in "${@:3}"; do
-		before[$state]=$(came_to "$state")
+		came[$state]=$(came_to "$state")
 	done
 	next_version 1s "${KILL_KEYS[@]}"
 	faults "$OWNER" "$late"
 	upgrade_to "$NEXT"
 	faults "$CANDIDATE" "$late"
 	for state in "${@:3}"; do
-		await "it is $state" came_again "$state" "${before[$state]}"
+		await "it is $state" came_again "$state" "${came[$state]}"
 		killed "$1" "$victim" "$state"
 	done
 	faults "$OWNER"
