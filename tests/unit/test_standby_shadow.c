@@ -103,8 +103,10 @@ POD_TEST_FROM(shadow_begins, its_record_says_how_the_job_is)
 	struct standby_event e = {.type = STANDBY_JOB, .job = {.runs = true, .gate = &report}};
 	int written;
 
+	CHECK(p->standby.record.warm.main_held);
 	job_is(p, true, false);
 	CHECK_SHADOW(p, SHADOW_RUNNING);
+	CHECK(!p->standby.record.warm.main_held);
 	step(p, &e);
 	CHECK_INT(p->standby.record.shadow.gate.order.number, ==, 41);
 	pass(p, 2000);
@@ -117,6 +119,13 @@ POD_TEST_FROM(shadow_begins, its_record_says_how_the_job_is)
 	CHECK_INT(took(p, STANDBY_DO_RECORD), ==, written + 1);
 	pass(p, 3000);
 	CHECK_INT(took(p, STANDBY_DO_RECORD), >=, written + 3);
+}
+
+POD_TEST_FROM(shadow_begins, an_ended_jvm_holds_no_main)
+{
+	CHECK(p->standby.record.warm.main_held);
+	exited(p);
+	CHECK(!p->standby.record.warm.main_held);
 }
 
 POD_TEST_FROM(shadow_begins, without_gates_it_has_caught_up_after_a_while)

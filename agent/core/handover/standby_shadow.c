@@ -309,6 +309,13 @@ static bool says_another(const struct gate_report *a, const struct gate_report *
 	       a->subtasks != b->subtasks;
 }
 
+/* A main() whose job runs, or whose JVM has ended, is held no longer. */
+static void let_go(struct standby *standby)
+{
+	standby->record_dirty |= standby->record.warm.main_held;
+	standby->record.warm.main_held = false;
+}
+
 static void on_job(struct standby *standby, const struct standby_event *event)
 {
 	struct candidate_record *record = &standby->record;
@@ -318,6 +325,8 @@ static void on_job(struct standby *standby, const struct standby_event *event)
 		standby->runs_since_ms = 0;
 	else if (!standby->job_runs)
 		standby->runs_since_ms = standby->now_ms;
+	if (runs)
+		let_go(standby);
 	standby->job_runs = runs;
 	standby->job_failed = event->job.failed;
 	if (event->job.failed && !xstrsame(record->why, event->job.why)) {
@@ -342,6 +351,7 @@ static void on_process(struct standby *standby, const struct standby_event *even
 	} else if (event->type != STANDBY_STARTED && same) {
 		standby->flink = STANDBY_FLINK_NONE;
 		standby->kill_again_ms = 0;
+		let_go(standby);
 	}
 }
 
