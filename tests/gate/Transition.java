@@ -57,9 +57,11 @@ class Transition implements AutoCloseable {
 		caughtUp();
 	}
 
+	/** A report is up to a second old: it says when green has seen what is due now, never what is due then. */
 	void caughtUp() throws Exception {
+		long due = input.due();
 		green.awaitGates("caught up", gate -> gate.path("acked").asInt() == gate.path("parallelism").asInt()
-				&& gate.path("maxSeen").asLong() > Stream.FIRST_TIME + input.due() - 400);
+				&& gate.path("maxSeen").asLong() > Stream.FIRST_TIME + due - 400);
 	}
 
 	/** The cut, in two steps: green, then blue. */
