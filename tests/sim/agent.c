@@ -208,7 +208,8 @@ void agent_step(struct world *w, const struct event *event)
 	w->figures->steps++;
 	effects.count = 0;
 	seen = trace_event(w, event);
-	lifecycle_step(&agent->life, event, w->now_ms + MONOTONIC_BASE_MS, unix_now(w), &effects);
+	lifecycle_step(&agent->life, event, w->now_ms + MONOTONIC_BASE_MS, pod_unix_now(w),
+		       &effects);
 	if (agent->life.phase != before)
 		say(w, "phase %s: %s", phase_name(agent->life.phase), agent->life.reason);
 	oracle_step(w);

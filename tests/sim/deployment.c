@@ -74,6 +74,9 @@ void deployment_draw(struct world *w)
 	w->evict_ms = mean_of(w, 500, 3, 30);
 	w->partition_ms = mean_of(w, 500, 2, 20);
 	w->pause_ms = mean_of(w, 600, 2, 20);
+	w->clocks_ms = odds(w, 500) ? between(w, 1, 90) * MINUTE_MS : 0;
+	/* by a clock that is behind, what another application writes is newer than each request of a person */
+	w->shared &= !w->clocks_ms;
 }
 
 /* ---- a pod ---- */
@@ -116,6 +119,7 @@ static void create(struct world *w, int template)
 	w->pods[slot].ending = w->pods[slot].ready = false;
 	w->pods[slot].template = template;
 	w->pods[slot].paused_until_ms = w->pods[slot].cut_until_ms = 0;
+	w->pods[slot].clock_ms = w->clocks_ms ? between(w, -w->clocks_ms, w->clocks_ms) : 0;
 	*w->init = (struct init){0};
 	snprintf(w->pods[slot].name, sizeof(w->pods[slot].name), "p%d", ++w->pod_serial);
 	snprintf(w->pods[slot].uid, sizeof(w->pods[slot].uid), "u%d", w->pod_serial);

@@ -437,7 +437,7 @@ static void launch_is_not_too_old(struct world *w, int base)
 	int64_t max_age_ms = w->config->policy.max_age_ms;
 	const struct snap *snap = base >= 0 ? &w->storage.snaps[base] : NULL;
 
-	if (max_age_ms && snap && snap->completed_unix_ms + max_age_ms + WAITED_MS < unix_now(w))
+	if (max_age_ms && snap && snap->completed_unix_ms + max_age_ms + WAITED_MS < pod_unix_now(w))
 		fail(w, "a start from %s, which is too old", snap->path);
 }
 

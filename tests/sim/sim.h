@@ -487,6 +487,7 @@ struct pod {
 	bool exists, ending, ready;
 	int template; /* index in world.templates */
 	int64_t ready_since_ms, paused_until_ms;
+	int64_t clock_ms; /* how far the clock of its node is ahead */
 	char name[16], uid[16], place[34];
 	struct standby_config stand_config;
 };
@@ -593,7 +594,8 @@ struct world {
 	int template_count, wanted; /* by the Deployment */
 	int pod_serial;
 	int64_t min_ready_ms;
-	bool holds_none;                                      /* candidates start no Flink */
+	int64_t clocks_ms; /* how far the clock of a node can be off */
+	bool holds_none;   /* candidates start no Flink */
 	int64_t upgrade_ms, evict_ms, partition_ms, pause_ms; /* mean time between two */
 	struct {
 		struct lease_claim claim; /* the object */
@@ -625,6 +627,7 @@ int64_t between(struct world *w, int64_t low, int64_t high);
 bool chance(struct world *w, int per_mille); /* of a fault: never in the calm */
 bool odds(struct world *w, int per_mille);   /* of anything else */
 int64_t unix_now(const struct world *w);
+int64_t pod_unix_now(const struct world *w); /* by the clock of the current pod's node */
 
 /* Plan an item. Borrowed until the next call, to set a, b and id. */
 struct item *plan(struct world *w, int64_t in_ms, enum item_kind kind, enum scope scope);

@@ -129,7 +129,8 @@ void stand_step(struct world *w, const struct standby_event *event)
 		return;
 	w->figures->steps++;
 	effects.count = 0;
-	standby_step(&agent->standby, event, w->now_ms + MONOTONIC_BASE_MS, unix_now(w), &effects);
+	standby_step(&agent->standby, event, w->now_ms + MONOTONIC_BASE_MS, pod_unix_now(w),
+		     &effects);
 	if (agent->standby.verdict.role != before)
 		say(w, "pod %s is %s: %s", w->pods[w->pod].name,
 		    role_name(agent->standby.verdict.role), agent->standby.verdict.why);

@@ -334,7 +334,7 @@ void storage_gather(struct world *w, struct facts *ret_facts)
 	const struct journal *journal = &w->agent->life.journal;
 
 	*ret_facts = (struct facts){.max_metadata_version = METADATA_VERSION,
-				    .now_unix_ms = unix_now(w)};
+				    .now_unix_ms = pod_unix_now(w)};
 	facts_set_source(ret_facts, SOURCE_JOURNAL,
 			 journal->launch_count ? SOURCE_PRESENT : SOURCE_ABSENT, "read");
 	list_all(w, ret_facts);

@@ -49,6 +49,11 @@ int64_t unix_now(const struct world *w)
 	return w->wall_unix_ms + w->now_ms;
 }
 
+int64_t pod_unix_now(const struct world *w)
+{
+	return unix_now(w) + w->pods[w->pod].clock_ms;
+}
+
 /* ---- history ---- */
 
 static void print_time(const struct world *w)
