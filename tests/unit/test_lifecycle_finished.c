@@ -115,6 +115,32 @@ LIFE_TEST(a_job_that_finishes_before_its_stop_has_finished)
 	CHECK_NOTHING(l, EFFECT_LAUNCH);
 }
 
+/* The savepoint is complete, but the job went on from it: Flink says that the stop has failed. */
+TEST(a_job_that_finishes_after_a_failed_stop_has_finished)
+{
+	struct seen_savepoint stop = {.id = 50, .path = SAVEPOINT_1, .stop = true};
+	struct view runs = job_in(JOB_RUNNING), ends = finished_view();
+	struct life l;
+
+	runs.savepoints = ends.savepoints = &stop;
+	runs.savepoint_count = ends.savepoint_count = 1;
+	runs.completed_id = ends.completed_id = 52;
+	life_begin(&l);
+	run_proven(&l);
+	ask_restart(&l, "r1");
+	operation(&l, STATUS_FAILED, SAVEPOINT_1, "a savepoint was created, but the job went on");
+	inspected(&l, true, true);
+	viewed(&l, runs);
+	viewed(&l, ends);
+	check_finished(&l);
+	CHECK(!l.life.journal.last_operation.ok);
+	CHECK_STR(l.life.journal.last_operation.location, SAVEPOINT_1);
+	exited(&l, EXITED(143));
+	CHECK_PHASE(&l, PHASE_FINISHED);
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	life_end(&l);
+}
+
 TEST(the_savepoint_of_the_stop_shows_that_it_was_stopped)
 {
 	struct seen_savepoint stop = {.id = 50, .path = SAVEPOINT_1, .stop = true};

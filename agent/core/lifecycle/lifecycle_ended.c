@@ -98,7 +98,7 @@ void job_finished_first(struct lifecycle *life)
 {
 	bool cancel = life->journal.operation.kind == OPERATION_CANCEL;
 
-	operation_record(life, cancel, NULL,
+	operation_record(life, cancel, life->stop_location,
 			 cancel ? NULL : "the job finished before it could be stopped");
 	operation_remember(life, &life->journal.operation);
 	operation_clear(life);

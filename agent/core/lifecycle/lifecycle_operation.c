@@ -296,6 +296,12 @@ static void wait_for_end(struct lifecycle *life)
 	life->poll_ms = life->now_ms;
 }
 
+/* Flink says so. A job that a failed stop has not ended goes on from its savepoint, and may finish. */
+static bool ended_by_stop(const struct lifecycle *life)
+{
+	return life->stop_location && (!life->operation_error || life->savepoint_damaged);
+}
+
 bool operation_view(struct lifecycle *life, const struct view *view)
 {
 	enum operation_kind kind = life->journal.operation.kind;
@@ -313,7 +319,7 @@ bool operation_view(struct lifecycle *life, const struct view *view)
 		stopped(life, "the job is cancelled");
 		return true;
 	}
-	if (life->step == STEP_ENDING && !life->stop_location && finished_by_itself(view)) {
+	if (life->step == STEP_ENDING && !ended_by_stop(life) && finished_by_itself(view)) {
 		if (!end_is_unclear(life, view))
 			job_finished_first(life);
 		return true;
