@@ -105,6 +105,14 @@ static inline void candidate_gone(struct life *l)
 	step(l, &e);
 }
 
+static inline void candidate_unreadable(struct life *l)
+{
+	struct event e = {.type = EVENT_CANDIDATE};
+
+	e.candidate.unreadable = true;
+	step(l, &e);
+}
+
 static inline void reserve_beats(struct life *l)
 {
 	seen(l, &old_pod, CANDIDATE_HANDED_OVER, true, WANTED_NO, 0);

@@ -131,6 +131,24 @@ LIFE_TEST_FROM(t_offered_begin, a_candidate_that_is_silent_is_gone)
 	CHECK_HANDOVER(l, HANDOVER_NONE);
 }
 
+/* What cannot be read may say anything, but a pod that is not heard for that long is gone, too. */
+LIFE_TEST_FROM(t_offered_begin, a_candidate_whose_record_is_damaged_is_silent)
+{
+	candidate_unreadable(l);
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_TRANSITION(l, TRANSITION_OFFERED);
+	CHECK_STR(l->life.handover.seen[PLACE_CANDIDATE].party.uid, new_pod.uid);
+	CHECK(!l->life.handover.seen[PLACE_CANDIDATE].lock_is_free);
+	beats(l, CANDIDATE_PREPARING);
+	CHECK_TRANSITION(l, TRANSITION_OFFERED);
+	for (int i = 0; i < 8; i++) {
+		candidate_unreadable(l);
+		pass(l, 5000);
+	}
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_TRANSITION(l, TRANSITION_NONE);
+}
+
 /* ---- the seed */
 
 LIFE_TEST_FROM(t_seeding_begin, the_seed_is_recorded_with_what_was_seen)

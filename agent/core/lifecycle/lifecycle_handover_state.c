@@ -194,6 +194,11 @@ static void see(struct lifecycle *life, struct candidate_seen *seen, const struc
 	bool same = seen->present && event->candidate.present &&
 		    xstris(seen->party.uid, event->candidate.party.uid);
 
+	seen->lock_is_free = event->candidate.lock_is_free;
+	/* a pod that cannot be heard is silent, not gone */
+	/* MUT: a record that cannot be read is one that is not there */
+	if (event->candidate.unreadable)
+		return;
 	if (event->candidate.present && (!same || seen->beat != event->candidate.beat)) {
 		seen->seen_ms = life->now_ms;
 		seen->beats = same;
@@ -212,7 +217,6 @@ static void see(struct lifecycle *life, struct candidate_seen *seen, const struc
 	xstrset(&seen->why, event->candidate.why);
 	party_set(&seen->party, &event->candidate.party);
 	candidate_shadow_set(&seen->shadow, &event->candidate.shadow);
-	seen->lock_is_free = event->candidate.lock_is_free;
 }
 
 void on_candidate(struct lifecycle *life, const struct event *event)

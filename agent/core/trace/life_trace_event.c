@@ -181,6 +181,7 @@ static const struct field stopping_fields[] = {
 
 static const struct field candidate_fields[] = {
 	EVENT("place", SMALL, candidate.place, .sparse = true),
+	EVENT("unreadable", BOOL, candidate.unreadable, .sparse = true),
 	EVENT("present", BOOL, candidate.present, .sparse = true),
 	EVENT("party", RECORD, candidate.party, .record = &party_table),
 	EVENT("state", SMALL, candidate.state, .sparse = true),

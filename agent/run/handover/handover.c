@@ -57,7 +57,7 @@ struct handover_part {
 struct look_job {
 	struct handover_part *part;
 	struct candidate_record records[PLACES];
-	bool present[PLACES];
+	bool present[PLACES], unreadable[PLACES];
 	enum wanted wanted; /* the template of the candidate */
 	const char *other;  /* cluster id of the other side, if its lock is to be read; borrowed */
 	bool lock_is_free;
@@ -78,6 +78,7 @@ static void decode_place(struct look_job *job, enum candidate_place place)
 		return;
 	job->present[place] = candidate_decode(text, strlen(text), application,
 					       &job->records[place], &job->damage) == 0;
+	job->unreadable[place] = !job->present[place];
 }
 
 static void decode_places(struct look_job *job)
@@ -99,7 +100,7 @@ static void forget_places(struct look_job *job)
 {
 	for (int place = 0; place < PLACES; place++) {
 		candidate_release(&job->records[place]);
-		job->present[place] = false;
+		job->present[place] = job->unreadable[place] = false;
 	}
 }
 
@@ -120,6 +121,8 @@ static int read_places(struct look_job *job)
 			return -1;
 		decode_places(job);
 	}
+	if (job->unreadable[PLACE_CANDIDATE])
+		return 0;
 	snprintf(part->seen_uid, sizeof(part->seen_uid), "%s",
 		 candidate->uid ? candidate->uid : "");
 	part->seen_beat = candidate->beat;
@@ -175,6 +178,7 @@ static void tell_seen(struct handover_part *part, const struct look_job *job,
 	const struct candidate_record *record = &job->records[place];
 	struct event event = {.type = EVENT_CANDIDATE,
 			      .candidate = {.place = place,
+					    .unreadable = job->unreadable[place],
 					    .present = job->present[place],
 					    .lock_is_free = job->lock_is_free}};
 
@@ -243,7 +247,7 @@ static void looked(void *arg, bool ran)
 		log_warn(part->driver->log,
 			 "the record of another pod cannot be read, and is ignored",
 			 LOG_ERR(&job->damage));
-	if (ran && job->result == 0)
+	if (ran && job->result == 0 && !job->unreadable[PLACE_CANDIDATE])
 		keep_candidate(part, job);
 	for (int place = 0; ran && job->result == 0 && place < PLACES; place++)
 		tell_seen(part, job, (enum candidate_place)place);
