@@ -437,7 +437,8 @@ static void launch_is_not_too_old(struct world *w, int base)
 	int64_t max_age_ms = w->config->policy.max_age_ms;
 	const struct snap *snap = base >= 0 ? &w->storage.snaps[base] : NULL;
 
-	if (max_age_ms && snap && snap->completed_unix_ms + max_age_ms + WAITED_MS < pod_unix_now(w))
+	if (max_age_ms && snap &&
+	    snap->completed_unix_ms + max_age_ms + WAITED_MS < pod_unix_now(w))
 		fail(w, "a start from %s, which is too old", snap->path);
 }
 
@@ -463,12 +464,13 @@ static bool is_named_by_ha(const struct world *w, int snap)
 }
 
 /* Is it on record that `snap` is newer than `base`: by their ids or, if only its path was reported, by their times of
- * completion? */
-static bool is_known_as_newer(const struct snap *snap, const struct snap *base)
+ * completion? That of a path that was only reported is by the pod's clock, that of the other one by the store's. */
+static bool is_known_as_newer(const struct world *w, const struct snap *snap,
+			      const struct snap *base)
 {
-	return snap->id > base->id &&
-	       (snap->numbered.recorded ||
-		(snap->named.recorded && snap->completed_unix_ms > base->completed_unix_ms));
+	bool later = !w->clocks_ms && snap->completed_unix_ms > base->completed_unix_ms;
+
+	return snap->id > base->id && (snap->numbered.recorded || (snap->named.recorded && later));
 }
 
 /* The newest snapshot of the branch that ends in `head` that is on record and missing, if nothing at least as new is
@@ -490,7 +492,7 @@ static int newest_missed(const struct world *w, int head, int start)
 				continue;
 			if ((!snap->deleted || is_named_by_ha(w, i)) && snap->id > seen)
 				seen = snap->id; /* even if damaged */
-			if (snap->deleted && is_known_as_newer(snap, &w->storage.snaps[start]) &&
+			if (snap->deleted && is_known_as_newer(w, snap, &w->storage.snaps[start]) &&
 			    (missed < 0 || snap->id > w->storage.snaps[missed].id))
 				missed = i;
 		}
