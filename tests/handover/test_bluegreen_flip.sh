@@ -20,6 +20,7 @@
 
 BLUEGREEN_JOB=FlipJob
 FASTER=5 # the time of the job
+RATE=50  # numbers a second of each of two splits
 
 # ---- the keys ------------------------------------------------------------------------------------
 
@@ -126,6 +127,10 @@ first() {
 	is "$(contents)" "$(sequence BLUE GREEN)" "the keys went through all stages, in their order"
 }
 
+past_the_seed() {
+	pod_is "$OWNER" ".handover.transition.watermarkUnixMs >= $(journal .handover.transition.seenUnixMs)"
+}
+
 # What somebody else has written is not believed, and does not stay; and no key of drey's, of the gates or of others is lost.
 others_write() {
 	begin_with g2
@@ -134,14 +139,16 @@ others_write() {
 	await "its job runs in the shadow" transition_is shadow
 	check "somebody writes CLEAR_TO_TEARDOWN" write_keys '.stage = "CLEAR_TO_TEARDOWN" | .theirs = "x"'
 	await "drey puts its word back" keys_are '.stage == "INITIALIZING"'
-	sleep 25 # a checkpoint is behind all that was seen at the seed
+	await "the old version has read all that it had seen at the seed" past_the_seed
+	COMPLETED=$(pod_status "$OWNER" .checkpoints.completed)
+	await "and has checkpoints since" pod_is "$OWNER" ".checkpoints.completed >= $((COMPLETED + 5))" # one that drey has looked before
 	: >"$CONTROL/hold-0.g2" # so the watermark of the old version stays, and it does not come to the cut
 	check "drey promote" drey_of "$OWNER" promote
 	await "the gates have chosen a cut" transition_is crossing
 	check "somebody writes CLEAR_TO_TEARDOWN, and another distance" write_keys '.stage = "CLEAR_TO_TEARDOWN" |
 		."deployment-deletion-delay-ms" = "7"'
 	await "the distance is put back" keys_are '."deployment-deletion-delay-ms" == "60000"'
-	sleep 15 # longer than the cut was away, and than `settle`
+	await "the cut is past for longer than \`settle\`: the new version writes" has_committed g3 $((10 * 2 * RATE))
 	is "$(keys .stage)" CLEAR_TO_TEARDOWN "CLEAR_TO_TEARDOWN is there"
 	check "and is not believed alone" transition_is crossing
 	rm "$CONTROL/hold-0.g2"
