@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 #
 # Blue/green upgrades in which the job of the next version fails, in the shadow (S68) and behind the cut (G4); whose sinks were not
-# named (G8); in which the source stops after the cut was chosen (S71), and in which a part of it has no records (S72).
+# named (G8), or which does not run when the owner could be stopped; in which the source stops after the cut was chosen (S71), and
+# in which a part of it has no records (S72).
 #
 # runs in: all on 2.3.0
 
@@ -134,6 +135,47 @@ g4_forward() {
 	OWNED_WITH=''
 }
 
+# ---- the owner could be stopped, and the job of the next version does not run ------------------------
+
+flink_pid() { # POD
+	pod_pids "$1" "^[^ ]*java .*$FLINK_ENTRYPOINT"
+}
+
+# A JVM that stands still is one on a node that has no CPU for it.
+another_flink_stands_still() { # POD PID_BEFORE
+	local pid
+	pid=$(flink_pid "$1") && [ -n "$pid" ] && [ "$pid" != "$2" ] && kill -STOP "$pid"
+}
+
+next_does_not_run() {
+	shadow_is starting
+}
+
+has_records() { # AT_LEAST
+	[ "$(wc -l <"$OUT/records.log")" -ge "$1" ]
+}
+
+not_there_when_needed() {
+	local before
+	owned_with "${LATE_CUT[@]}"
+	next_version "${LATE_CUT[@]}"
+	in_the_shadow
+	check "drey promote" drey_of "$OWNER" promote
+	await "the cut is in force" transition_is crossing
+	before=$(flink_pid "$CANDIDATE")
+	check "the Flink of the next version is killed" kill_flink "$CANDIDATE"
+	await "the one after it stands still" another_flink_stands_still "$CANDIDATE" "$before"
+	await "the owner knows that the job does not run" next_does_not_run
+	check "before the owner is behind the cut" transition_is crossing
+	await "the owner has nothing left to write" transition_is crossed
+	await "for some time" has_records $(($(wc -l <"$OUT/records.log") + 20 * 2 * 50))
+	check "the owner's job is not stopped for one that does not run" transition_is crossed
+	check "it runs" pod_phase "$OWNER" Running
+	check "the Flink of the next version runs again" kill -CONT "$(flink_pid "$CANDIDATE")"
+	finishes "$NEXT"
+	OWNED_WITH="${LATE_CUT[*]}"
+}
+
 # ---- S71 ---------------------------------------------------------------------------------------------
 
 below_the_cut() {
@@ -222,5 +264,6 @@ s72_idle_passes() {
 }
 
 bluegreen_begin bluegreen_faults 1s
-[ $# -gt 0 ] || set -- s68_fails_in_shadow g8_sinks_not_named g4_replay g4_forward s71_source_stops s72_idle_waits s72_idle_passes
+[ $# -gt 0 ] || set -- s68_fails_in_shadow g8_sinks_not_named g4_replay g4_forward not_there_when_needed s71_source_stops \
+	s72_idle_waits s72_idle_passes
 bluegreen_cases "$@"
