@@ -120,8 +120,7 @@ await_done() { # T
 	await "$1 writes" has_written "$1" 50
 	await "the old Pod has ended" told gone "$old"
 	check "its container went on until then" not told ended "$old"
-	check "not before the hand-over was done" test "$(told_ms term "$old")" -ge \
-		"$(observed 'select(.what == "journal" and .handover == "done") | .ms' | tail -n 1)"
+	check "not before the hand-over was done" test "$(told_ms term "$old")" -ge "$(journal .handover.doneUnixMs)"
 	# SIGTERM may come while drey-init has no agent: the one of the owner has gone, the one that stands by starts. Then
 	# drey-init ends by the signal, or, in the some 100 ms before it starts the next agent, with 143: a signal stopped it
 	# before anything was started (docs/reference/drey-init.md). Flink had ended before, so nothing is lost by either
