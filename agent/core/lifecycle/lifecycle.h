@@ -205,7 +205,7 @@ struct event {
 		} stopping;
 		struct {
 			enum candidate_place place;
-			bool unreadable;    /* there is one, but not what it says: only lock_is_free is set */
+			bool unreadable; /* there is one, but not what it says: only lock_is_free is set */
 			bool present;       /* false: there is none, and the rest is not set */
 			struct party party; /* borrowed */
 			enum candidate_state state;
