@@ -54,7 +54,7 @@ int init_link_spare(struct init_link *link, const struct init_link_launch *spare
 int init_link_spare_end(struct init_link *link, const char *id, struct err *err);
 int init_link_signal(struct init_link *link, const char *launch_id, int signo, bool group,
 		     struct err *err);
-/* SIGKILL to Flink at until_ms (clock_mono_ms()), unless the lease is renewed. */
+/* SIGKILL to Flink at until_ms (clock_mono_ms()), unless the lease is renewed; 0 = never. */
 int init_link_lease(struct init_link *link, int64_t until_ms, struct err *err);
 int init_link_stop_ack(struct init_link *link, struct err *err);
 int init_link_exit(struct init_link *link, int status, struct err *err);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
 # Blue/green upgrades in which the Flink of the next version is killed, in the shadow and when the cut is in force, and in which the agents
-# are killed when the job goes from one to the other. The others of these cases (G2) are in test_bluegreen_kills.sh.
+# are killed when the job goes from one to the other; and one that is given up, and made again. The others of these cases (G2) are in test_bluegreen_kills.sh.
 #
 # runs in: ci on 2.3.0
 
@@ -32,6 +32,22 @@ killed_agent_at_grant() {
 	killed_in agent CANDIDATE granted taken
 }
 
+# The second time in the same Pod: drey-init has the lease of its first job, which is over.
+given_up_and_again() {
+	owned_with 1s
+	next_version 1s
+	in_the_shadow
+	check "a person gives it up" drey_of "$OWNER" abort --yes
+	await "it is refused" handover_is refused
+	sleep 50 # longer than a lease
+	check "a person allows it again" drey_of "$OWNER" resume
+	await "its job runs in the shadow" pod_phase "$CANDIDATE" Shadow
+	await "the owner knows" transition_is shadow
+	check "drey promote" drey_of "$OWNER" promote
+	finishes "$NEXT"
+	OWNED_WITH=1s
+}
+
 bluegreen_begin bluegreen_candidate 1s
-[ $# -gt 0 ] || set -- killed_flink killed_agent_at_end killed_agent_at_grant
+[ $# -gt 0 ] || set -- given_up_and_again killed_flink killed_agent_at_end killed_agent_at_grant
 bluegreen_cases "$@"

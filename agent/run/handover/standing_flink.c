@@ -79,8 +79,18 @@ static void release_launch(struct launch *launch)
 	free(launch->ha_cluster_id);
 }
 
-static int start(struct driver *driver, const struct launch *launch, struct err *err)
+/* That of a job that has run in this pod would end what waits in main(), and forbid its launch. The owner has a lease
+ * of its own before main() is let go. */
+static int forget_lease(struct standing *standing, struct err *err)
 {
+	if (!(standing->hello.flags & LINK_TAKES_LEASE))
+		return 0;
+	return init_link_lease(standing->driver->link, 0, err);
+}
+
+static int start(struct standing *standing, const struct launch *launch, struct err *err)
+{
+	struct driver *driver = standing->driver;
 	cleanup_free char *file = held_file(driver->setup->config.state_directory, launch->job_id);
 	struct flink_exec exec = {0};
 	struct launch_jvm jvm = {0};
@@ -88,7 +98,7 @@ static int start(struct driver *driver, const struct launch *launch, struct err 
 
 	(void)held_sweep(driver->setup->config.state_directory, launch->job_id, NULL);
 	if (driver_take_flink_lock(driver, err) == 0 && setup_check_port(driver->setup, err) == 0 &&
-	    held_begin(file, err) == 0 &&
+	    held_begin(file, err) == 0 && forget_lease(standing, err) == 0 &&
 	    launch_build(driver->setup, launch, &exec, &jvm, err) == 0) {
 		const struct init_link_launch sent = {.job_id = launch->job_id,
 						      .argv = exec.argv,
@@ -117,7 +127,7 @@ static void prepared(void *arg, bool ran)
 
 	if (wanted && result == 0) {
 		driver_ha_hold(standing->driver, &job->launch, &job->cluster.lock);
-		result = start(standing->driver, &job->launch, &job->err);
+		result = start(standing, &job->launch, &job->err);
 	}
 	if (result == 0)
 		ha_cluster_release(&job->cluster);
