@@ -28,7 +28,7 @@
  *   agent -> LEASE     SIGKILL to the main child's process group at until_ms, even if the agent is
  *                      dead by then, unless another LEASE has extended it; a later LAUNCH fails
  *                      with ETIME. It outlives the agent. Only to a drey-init whose HELLO has
- *                      LINK_TAKES_LEASE; without a LEASE nothing ever expires
+ *                      LINK_TAKES_LEASE; without a LEASE, or with until_ms 0, nothing ever expires
  *   agent -> EXIT      end with this status once no main child is left; the agent then exits on its
  *                      own (SIGTERM after 2 s, SIGKILL after 2 more)
  *

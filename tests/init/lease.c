@@ -116,3 +116,18 @@ TEST(without_a_lease_nothing_runs_out)
 	CHECK_INT(msg.wait_status, ==, 7 << 8);
 	CHECK_INT(end(&rig), ==, 0);
 }
+
+TEST(a_lease_that_is_put_down_forbids_no_launch)
+{
+	struct rig rig = {0};
+	struct link_msg msg;
+	int64_t until_ms;
+
+	launch(&rig, 300, "wait", &until_ms);
+	CHECK_INT(killed_after(&rig, until_ms), <, 5000);
+	lease(&rig, 0);
+	RIG_LAUNCH(&rig, "second-2", "exit", "3");
+	CHECK(rig_expect(&rig, LINK_STARTED, &msg));
+	CHECK(rig_expect(&rig, LINK_EXITED, &msg));
+	CHECK_INT(end(&rig), ==, 0);
+}
