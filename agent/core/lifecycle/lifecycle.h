@@ -205,9 +205,8 @@ struct event {
 		} stopping;
 		struct {
 			enum candidate_place place;
-			bool unreadable; /* there is one, but not what it says: only lock_is_free is set */
-			bool present;       /* false: there is none, and the rest is not set */
-			struct party party; /* borrowed */
+			bool present, unreadable; /* neither: there is none */
+			struct party party;       /* borrowed */
 			enum candidate_state state;
 			int64_t beat, ask, answer;
 			enum wanted wanted;             /* by the Deployment, now */
