@@ -15,6 +15,7 @@
 #                                 these states, and which ends well; the application runs `owned_for_kills`
 #   goes_over SETTLE [KEY=VALUE...]     the application runs as one more version with these keys: a whole transition
 #   handed_over_suspended T       a person suspends the job, T is deployed, and takes it over without a transition
+#   flink_of POD                  its JVM; another_flink POD BEFORE, for await
 #   counted_twice                 how many the transition says
 #   holds_back                    for await: the owner has held back records at or above the cut
 #   gate_report POD               what all gates of its job say: `drey`'s own audit is made of these counts

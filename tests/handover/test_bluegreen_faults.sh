@@ -137,14 +137,9 @@ g4_forward() {
 
 # ---- the owner could be stopped, and the job of the next version does not run ------------------------
 
-flink_pid() { # POD
-	pod_pids "$1" "^[^ ]*java .*$FLINK_ENTRYPOINT"
-}
-
 # A JVM that stands still is one on a node that has no CPU for it.
 another_flink_stands_still() { # POD PID_BEFORE
-	local pid
-	pid=$(flink_pid "$1") && [ -n "$pid" ] && [ "$pid" != "$2" ] && kill -STOP "$pid"
+	another_flink "$@" && kill -STOP "$(flink_of "$1")"
 }
 
 next_does_not_run() {
@@ -162,7 +157,7 @@ not_there_when_needed() {
 	in_the_shadow
 	check "drey promote" drey_of "$OWNER" promote
 	await "the cut is in force" transition_is crossing
-	before=$(flink_pid "$CANDIDATE")
+	before=$(flink_of "$CANDIDATE")
 	check "the Flink of the next version is killed" kill_flink "$CANDIDATE"
 	await "the one after it stands still" another_flink_stands_still "$CANDIDATE" "$before"
 	await "the owner knows that the job does not run" next_does_not_run
@@ -171,7 +166,7 @@ not_there_when_needed() {
 	await "for some time" has_records $(($(wc -l <"$OUT/records.log") + 20 * 2 * 50))
 	check "the owner's job is not stopped for one that does not run" transition_is crossed
 	check "it runs" pod_phase "$OWNER" Running
-	check "the Flink of the next version runs again" kill -CONT "$(flink_pid "$CANDIDATE")"
+	check "the Flink of the next version runs again" kill -CONT "$(flink_of "$CANDIDATE")"
 	finishes "$NEXT"
 	OWNED_WITH="${LATE_CUT[*]}"
 }
