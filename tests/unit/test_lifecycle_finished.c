@@ -115,7 +115,7 @@ LIFE_TEST(a_job_that_finishes_before_its_stop_has_finished)
 	CHECK_NOTHING(l, EFFECT_LAUNCH);
 }
 
-/* The savepoint is complete, but the job went on from it: Flink says that the stop has failed. */
+/* The savepoint is complete, but the job continued from it: Flink reports that the stop failed. */
 TEST(a_job_that_finishes_after_a_failed_stop_has_finished)
 {
 	struct seen_savepoint stop = {.id = 50, .path = SAVEPOINT_1, .stop = true};
@@ -128,7 +128,7 @@ TEST(a_job_that_finishes_after_a_failed_stop_has_finished)
 	life_begin(&l);
 	run_proven(&l);
 	ask_restart(&l, "r1");
-	operation(&l, STATUS_FAILED, SAVEPOINT_1, "a savepoint was created, but the job went on");
+	operation(&l, STATUS_FAILED, SAVEPOINT_1, "a savepoint was created, but the job continued");
 	inspected(&l, true, true);
 	viewed(&l, runs);
 	viewed(&l, ends);

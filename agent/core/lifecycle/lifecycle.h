@@ -205,7 +205,7 @@ struct event {
 		} stopping;
 		struct {
 			enum candidate_place place;
-			bool present, unreadable; /* neither: there is none */
+			bool present, unreadable; /* without `present` only lock_is_free is set */
 			struct party party;       /* borrowed */
 			enum candidate_state state;
 			int64_t beat, ask, answer;

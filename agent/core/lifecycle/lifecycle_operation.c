@@ -296,7 +296,7 @@ static void wait_for_end(struct lifecycle *life)
 	life->poll_ms = life->now_ms;
 }
 
-/* Flink says so. A job that a failed stop has not ended goes on from its savepoint, and may finish. */
+/* As Flink reports it. After a failed stop the job continues from its savepoint, and may finish. */
 static bool ended_by_stop(const struct lifecycle *life)
 {
 	return life->stop_location && (!life->operation_error || life->savepoint_damaged);
