@@ -158,6 +158,24 @@ static int reported_restore(const struct world *w)
 						    : w->flink->restored_before;
 }
 
+bool flink_survives_its_leadership(const struct world *w)
+{
+	const struct flink *flink = w->flink;
+
+	return w->seed / 7 % 2 && !flink_is_held(flink) && flink->job_present &&
+	       flink->state == JOB_RUNNING && !flink->tasks_lost;
+}
+
+void flink_leads_no_more(struct world *w)
+{
+	struct flink *flink = w->flink;
+
+	w->epochs[SCOPE_JOB]++;
+	flink->stop_op = flink->completed = flink->restored_before = -1;
+	flink->rest_up = flink->job_present = flink->has_run = false;
+	plan(w, SECOND_MS, ITEM_SUBMIT, SCOPE_FLINK);
+}
+
 /* Everything in progress in this attempt of the job is void. */
 void flink_attempt_ends(struct world *w)
 {
@@ -231,7 +249,8 @@ static void submit(struct world *w)
 		ha_job_over(w, flink->launch);
 		return;
 	}
-	flink->job_present = true;
+	flink->job_present = flink->rest_up = true;
+	flink->job_unix_ms = pod_unix_now(w);
 	flink->state = odds(w, 500) ? JOB_INITIALIZING : JOB_CREATED;
 	plan(w, between(w, 100, 6000), ITEM_RUN, SCOPE_FLINK);
 }
@@ -543,6 +562,7 @@ void flink_view(struct world *w, const char *job_id, struct view_slot *slot)
 	if (!view->job_present)
 		return;
 	view->state = flink->state;
+	view->job_unix_ms = flink->job_unix_ms;
 	view->tasks_missing = flink->tasks_lost;
 	view->cluster = (struct cluster){.tasks_known = true,
 					 .slots_known = true,

@@ -67,7 +67,12 @@ static void renew(struct world *w)
 		w->flink->renewed_ms = w->now_ms;
 	} else if (w->now_ms >= w->flink->renewed_ms + GIVE_UP_MS - RENEW_MS) {
 		say(w, "Flink of pod %s leads no more: it could not renew", w->pods[w->pod].name);
-		flink_end(w, EXITED(239), true);
+		if (!flink_survives_its_leadership(w)) {
+			flink_end(w, EXITED(239), true);
+			return;
+		}
+		leader->epoch = UINT64_MAX; /* it stays there until it has run out */
+		flink_leads_no_more(w);
 	}
 }
 

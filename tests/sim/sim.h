@@ -352,10 +352,11 @@ struct op {
 struct flink {
 	bool alive, rest_up, job_present, terminating, ignores_term;
 	bool has_run;
-	int launch;  /* index in truth.launches */
-	int base;    /* snapshot to restore, -1 = none */
-	bool wrong;  /* restores something else */
-	int made_of; /* the jars when it was started */
+	int launch;          /* index in truth.launches */
+	int64_t job_unix_ms; /* its start, or its recovery */
+	int base;            /* snapshot to restore, -1 = none */
+	bool wrong;          /* restores something else */
+	int made_of;         /* the jars when it was started */
 	enum job_state state;
 	int64_t statistics_ms; /* from then on the statistics show the restore */
 	/* the checkpoint statistics that REST returns: a response is repeated for 3 s */
@@ -659,6 +660,10 @@ void flink_end(struct world *w, int wait_status, bool tell);
 void flink_signal(struct world *w, int signo);
 void flink_item(struct world *w, const struct item *item);
 void flink_attempt_ends(struct world *w);
+/* Flink 1.x goes on without its leadership. Its job is gone, and is recovered when it leads again; the operations of the job before
+ * are reported as in progress from then on. Flink 2.x ends. */
+bool flink_survives_its_leadership(const struct world *w);
+void flink_leads_no_more(struct world *w);
 void flink_job_over(struct world *w, enum job_state state);
 /* Part of oracle_signal(): it is not killed before it has cleaned up after its job. */
 void flink_judge_kill(struct world *w, const struct effect *effect);

@@ -109,7 +109,8 @@ static void fill(struct journal *journal)
 						.job_id = ID_B,
 						.drain = true,
 						.format = FORMAT_NATIVE,
-						.started_unix_ms = BIG};
+						.started_unix_ms = BIG,
+						.job_unix_ms = BIG - 1};
 	xstrset(&journal->operation.nonce, "n");
 	xstrset(&journal->operation.path, "file:/sp");
 	xstrset(&journal->operation.directory, "file:/listed");
@@ -200,6 +201,7 @@ TEST(a_full_journal_comes_back_as_it_was)
 		CHECK(back.launches[0].never_started && !back.launches[1].never_started);
 		CHECK_STR(back.intent.restore.path, journal.intent.restore.path);
 		CHECK_INT(back.operation.started_unix_ms, ==, BIG);
+		CHECK_INT(back.operation.job_unix_ms, ==, BIG - 1);
 		CHECK_INT(back.outcome.kind, ==, OUTCOME_RESTORE_MISMATCH);
 		CHECK_STR(back.outcome.savepoint, "file:/sp/three");
 		CHECK(back.outcome.suspended && back.launches[0].do_not_restart &&

@@ -457,6 +457,76 @@ LIFE_TEST(a_suspend_stops_with_a_savepoint_and_parks)
 	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
 }
 
+static struct view job_since(int64_t unix_ms)
+{
+	struct view view = job_in(JOB_RUNNING);
+
+	view.job_unix_ms = unix_ms;
+	return view;
+}
+
+/* A Flink 1.x that was cut off from the API server for 30 s recovers its job, and never reports how the stop of the job
+ * before has ended. */
+LIFE_TEST(a_stop_is_lost_with_the_leadership_of_flink)
+{
+	run_proven(l);
+	viewed(l, job_since(UNIX_START));
+	desire(l, DESIRED_SUSPENDED);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	pass(l, 60000);
+	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
+	viewed(l, job_since(UNIX_START + l->now_ms));
+	pass(l, 9000); /* it may be reported late */
+	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
+	pass(l, 1000);
+	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_NONE);
+	CHECK(!l->life.journal.last_operation.ok);
+	CHECK_STR(l->life.journal.last_operation.error,
+		  "Flink has lost its leadership and recovered the job");
+	/* it is still wanted */
+	viewed(l, job_since(l->life.seen.job_unix_ms));
+	pass(l, 3600000);
+	viewed(l, job_since(l->life.seen.job_unix_ms));
+	CHECK_INT(took(l, EFFECT_TRIGGER), >=, 2);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
+}
+
+/* The next drey in the Pod learns it from the journal. */
+LIFE_TEST(a_lost_stop_is_lost_for_the_next_agent)
+{
+	char job[JOB_ID_BYTES];
+
+	run_proven(l);
+	viewed(l, job_since(UNIX_START));
+	desire(l, DESIRED_SUSPENDED);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	snprintf(job, sizeof(job), "%s", job_of(l));
+	restart_agent(l);
+	hello(l, job);
+	viewed(l, job_since(UNIX_START + l->now_ms));
+	l->wall_ms -= 360000000;
+	pass(l, 10000);
+	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_NONE);
+}
+
+LIFE_TEST(a_stop_is_awaited_where_the_age_of_the_job_is_not_known)
+{
+	run_proven(l);
+	desire(l, DESIRED_SUSPENDED);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	viewed(l, job_since(UNIX_START + l->now_ms));
+	pass(l, 60000);
+	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
+}
+
 LIFE_TEST(flink_ends_only_after_the_stop_is_on_record)
 {
 	run_proven(l);

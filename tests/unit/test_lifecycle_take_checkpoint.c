@@ -111,6 +111,24 @@ LIFE_TEST(those_who_wait_share_the_next_one_of_their_kind)
 	CHECK_STR(asked(l, 2)->error, "declined");
 }
 
+LIFE_TEST(a_checkpoint_is_lost_with_the_leadership_of_flink)
+{
+	struct view view = job_in(JOB_RUNNING);
+
+	run_proven(l);
+	view.job_unix_ms = UNIX_START;
+	viewed(l, view);
+	ask_checkpoint(l, "n1", false);
+	checkpoint_says(l, STATUS_ACCEPTED, 0, NULL);
+	view.job_unix_ms = UNIX_START + l->now_ms;
+	viewed(l, view);
+	checkpoint_says(l, STATUS_IN_PROGRESS, 0, NULL);
+	CHECK(!asked(l, 0)->answered);
+	pass(l, 10000);
+	checkpoint_says(l, STATUS_IN_PROGRESS, 0, NULL);
+	CHECK_STR(asked(l, 0)->error, "Flink has lost its leadership and recovered the job");
+}
+
 /* A POST without an answer may have been accepted: the result is queried before it is repeated. */
 LIFE_TEST(a_lost_answer_asks_for_no_second_checkpoint)
 {

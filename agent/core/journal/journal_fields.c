@@ -224,6 +224,7 @@ static const struct field operation_fields[] = {
 	OPERATION("drain", BOOL, drain),
 	OPERATION("format", WORD, format, .words = snapshot_format_words, .sparse = true),
 	OPERATION("startedUnixMs", KNOWN, started_unix_ms),
+	OPERATION("jobUnixMs", KNOWN, job_unix_ms, .sparse = true),
 };
 const struct record operation_table = RECORD(struct operation, operation_fields);
 
@@ -260,6 +261,7 @@ static const struct field checkpoint_fields[] = {
 	CHECKPOINT("jobId", ID, job_id),
 	CHECKPOINT("full", BOOL, full),
 	CHECKPOINT("startedUnixMs", KNOWN, started_unix_ms),
+	CHECKPOINT("jobUnixMs", KNOWN, job_unix_ms, .sparse = true),
 };
 static const struct record checkpoint_table =
 	RECORD(struct checkpoint_operation, checkpoint_fields);

@@ -472,6 +472,7 @@ struct lifecycle {
 	struct {
 		bool reachable, job_present;
 		enum job_state state;
+		int64_t job_unix_ms, job_since_ms; /* as in struct view; it was first seen then */
 		int64_t not_restored_ms; /* since when RUNNING without the restore that we expect */
 		int64_t savepoint_id;    /* savepoints up to this id are known */
 		bool tasks_missing;      /* the job does not run, or not all of it */
@@ -559,7 +560,6 @@ bool lifecycle_is_newcomer(const struct lifecycle *life);
 bool lifecycle_awaits(const struct lifecycle *life, enum effect_type effect, const char *id);
 
 bool lifecycle_is_durable(const struct lifecycle *life); /* all that it has decided is on record */
-
 /* Must this pod be kept ready, whatever the job does (handover.h)? */
 bool lifecycle_keeps_ready(const struct lifecycle *life);
 /* The phase for people: a job that runs in the shadow is not Running. */

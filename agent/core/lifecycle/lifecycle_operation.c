@@ -41,6 +41,7 @@ void operation_start(struct lifecycle *life, enum operation_kind kind, enum oper
 	operation->drain = kind == OPERATION_STOP && life->config->drain_on_stop;
 	operation->format = savepoint_format(life->config->format, kind, reason);
 	operation->started_unix_ms = life->now_unix_ms;
+	operation->job_unix_ms = life->seen.job_unix_ms;
 	life->step = STEP_WRITING;
 	life->accepted = false;
 	life->asking = true;
@@ -468,6 +469,12 @@ void on_operation(struct lifecycle *life, const struct event *event)
 			ask_again(life, status);
 		break;
 	case STATUS_IN_PROGRESS:
+		if (job_was_recovered(life, operation->job_unix_ms)) {
+			operation_failed(life, NULL, LOST_WITH_JOB_MASTER);
+			break;
+		}
+		ask_again(life, status);
+		break;
 	case STATUS_UNREACHABLE:
 		ask_again(life, status);
 		break;

@@ -38,8 +38,10 @@ static void checkpoint_start(struct lifecycle *life, enum operation_reason reaso
 {
 	struct checkpoint_operation *checkpoint = &life->journal.checkpoint;
 
-	*checkpoint = (struct checkpoint_operation){
-		.reason = reason, .full = full, .started_unix_ms = life->now_unix_ms};
+	*checkpoint = (struct checkpoint_operation){.reason = reason,
+						    .full = full,
+						    .started_unix_ms = life->now_unix_ms,
+						    .job_unix_ms = life->seen.job_unix_ms};
 	rng_hex_id(&life->rng, checkpoint->trigger_id);
 	memcpy(checkpoint->job_id, journal_launch(&life->journal)->job_id, JOB_ID_BYTES);
 	if (reason == REASON_MANUAL)
@@ -260,6 +262,11 @@ void on_checkpoint(struct lifecycle *life, const struct event *event)
 	life->checkpoint.asking = false;
 	if (life->checkpoint.step == CHECKPOINT_LEFT) {
 		read_left(life, status);
+		return;
+	}
+	if (status == STATUS_IN_PROGRESS &&
+	    job_was_recovered(life, life->journal.checkpoint.job_unix_ms)) {
+		checkpoint_failed(life, LOST_WITH_JOB_MASTER);
 		return;
 	}
 	switch (status) {

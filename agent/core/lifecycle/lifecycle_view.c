@@ -13,6 +13,9 @@
  * RUNNING job did not happen. */
 #define RESTORE_PATIENCE_MS 10000
 
+/* In this time after the recovery of a job, Flink may still report how an operation has ended. */
+#define RECOVERED_MS 10000
+
 /* Flink's cleanup takes some tenths of a second. */
 #define CLEANUP_POLL_MS 50
 
@@ -36,6 +39,16 @@ static void sticky_mismatch(struct lifecycle *life, const char *fmt, ...)
 	outcome->reason = xvasprintf(fmt, ap);
 	va_end(ap);
 	end_flink(life, false, false, "%s", outcome->reason ? outcome->reason : "wrong restore");
+}
+
+bool job_was_recovered(const struct lifecycle *life, int64_t job_unix_ms)
+{
+	int64_t seen_unix_ms = life->seen.job_present ? life->seen.job_unix_ms : 0;
+
+	/* MUT: an operation of a job that was recovered is awaited for ever */
+	if (!job_unix_ms || !seen_unix_ms || seen_unix_ms == job_unix_ms)
+		return false;
+	return life->now_ms - life->seen.job_since_ms >= RECOVERED_MS;
 }
 
 /* The job restarted before the first poll: it then shows a checkpoint that it made itself, or a savepoint, whose name
@@ -272,6 +285,9 @@ static void remember_view(struct lifecycle *life, struct launch *launch, const s
 		return; /* the last seen state is still the best one */
 	life->seen.job_present = view->job_present;
 	life->seen.state = view->state;
+	if (life->seen.job_unix_ms != view->job_unix_ms)
+		life->seen.job_since_ms = life->now_ms;
+	life->seen.job_unix_ms = view->job_unix_ms;
 	see_tasks(life, view);
 	if (view->cluster.slots_known && !life->seen.tasks_missing) {
 		launch->slots = view->cluster.slots_total;

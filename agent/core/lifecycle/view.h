@@ -41,7 +41,8 @@ struct view {
 	bool reachable;   /* REST answered at all */
 	bool job_present; /* the job id is known there */
 	enum job_state state;
-	bool tasks_missing; /* not every task runs, or it is not known: a savepoint would fail */
+	int64_t job_unix_ms; /* its start, or its recovery, in this Flink; 0 = not known */
+	bool tasks_missing;  /* not every task runs, or it is not known: a savepoint would fail */
 	struct cluster cluster;
 	bool restarts_known;
 	int64_t restarts;       /* of this job by Flink, in this process */

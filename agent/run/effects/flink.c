@@ -145,6 +145,7 @@ static enum flink_answer poll_tasks(struct poll_job *job, struct err *err)
 	if (answer != FLINK_OK)
 		return answer;
 	view->state = job_state_parse(flink_job_state_name(overview.state));
+	view->job_unix_ms = overview.start_unix_ms;
 	to->tasks_known = true;
 	to->tasks_total = overview.tasks_total;
 	to->tasks_running = overview.tasks_running + overview.tasks_finished;
