@@ -2,7 +2,8 @@
 #
 # Blue/green upgrades with gates that behave as the first and as the later published version of FLIP-504 (tests/job/FlipGate.java):
 # drey serves the keys of their ConfigMap. A transition with each version, one that is given up before the cut, one after it, a
-# CLEAR_TO_TEARDOWN that somebody else has written too early, and writes of others in between; and an upgrade of a suspended job.
+# CLEAR_TO_TEARDOWN that somebody else has written too early, and writes of others in between; an upgrade of a suspended job; and one in
+# which agents and Flinks of both Pods are killed.
 #
 # runs in: ci on 2.3.0
 
@@ -59,13 +60,14 @@ flip_begin() {
 	: >"$RUN/keys.log"
 	watch_keys
 	MUST_LIVE+=(keys)
-	for one in g1:first g2:first g3:later g4:later g5:later g6:later; do
+	for one in g1:first g2:first g3:later g4:later g5:later g6:later g7:later; do
 		flip_template "${one%:*}" "${one#*:}"
 	done
 	template_keys g2 blueGreen.promote=manual blueGreen.lead=60s
 	for one in g4 g6; do
 		template_keys "$one" blueGreen.promote=manual blueGreen.settle=1min
 	done
+	template_keys g7 blueGreen.promote=manual blueGreen.lead=5min attempts.max=20 attempts.sameFailure=0 "${NO_HURRY[@]}"
 }
 
 flip_template() { # T first|later
@@ -227,6 +229,32 @@ after_the_cut() {
 	check "that is said" pod_log "$OWNER" 'is written twice'
 }
 
+killed_flink() { # POD STATE PHASE
+	killed flink "$1" "$2"
+	await "and its job runs again" pod_phase "$1" "$3"
+}
+
+# The gates know from the keys where they are, and drey from its journal.
+killed_on_both_sides() {
+	local side coming
+	begin_with "${CURRENT:-g4}"
+	side=$(colour) coming=$(other_colour)
+	marked
+	upgrade_to g7
+	await "its job runs in the shadow" transition_is shadow
+	killed agent "$OWNER" shadow
+	killed agent "$CANDIDATE" shadow
+	killed_flink "$OWNER" shadow Running
+	killed_flink "$CANDIDATE" shadow Shadow
+	check "drey promote" drey_of "$OWNER" promote
+	await "the gates have chosen a cut" transition_is crossing
+	killed agent "$OWNER" crossing
+	killed agent "$CANDIDATE" crossing
+	killed_flink "$CANDIDATE" crossing Shadow
+	finishes g7 "$side" "$coming"
+	is "$(contents)" "$(sequence "$side" "$coming")" "the keys went through all stages, in their order"
+}
+
 flip_begin
-[ $# -gt 0 ] || set -- first others_write later before_the_cut suspended after_the_cut
+[ $# -gt 0 ] || set -- first others_write later before_the_cut suspended after_the_cut killed_on_both_sides
 bluegreen_cases "$@"
