@@ -42,6 +42,23 @@ static int take_strings(const struct json *from, const char *key, struct json **
 	return 0;
 }
 
+/* The API server dates what each writer has changed last. */
+static int64_t last_change(const struct json *metadata)
+{
+	const struct json *item;
+	int64_t last_unix_ms = -1;
+
+	json_each (item, json_get(metadata, "managedFields")) {
+		const char *text = json_str(item, "time");
+		int64_t unix_ms = -1;
+
+		if (text && clock_parse_rfc3339(text, &unix_ms, NULL) == 0 &&
+		    unix_ms > last_unix_ms)
+			last_unix_ms = unix_ms;
+	}
+	return last_unix_ms;
+}
+
 static int decode_metadata(const struct json *object, struct configmap *map, struct err *err)
 {
 	const struct json *metadata, *owners = NULL;
@@ -65,6 +82,7 @@ static int decode_metadata(const struct json *object, struct configmap *map, str
 	created = json_str(metadata, "creationTimestamp");
 	if (created)
 		clock_parse_rfc3339(created, &map->created_unix_ms, NULL);
+	map->changed_unix_ms = last_change(metadata);
 	return 0;
 }
 

@@ -33,6 +33,8 @@ struct configmap {
 	bool deleting;                       /* metadata.deletionTimestamp is set */
 	bool immutable;                      /* data can no longer be changed */
 	int64_t created_unix_ms;             /* -1: not known */
+	/* the last change of anything, by the API server's clock (metadata.managedFields); -1: not known */
+	int64_t changed_unix_ms;
 };
 
 void configmap_release(struct configmap *map); /* zeroed is allowed; zeroed afterwards */

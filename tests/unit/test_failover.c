@@ -445,6 +445,19 @@ TEST(a_lock_is_held_until_its_lease_has_run_out_by_the_servers_clock)
 	check_free(our_lock("t1"), end + 1, 0, NULL);
 }
 
+/* Its dates are those of another clock; the API server dates each write by its own. */
+TEST(a_lock_that_is_renewed_by_a_clock_that_is_behind_is_held)
+{
+	int64_t an_hour = 3600000, server = STARTED + 5000 + an_hour;
+	struct failover_lock lock = our_lock("t1");
+
+	lock.changed_unix_ms = server - 4000;
+	check_free(lock, server, 0, "for 13000 ms more");
+	lock = our_lock("t1");
+	lock.changed_unix_ms = server - 17001;
+	check_free(lock, server, 0, NULL);
+}
+
 TEST(a_lock_that_nobody_renews_while_we_watch_is_free_whatever_the_clocks_say)
 {
 	check_free(our_lock("t1"), STARTED, 17000, "ms more");

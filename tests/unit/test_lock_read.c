@@ -70,6 +70,24 @@ KUBE_TEST(a_lock_is_held_until_it_has_run_out_by_the_servers_clock)
 	ha_unchanged_release(&watch);
 }
 
+#define CHANGED(time)                                                                              \
+	LABELS ",\"managedFields\":[{\"manager\":\"a\",\"time\":\"" time "\"},{\"manager\":\"b\"}]"
+
+/* By a clock that is behind that of the API server. */
+KUBE_TEST(a_lock_that_was_just_written_is_held_whatever_its_dates_say)
+{
+	struct ha_unchanged watch = {0};
+
+	KUBE_SAY(
+		stub,
+		{.body = MAP(CHANGED("2026-03-01T12:00:58Z"), HELD_AT("07")), .header = DATE_LATER},
+		{.body = MAP(CHANGED("2026-03-01T12:00:42Z"), HELD_AT("07")),
+		 .header = DATE_LATER});
+	is_read(stub, &watch, LOCK_HELD, HOLDER " owns it for 15000 ms");
+	is_read(stub, &watch, LOCK_FREE, NULL);
+	ha_unchanged_release(&watch);
+}
+
 /* Whatever the clocks say: nothing was renewed for its whole length while we watched. */
 KUBE_TEST(a_lock_that_was_seen_unrenewed_for_its_length_is_free)
 {

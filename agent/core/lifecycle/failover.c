@@ -273,6 +273,15 @@ void failover_decide(const struct failover_watch *watch, const char *launch_id, 
 
 /* ---- free? ---- */
 
+/* A holder whose clock is behind renews with dates that have passed: what the API server has seen counts as well. */
+static int64_t renewed_unix_ms(const struct failover_lock *lock)
+{
+	/* MUT: a lock is free although its holder renews it by a clock that is behind */
+	if (lock->changed_unix_ms > lock->renew_unix_ms)
+		return lock->changed_unix_ms;
+	return lock->renew_unix_ms;
+}
+
 bool failover_lock_is_free(const struct failover_lock *lock, int64_t server_unix_ms,
 			   int64_t unchanged_ms, char **ret_why)
 {
@@ -298,7 +307,7 @@ bool failover_lock_is_free(const struct failover_lock *lock, int64_t server_unix
 						    : "the API server sends no time");
 		return false;
 	}
-	left_ms = lock->renew_unix_ms + lock->duration_ms + MARGIN_MS - server_unix_ms;
+	left_ms = renewed_unix_ms(lock) + lock->duration_ms + MARGIN_MS - server_unix_ms;
 	if (left_ms < 0)
 		return true;
 	*ret_why = xasprintf("%.60s owns it for %" PRId64 " ms more", lock->holder, left_ms);

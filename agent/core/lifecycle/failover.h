@@ -45,8 +45,11 @@ struct failover_lock {
 	char *holder;                           /* "" or NULL = none */
 	char *renew_time;                       /* as it was written */
 	int64_t renew_unix_ms, acquire_unix_ms; /* -1 = not given */
-	int64_t duration_ms;                    /* -1 = not given */
-	bool iso; /* the spelling of durations: "PT15S" instead of a number */
+	/* the last change of the map, by the API server's clock; 0 or less = not given. The other two are by
+	 * that of the holder's node */
+	int64_t changed_unix_ms;
+	int64_t duration_ms; /* -1 = not given */
+	bool iso;            /* the spelling of durations: "PT15S" instead of a number */
 	int64_t transitions;
 	struct failover_session *sessions;
 	size_t session_count;
@@ -110,7 +113,7 @@ void failover_decide(const struct failover_watch *watch, const char *launch_id, 
 
 /*
  * Is the lock free of any live holder? Released, or expired by the API server's clock
- * (server_unix_ms, 0 = not known), or not renewed for the length of the lease while we watched
+ * (server_unix_ms, 0 = not known) and not written for the length of the lease by that clock, or not renewed for the length of the lease while we watched
  * (unchanged_ms). False with *ret_why (the caller frees) when it is owned, and in every doubt.
  */
 bool failover_lock_is_free(const struct failover_lock *lock, int64_t server_unix_ms,

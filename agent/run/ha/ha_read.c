@@ -125,6 +125,7 @@ static void take_cluster(struct ha_cluster *cluster, const struct configmap *map
 
 	cluster->lock.present = true;
 	cluster->lock.deleting = map->deleting;
+	cluster->lock.changed_unix_ms = map->changed_unix_ms;
 	cluster->lock.resource_version = xstrdup(map->resource_version);
 	take_record(&cluster->lock, json_str(map->annotations, LEADER_ANNOTATION));
 	json_each (item, map->data) {
