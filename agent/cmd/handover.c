@@ -95,10 +95,12 @@ static void print_transition(FILE *out, const struct json *transition)
 	print_time(out, "cut", transition, "cutUnixMs");
 	print_time(out, "watermark", transition, "watermarkUnixMs");
 	if (json_kind(json_get(transition, "behindMs")) == JSON_NUMBER) {
+		int64_t behind_ms = json_i64_or(transition, "behindMs", 0);
+
 		row(out, "next version");
 		text_print(json_str(transition, "candidateState"), out);
-		fprintf(out, ", %" PRId64 " ms of event time behind\n",
-			json_i64_or(transition, "behindMs", 0));
+		fprintf(out, ", %" PRId64 " ms of event time %s\n",
+			behind_ms < 0 ? -behind_ms : behind_ms, behind_ms < 0 ? "ahead" : "behind");
 	}
 	print_idle(out, transition);
 	if (above || below) {

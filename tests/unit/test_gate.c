@@ -128,6 +128,35 @@ TEST(behind_the_cut_is_every_subtask)
 	CHECK(!gate_is_behind(&all, T, true));
 }
 
+TEST(near_is_neither_behind_nor_ahead_of_all_that_was_seen)
+{
+	static const struct {
+		int64_t ours, seen, theirs;
+		bool near, ahead;
+	} rows[] = {
+		{1000, 1500, 990, true, false},
+		{1000, 1500, 989, false, false},
+		{1000, 1500, 1510, true, false}, /* a subtask here is slow, others are not */
+		{1000, 1500, 1511, false, true},
+		{GATE_NO_TIME, 1500, 1490, true, false},
+		{GATE_NO_TIME, 1500, 1511, false, true},
+		{GATE_NO_TIME, GATE_NO_TIME, 1000, false, false},
+		{1000, 1500, GATE_NO_TIME, false, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct gate_report here = {.known = true,
+					   .min_watermark_unix_ms = rows[i].ours,
+					   .max_seen_unix_ms = rows[i].seen};
+		struct gate_report there = {.known = true, .min_watermark_unix_ms = rows[i].theirs};
+
+		CHECK_INT(gate_is_near(&here, &there, 10), ==, rows[i].near);
+		CHECK_INT(gate_is_ahead(&here, &there, 10), ==, rows[i].ahead);
+		there.known = false;
+		CHECK(!gate_is_near(&here, &there, 10) && !gate_is_ahead(&here, &there, 10));
+	}
+}
+
 TEST(snapshots_show_what_is_committed_and_from_where_nothing_is_missing)
 {
 	struct gate_report all = report();

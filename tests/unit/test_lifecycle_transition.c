@@ -210,6 +210,23 @@ LIFE_TEST_FROM(t_shadow_begin, the_cut_comes_when_the_candidate_was_near_for_thr
 	CHECK_INT(l->life.gate.order.word, ==, GATE_OPEN); /* the candidate is told first */
 }
 
+/* Two clocks give the records their times, and differ by an hour: both would write them for as long. */
+LIFE_TEST_FROM(t_shadow_begin, a_candidate_whose_records_have_later_times_does_not_get_the_cut)
+{
+	struct gate_report ahead = green(l, T0 + 3600000);
+
+	t_committed(l);
+	for (int i = 0; i < 5; i++)
+		shadows(l, SHADOW_RUNNING, &ahead);
+	CHECK_TRANSITION(l, TRANSITION_SHADOW);
+	pass(l, DEADLINE_MS - 1000);
+	shadows(l, SHADOW_RUNNING, &ahead);
+	CHECK_TRANSITION(l, TRANSITION_SHADOW);
+	pass(l, 1000);
+	CHECK_TRANSITION(l, TRANSITION_ABORTING);
+	CHECK_HAS(handover_of(l)->why, "clocks differ");
+}
+
 LIFE_TEST_FROM(t_shadow_begin, the_cut_waits_until_what_was_seen_at_the_seed_is_committed)
 {
 	struct gate_report report = acked(l, T0 + 5000);
@@ -264,11 +281,15 @@ LIFE_TEST_FROM(t_arming_begin, all_gates_of_the_candidate_have_to_have_taken_it)
 
 LIFE_TEST_FROM(t_arming_begin, a_cut_that_comes_too_late_is_chosen_again)
 {
-	struct gate_report report = green(l, T0 + 90000);
+	struct gate_report report = green(l, T0 + 90000), here = acked(l, T0 + 88000);
 
+	add_snapshot(&here, 60, T0 + 1000);
+	reported(l, &here);
 	report.refused = 1;
-	shadows(l, SHADOW_RUNNING, &report);
-	CHECK_TRANSITION(l, TRANSITION_ARMING); /* in between it was in the shadow, and near */
+	for (int i = 0; i < 3; i++) {
+		shadows(l, SHADOW_RUNNING, &report);
+		CHECK_TRANSITION(l, i < 2 ? TRANSITION_SHADOW : TRANSITION_ARMING);
+	}
 	CHECK_INT(transition_in(l)->armings, ==, 1);
 	CHECK_INT(transition_in(l)->before_unix_ms, ==, T0 + 6000 + LEAD_MS);
 	CHECK_INT(transition_in(l)->toggle_unix_ms, ==, T0 + 91000 + 2 * LEAD_MS);

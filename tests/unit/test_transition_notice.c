@@ -53,7 +53,7 @@ LIFE_TEST_FROM(t_shadow_begin, that_the_candidate_has_caught_up_is_told_once)
 
 LIFE_TEST_FROM(t_arming_begin, a_later_cut_is_told_and_that_it_has_caught_up_is_not_told_again)
 {
-	struct gate_report report = green(l, T0 + 90000);
+	struct gate_report report = green(l, T0);
 
 	report.refused = 1;
 	forget(l);

@@ -51,6 +51,11 @@ static void in_state(struct world *w, enum transition_state state)
 		.runs = true, .lives = true, .gate = &w->here, .candidate_gate = &w->there};
 }
 
+static void is_late_and_ahead(struct world *w)
+{
+	w->facts.late = w->facts.ahead = true;
+}
+
 static void release(struct world *w)
 {
 	handover_release(&w->handover);
@@ -423,6 +428,7 @@ static const struct row {
 	{TRANSITION_SHADOW, ends_badly, TRANSITION_ABORTING, ACT_NONE, false},
 	{TRANSITION_SHADOW, fails, TRANSITION_ABORTING, ACT_NONE, true},
 	{TRANSITION_SHADOW, is_late, TRANSITION_ABORTING, ACT_NONE, true},
+	{TRANSITION_SHADOW, is_late_and_ahead, TRANSITION_ABORTING, ACT_NONE, true},
 	{TRANSITION_SHADOW, catches_up, TRANSITION_ARMING, ACT_CUT, false},
 	{TRANSITION_SHADOW, catches_up_without_checkpoint, STAYS, ACT_NONE, false},
 	{TRANSITION_SHADOW, catches_up_braked, STAYS, ACT_NONE, false},

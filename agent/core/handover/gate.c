@@ -73,6 +73,34 @@ bool gate_is_behind(const struct gate_report *report, int64_t toggle_unix_ms, bo
 	return all_run(report) && report->min_watermark_unix_ms >= toggle_unix_ms;
 }
 
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+bool gate_is_ahead(const struct gate_report *here, const struct gate_report *there, int64_t most_ms)
+{
+	int64_t ours = later(here->min_watermark_unix_ms, here->max_seen_unix_ms);
+	int64_t theirs = there->min_watermark_unix_ms;
+
+	if (!here->known || !there->known || theirs == GATE_NO_TIME)
+		return false;
+	/* MUT: a job whose records have later times than any here has caught up */
+	return ours != GATE_NO_TIME && theirs - ours > most_ms;
+}
+
+bool gate_is_near(const struct gate_report *here, const struct gate_report *there, int64_t most_ms)
+{
+	int64_t ours = here->min_watermark_unix_ms, theirs = there->min_watermark_unix_ms;
+
+	if (!here->known || !there->known || theirs == GATE_NO_TIME)
+		return false;
+	if (ours == GATE_NO_TIME)
+		ours = here->max_seen_unix_ms;
+	return ours != GATE_NO_TIME && ours - theirs <= most_ms &&
+	       !gate_is_ahead(here, there, most_ms);
+}
+
 bool gate_has_committed(const struct gate_report *report, int64_t below_unix_ms)
 {
 	for (size_t i = 0; i < report->snapshot_count; i++)
@@ -88,11 +116,6 @@ const struct gate_snapshot *gate_clean(const struct gate_report *report)
 		if (!report->snapshots[i].withheld_above)
 			return &report->snapshots[i];
 	return NULL;
-}
-
-static int64_t later(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
 }
 
 int64_t gate_cut(const struct gate_report *owner, const struct gate_report *candidate,

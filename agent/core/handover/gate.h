@@ -95,6 +95,12 @@ bool gate_has_refused(const struct gate_report *report, const struct gate_order 
 /* Every subtask runs, and its watermark is at or above the cut; `idle_passes`: one without records counts
  * as if it were. */
 bool gate_is_behind(const struct gate_report *report, int64_t toggle_unix_ms, bool idle_passes);
+/* The watermark of the other side is later than all that was seen here, by more than this: the job here is slow, or
+ * what the records have as their time is not the same on both sides. */
+bool gate_is_ahead(const struct gate_report *here, const struct gate_report *there,
+		   int64_t most_ms);
+/* It is not, and not further behind the one here, either. Without a watermark the newest records tell. */
+bool gate_is_near(const struct gate_report *here, const struct gate_report *there, int64_t most_ms);
 /* All that has a time below this is committed. */
 bool gate_has_committed(const struct gate_report *report, int64_t below_unix_ms);
 /* The newest checkpoint before anything was held back; NULL = none that can be restored. Borrowed. */

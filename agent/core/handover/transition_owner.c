@@ -54,6 +54,11 @@ static bool is_late(Q *q)
 	return q->facts->late;
 }
 
+static bool is_late_and_ahead(Q *q)
+{
+	return q->facts->late && q->facts->ahead;
+}
+
 /* What ends it at once as long as nothing is held back anywhere. */
 static bool is_overruled(Q *q)
 {
@@ -399,6 +404,9 @@ static const struct transition_rule rules[] = {
 	 .why = WISH_WHY},
 	{IN(SHADOW), is_lost, TO(ABORTING), .counts = true, .quotes = true, .when = LOST_WHEN,
 	 .why = LOST_WHY},
+	{IN(SHADOW), is_late_and_ahead, TO(ABORTING), .counts = true,
+	 .when = "the deadline has passed, and the candidate's watermark is later than all that was seen here",
+	 .why = "the records of the candidate's job have later times than those here: the job here is slow, or clocks differ that give them their times"},
 	{IN(SHADOW), is_late, TO(ABORTING), .counts = true, .when = "the deadline has passed",
 	 .why = "the candidate's job did not catch up in time"},
 	{IN(SHADOW), may_cross_ungated, TO(ENDING), .act = ACT_STOP,

@@ -61,6 +61,7 @@ enum transition_work {
 struct transition_facts {
 	/* the candidate, by its record for this very hand-over */
 	bool prepared, shadowing, caught_up;
+	bool ahead;       /* gate_is_ahead() */
 	bool failed;      /* it cannot continue without help */
 	const char *says; /* why it is not prepared, or cannot go on; NULL = it has not said it */
 	bool gone;        /* withdrawn, of another pod, or silent */

@@ -78,24 +78,12 @@ static bool is_mine(const struct lifecycle *life)
 	return seen->present && names_candidate(life);
 }
 
-/* Event time: how far the other watermark is behind. Without watermarks the newest records tell. */
-static bool is_near(const struct gate_report *own, const struct gate_report *other, int64_t most_ms)
-{
-	int64_t ours = own->min_watermark_unix_ms, theirs = other->min_watermark_unix_ms;
-
-	if (!own->known || !other->known || theirs == GATE_NO_TIME)
-		return false;
-	if (ours == GATE_NO_TIME)
-		ours = own->max_seen_unix_ms;
-	return ours != GATE_NO_TIME && ours - theirs <= most_ms;
-}
-
 /* Each beat is one look. */
 static bool has_caught_up(struct lifecycle *life, const struct transition_here *here)
 {
 	const struct candidate_seen *seen = seen_of(life);
-	bool near = is_near(&here->gate, &here->candidate_gate,
-			    life->config->handover.blue_green.caught_up_ms);
+	bool near = gate_is_near(&here->gate, &here->candidate_gate,
+				 life->config->handover.blue_green.caught_up_ms);
 
 	if (seen->shadow.state == SHADOW_CAUGHT_UP)
 		return true;
@@ -142,6 +130,8 @@ static void know_candidate(struct lifecycle *life, struct transition_here *here,
 	here->candidate_gate = shadow->gate;
 	facts->shadowing = candidate_shadow_runs(shadow);
 	facts->caught_up = facts->shadowing && has_caught_up(life, here);
+	facts->ahead = gate_is_ahead(&here->gate, &here->candidate_gate,
+				     life->config->handover.blue_green.caught_up_ms);
 }
 
 /* ---- the savepoint or stop of the state ---- */
