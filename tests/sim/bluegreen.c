@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/lifecycle/failover.h"
 #include "tests/sim/bluegreen.h"
 #include "tests/sim/sim.h"
 
@@ -55,6 +56,11 @@ void bg_fail(struct bg_world *w, const char *fmt, ...)
 
 /* ---- the configuration of a history ---- */
 
+static int64_t a_clock(struct bg_world *w)
+{
+	return w->clocks_ms ? rng_below(&w->more, 2 * w->clocks_ms + 1) - w->clocks_ms : 0;
+}
+
 static void draw_policy(struct bg_world *w)
 {
 	struct transition_policy *policy = &w->policy;
@@ -101,7 +107,41 @@ static void draw(struct bg_world *w)
 	w->calm_ms = CALM_MS;
 }
 
+/* An hour apart, and in some histories records have the times of these clocks. Two that nearly agree are left out: then
+ * as much is lost or doubled as they differ. */
+static void draw_clocks(struct bg_world *w)
+{
+	if (rng_below(&w->more, 1000) >= 500)
+		return;
+	w->clocks_ms = (2 + rng_below(&w->more, 89)) * 60 * BG_SECOND;
+	for (int side = 0; side < BG_SIDES; side++)
+		w->sides[side].clock_ms = a_clock(w);
+	w->stamps = w->policy.gate != TRANSITION_GATE_NONE && rng_below(&w->more, 1000) < 300 &&
+		    llabs(w->sides[0].clock_ms - w->sides[1].clock_ms) > 600 * BG_SECOND;
+}
+
 /* ---- pods ---- */
+
+/* By its leader lock: Flink dates it by the clock of its node, the API server by its own. */
+bool bg_lock_is_free(const struct bg_world *w, int side, int64_t watched_ms)
+{
+	const struct bg_job *job = &w->sides[side].job;
+	int64_t renewed_ms = job->alive ? w->now_ms : job->ended_ms;
+	int64_t from_ms = renewed_ms > watched_ms ? renewed_ms : watched_ms;
+	struct failover_lock lock = {.present = true,
+				     .recorded = true,
+				     .understood = true,
+				     .holder = (char *)"it",
+				     .renew_unix_ms = BG_TIME_ORIGIN + renewed_ms + job->clock_ms,
+				     .changed_unix_ms = BG_TIME_ORIGIN + renewed_ms,
+				     .duration_ms = BG_LOCK_MS - 2 * BG_SECOND};
+	char *why = NULL;
+	bool is_free = failover_lock_is_free(&lock, BG_TIME_ORIGIN + w->now_ms,
+					     job->alive ? 0 : w->now_ms - from_ms, &why);
+
+	free(why);
+	return is_free;
+}
 
 static void make_pod(struct bg_world *w, int side, int generation)
 {
@@ -112,6 +152,7 @@ static void make_pod(struct bg_world *w, int side, int generation)
 			       .uid = ++w->uid_next,
 			       .generation = generation,
 			       .born_ms = w->now_ms,
+			       .clock_ms = w->stamps ? w->sides[side].clock_ms : a_clock(w),
 			       .bad = generation > 1 && generation % 5 == 3};
 	pod->agent.finish_id = -1;
 	pod->agent.back_ms = w->now_ms + 200 + bg_below(w, 4000);
@@ -303,6 +344,8 @@ bool bluegreen_run(uint64_t seed, bool verbose, struct figures *figures, char re
 	rng_seed(&w->rng, seed);
 	w->verbose = verbose;
 	draw(w);
+	rng_seed(&w->more, seed ^ UINT64_C(0xb10eca11c10c5));
+	draw_clocks(w);
 	begin(w);
 	while (w->now_ms < w->end_ms && !*w->failure)
 		tick(w);

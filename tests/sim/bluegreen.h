@@ -30,7 +30,7 @@
 #define BG_SNAPS       1500
 #define BG_OUTS        12000
 #define BG_SIDES       2
-#define BG_TIME_ORIGIN INT64_C(1000000) /* of event time: 0 is "no cut" */
+#define BG_TIME_ORIGIN INT64_C(10000000) /* of event time: 0 is "no cut" */
 #define BG_LOCK_MS     (15 * BG_SECOND)
 
 struct bg_snap {
@@ -46,6 +46,7 @@ struct bg_snap {
 
 struct bg_out {
 	int split, record;
+	int64_t time; /* as it was read here */
 	bool committed, aborted, late;
 };
 
@@ -65,6 +66,7 @@ enum bg_op { BG_OP_NONE, BG_OP_SAVE, BG_OP_STOP };
 struct bg_job {
 	bool alive, running, finished;
 	int64_t run_ms;   /* when it begins to run */
+	int64_t clock_ms; /* of the node where it was started */
 	int64_t ended_ms; /* since when it is not alive */
 	char replays[40]; /* this launch is for the replay of that hand-over */
 	int epoch, from;  /* from: the snapshot that this launch began with; -1 = none */
@@ -118,13 +120,14 @@ struct bg_agent {
 	int64_t born_ms, done_ms, land_ms, answer_ms, state_ms, settled_ms, stop_again_ms,
 		finish_id;
 	struct bg_record seen;
-	int64_t seen_ms;
+	int64_t seen_ms, near_beat;
+	int near; /* beats in a row at which the candidate was near */
 	struct gate_report report;
 	int stop_failures;
 	bool gives_up; /* its job is not started again */
 	/* the candidate */
 	enum shadow_state shadow;
-	int64_t read_ms, prepared_ms, adopt_sequence, near_ms;
+	int64_t read_ms, prepared_ms, adopt_sequence;
 	int relaunches;
 };
 
@@ -132,23 +135,28 @@ struct bg_pod {
 	bool exists;
 	int uid, generation;
 	int64_t born_ms, back_ms;
-	bool bad; /* its version */
+	int64_t clock_ms; /* of its node: how far it is off */
+	bool bad;         /* its version */
 	struct bg_agent agent;
 };
 
 struct bg_side {
 	struct bg_pod pod;
+	int64_t clock_ms; /* where its Pods give records their times */
 	struct bg_job job;
 	char seeded[40]; /* the candidate's own journal is of this hand-over; "" = none */
 	int seed;        /* ... and starts from this */
 };
 
 struct bg_world {
-	struct rng rng;
+	struct rng rng, more; /* more: of what not every history has */
 	bool verbose, calm;
 	int64_t now_ms, end_ms, calm_ms;
 	int splits, record_ms, records, disorder_ms;
 	int late_per_mille;
+	int64_t clocks_ms; /* how far the clock of a node can be off */
+	/* the job takes for the time of a record what the clock of its Pod says: the two sides do not agree */
+	bool stamps;
 	int64_t idle_from_ms, idle_to_ms; /* of split 0 */
 	struct transition_policy policy;
 	int64_t caught_up_ms, settle_ms, prepare_ms, deadline_ms, arm_ms;
@@ -175,6 +183,7 @@ struct bg_world {
 
 /* ---- bluegreen.c */
 int64_t bg_below(struct bg_world *w, int64_t bound);
+bool bg_lock_is_free(const struct bg_world *w, int side, int64_t watched_ms); /* since then */
 bool bg_chance(struct bg_world *w, int per_mille); /* of a fault: never in the calm */
 bool bg_odds(struct bg_world *w, int per_mille);
 void bg_fail(struct bg_world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

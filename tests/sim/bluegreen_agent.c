@@ -11,6 +11,7 @@
 #define SILENT_MS     (30 * BG_SECOND)
 #define STOP_AGAIN_MS (2 * BG_SECOND)
 #define RELAUNCHES    6
+#define LOOKS         3
 
 void bg_journal_copy(struct bg_journal *to, const struct bg_journal *from)
 {
@@ -128,12 +129,19 @@ static void settle(struct bg_world *w, int side)
 		journal->work = WORK_FAILED;
 }
 
-/* The other side's leader lock is free. */
-static bool is_free(const struct bg_world *w, int side)
+/* Each beat is one look; without gates the candidate says it itself. */
+static bool has_caught_up(struct bg_world *w, struct bg_agent *agent)
 {
-	const struct bg_job *job = &w->sides[side].job;
+	const struct bg_record *seen = &agent->seen;
 
-	return !job->alive && w->now_ms >= job->ended_ms + BG_LOCK_MS;
+	if (seen->state == SHADOW_CAUGHT_UP)
+		return true;
+	if (!gate_is_near(&agent->report, &seen->gate, w->caught_up_ms))
+		agent->near = 0;
+	else if (seen->beat != agent->near_beat)
+		agent->near++;
+	agent->near_beat = seen->beat;
+	return agent->near >= LOOKS;
 }
 
 static bool is_fresh(const struct bg_world *w, const struct bg_agent *agent)
@@ -155,16 +163,20 @@ static void fill_candidate(struct bg_world *w, int side, struct transition_facts
 	mine = named && xstrsame(seen->id, handover->id);
 	if (!is_fresh(w, agent)) { /* nothing is known, or it is silent */
 		facts->gone = w->now_ms - agent->born_ms > SILENT_MS;
-		facts->ended = is_free(w, !side);
+		facts->ended = bg_lock_is_free(w, !side, agent->born_ms);
 		facts->candidate_gate = &none;
 		return;
 	}
 	facts->prepared = mine && seen->state == SHADOW_PREPARED;
 	facts->shadowing = mine && seen->state == SHADOW_RUNNING;
-	facts->caught_up = mine && seen->state == SHADOW_CAUGHT_UP;
+	if (facts->shadowing || (mine && seen->state == SHADOW_CAUGHT_UP)) {
+		facts->caught_up = has_caught_up(w, agent);
+		facts->ahead = gate_is_ahead(&agent->report, &seen->gate, w->caught_up_ms);
+	}
 	facts->failed = mine && seen->state == SHADOW_FAILED;
 	facts->gone = !named || (mine && seen->state == SHADOW_WITHDRAWN);
-	facts->ended = (mine && seen->state == SHADOW_WITHDRAWN && !seen->jvm) || is_free(w, !side);
+	facts->ended = (mine && seen->state == SHADOW_WITHDRAWN && !seen->jvm) ||
+		       bg_lock_is_free(w, !side, agent->born_ms);
 	facts->follows = !named && handover->to.template &&
 			 seen->generation == atoi(handover->to.template + 1);
 	facts->candidate_gate = &seen->gate;
@@ -334,6 +346,8 @@ static void transit(struct bg_world *w, int side)
 		return;
 	}
 	if (move.act == ACT_RESTART) { /* nothing is written: it is done until it is true */
+		if (w->sides[!side].job.alive)
+			bg_fail(w, "the job starts again while the candidate's writes");
 		w->replayed++;
 		agent->gives_up = false;
 		bg_job_start(w, side, atoi(agent->journal.handover.transition.replay.path), false);

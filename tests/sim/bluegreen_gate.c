@@ -55,14 +55,13 @@ bool bg_gate_takes(struct bg_world *w, int side, int split, int record, int64_t 
 	return false;
 }
 
-static void count_outs(const struct bg_world *w, const struct bg_job *job,
-		       struct gate_report *report)
+static void count_outs(const struct bg_job *job, struct gate_report *report)
 {
 	int64_t toggle = report->order.toggle_unix_ms;
 
 	for (size_t i = 0; i < job->out_count && toggle; i++) {
 		const struct bg_out *out = &job->outs[i];
-		bool above = bg_time_of(w, out->split, out->record) >= toggle;
+		bool above = out->time >= toggle;
 
 		if (out->aborted || out->late)
 			continue;
@@ -117,7 +116,10 @@ void bg_gate_report(struct bg_world *w, int side)
 		if (task->max_seen > report.max_seen_unix_ms)
 			report.max_seen_unix_ms = task->max_seen;
 	}
-	count_outs(w, job, &report);
+	/* none has records: as far as a cut is concerned, they are told apart by `idle` */
+	if (report.min_watermark_unix_ms == INT64_MAX && !job->file.toggle_unix_ms)
+		report.min_watermark_unix_ms = GATE_NO_TIME;
+	count_outs(job, &report);
 	add_snapshots(w, side, &report);
 	job->report = report;
 }

@@ -142,7 +142,8 @@ static void restore(struct bg_world *w, int side, int from)
 		if (!snap)
 			continue;
 		task->position = snap->position[s];
-		task->watermark = snap->watermark[s];
+		if (!w->stamps) /* else it is of another clock */
+			task->watermark = snap->watermark[s];
 		/* what the other side's gates had counted is not this one's */
 		if (own) {
 			task->held_max = snap->held_max[s];
@@ -176,6 +177,7 @@ void bg_job_start(struct bg_world *w, int side, int snap, bool new_epoch)
 		bg_fail(w, "side %d is to start from snapshot %d, which was deleted", side, snap);
 	bg_say(w, "side %d: the job starts from snapshot %d", side, snap);
 	job->alive = true;
+	job->clock_ms = w->sides[side].pod.clock_ms;
 	job->finished = job->running = false;
 	job->from = snap;
 	*job->replays = '\0';
@@ -320,6 +322,16 @@ static bool stops(const struct bg_job *job)
 	return job->op == BG_OP_STOP && job->op_state == WORK_RUNNING && job->op_snap >= 0;
 }
 
+/* By the record, or by the clock where it is read. */
+static int64_t time_here(const struct bg_world *w, int side, int split, int record)
+{
+	int64_t time = bg_time_of(w, split, record);
+
+	if (!w->stamps)
+		return time;
+	return w->now_ms + w->sides[side].clock_ms + time - bg_due_ms(w, split, record);
+}
+
 static void process(struct bg_world *w, int side, int split)
 {
 	struct bg_job *job = &w->sides[side].job;
@@ -329,7 +341,7 @@ static void process(struct bg_world *w, int side, int split)
 			bg_due_ms(w, split, task->position) <= w->now_ms;
 	     i++) {
 		int record = task->position++;
-		int64_t time = bg_time_of(w, split, record);
+		int64_t time = time_here(w, side, split, record);
 		bool late = task->watermark != GATE_NO_TIME && time <= task->watermark;
 
 		if (late)
@@ -345,6 +357,7 @@ static void process(struct bg_world *w, int side, int split)
 			job->outs[job->out_count++] =
 				(struct bg_out){.split = split,
 						.record = record,
+						.time = time,
 						.late = late && task->order.word == GATE_FINISH};
 		}
 		if (time - w->disorder_ms - 1 > task->watermark)

@@ -63,6 +63,10 @@ void bg_stored(struct bg_world *w, const struct bg_journal *before, int uid)
 		w->reported += handover->transition.above + handover->transition.below;
 	}
 	w->refused += now == TRANSITION_REFUSED;
+	if (w->stamps && now >= TRANSITION_ARMING && now <= TRANSITION_TAKEN)
+		bg_fail(w, "a cut is chosen between clocks that differ");
+	if (was == TRANSITION_ABORTING && w->sides[!w->store.owner_side].job.alive)
+		bg_fail(w, "a transition is over, and the candidate's job runs");
 	if (was == TRANSITION_ABORTING &&
 	    (now == TRANSITION_NONE || handover->state != HANDOVER_OFFERED)) {
 		w->aborted++;

@@ -23,9 +23,7 @@ static bool read_journal(struct bg_world *w, int side)
 
 static bool is_free(const struct bg_world *w, int side)
 {
-	const struct bg_job *job = &w->sides[side].job;
-
-	return !job->alive && w->now_ms >= job->ended_ms + BG_LOCK_MS;
+	return bg_lock_is_free(w, side, w->sides[side].pod.agent.born_ms);
 }
 
 static bool agent_is_reserve(const struct bg_world *w, int side)
@@ -56,17 +54,15 @@ static void fill(struct bg_world *w, int side, struct shadow_facts *facts)
 	struct bg_agent *agent = &here->pod.agent;
 	const struct bg_job *job = &here->job;
 	const struct handover *handover = &agent->journal.handover;
-	bool near = job->running && job->report.known && !job->report.idle &&
-		    job->report.min_watermark_unix_ms - BG_TIME_ORIGIN >=
-			    w->now_ms - w->disorder_ms - w->caught_up_ms - 2 * w->record_ms;
 
-	agent->near_ms = !near ? 0 : agent->near_ms ? agent->near_ms : w->now_ms;
 	facts->named = is_mine(w, side);
 	facts->prepared = w->now_ms >= agent->prepared_ms;
 	facts->seeded = handover->id && !strcmp(here->seeded, handover->id);
 	facts->runs = facts->seeded && job->running;
 	facts->failed = facts->seeded && agent->relaunches > RELAUNCHES && !job->alive;
-	facts->near = near && w->now_ms - agent->near_ms >= 500;
+	/* without gates nothing shows how far it is, except for the time that it has run */
+	facts->near = w->policy.gate == TRANSITION_GATE_NONE && job->running &&
+		      w->now_ms - job->run_ms >= w->caught_up_ms;
 }
 
 /* ---- what it does ---- */
