@@ -107,6 +107,46 @@ LIFE_TEST_FROM(armed_begin, the_cut_counts_when_it_stays_the_same)
 	CHECK_INT(transition_in(l)->toggle_unix_ms, ==, CUT);
 }
 
+/* A gate without a watermark asks the clock of its node. */
+LIFE_TEST_FROM(armed_begin, a_cut_in_the_past_is_given_up)
+{
+	struct gate_report there = green(l, CUT - 1);
+
+	there.max_seen_unix_ms = CUT;
+	shadows(l, SHADOW_RUNNING, &there);
+	keys_say(l, TRANSITION_ARMED, CUT);
+	CHECK_TRANSITION(l, TRANSITION_ARMED);
+	there.max_seen_unix_ms = CUT - 1;
+	shadows(l, SHADOW_RUNNING, &there);
+	pass(l, 2000);
+	CHECK_TRANSITION(l, TRANSITION_ABORTING);
+	CHECK_HAS(handover_of(l)->why, "in the past");
+}
+
+LIFE_TEST_FROM(armed_begin, a_cut_counts_when_flink_has_shown_where_the_gates_are)
+{
+	cleanup_free char *id = xstrdup(handover_of(l)->id);
+	struct event e = {
+		.type = EVENT_FLIP,
+		.flip = {.transition = id, .state = TRANSITION_ARMED, .toggle_unix_ms = CUT}};
+
+	step(l, &e);
+	pass(l, 5000);
+	CHECK_TRANSITION(l, TRANSITION_ARMED);
+	keys_say(l, TRANSITION_ARMED, CUT);
+	CHECK_TRANSITION(l, TRANSITION_CROSSING);
+}
+
+LIFE_TEST_FROM(armed_begin, a_cut_that_records_have_come_to_since_is_none_of_the_past)
+{
+	struct gate_report there = green(l, CUT);
+
+	keys_say(l, TRANSITION_ARMED, CUT);
+	shadows(l, SHADOW_RUNNING, &there);
+	pass(l, 2000);
+	CHECK_TRANSITION(l, TRANSITION_CROSSING);
+}
+
 LIFE_TEST_FROM(armed_begin, the_cut_of_another_transition_is_none)
 {
 	struct event e = {.type = EVENT_FLIP,

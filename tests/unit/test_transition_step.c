@@ -181,6 +181,12 @@ static void flip_cuts(struct world *w)
 	w->facts.flip_toggle_unix_ms = T + 9;
 }
 
+static void flip_cuts_in_the_past(struct world *w)
+{
+	flip_cuts(w);
+	w->facts.flip_past = true;
+}
+
 static void flip_catches_up(struct world *w)
 {
 	catches_up(w);
@@ -452,6 +458,7 @@ static const struct row {
 	{TRANSITION_ARMED, late_forward, STAYS, ACT_NONE, false},
 	{TRANSITION_ARMED, is_followed, TRANSITION_ARMED, ACT_NAME, false},
 	{TRANSITION_ARMED, flip_cuts, TRANSITION_CROSSING, ACT_NONE, false},
+	{TRANSITION_ARMED, flip_cuts_in_the_past, TRANSITION_ABORTING, ACT_NONE, true},
 	{TRANSITION_ARMED, owner_arms, TRANSITION_CROSSING, ACT_NONE, false},
 	{TRANSITION_CROSSING, aborts, TRANSITION_ABORTING, ACT_NONE, true},
 	{TRANSITION_CROSSING, is_followed, TRANSITION_CROSSING, ACT_NAME, false},

@@ -183,6 +183,16 @@ static bool flip_has_cut(Q *q)
 	return q->policy->gate == TRANSITION_GATE_FLIP && q->facts->flip_toggle_unix_ms > 0;
 }
 
+/* It is chosen by a wrong clock, or by a gate that is far behind: what is at or above it the candidate's gates have held
+ * back already, and the ones here may not pass it any more. */
+static bool flip_cut_is_past(Q *q)
+{
+	/* MUT: a cut that records had come to before it was chosen divides them */
+	if (!q->facts->flip_past)
+		return false;
+	return flip_has_cut(q);
+}
+
 static bool owner_is_armed(Q *q)
 {
 	struct gate_order order = transition_owner_order(q->handover, q->policy);
@@ -441,6 +451,9 @@ static const struct transition_rule rules[] = {
 	{IN(ARMED), is_followed, TO(ARMED), .act = ACT_NAME,
 	 .when = "another pod of the candidate's template is there",
 	 .why = "another pod of the candidate's version goes on"},
+	{IN(ARMED), flip_cut_is_past, TO(ABORTING), .counts = true,
+	 .when = "`gate: flip`, and its gates have chosen a cut that a watermark has come to",
+	 .why = "the gates have chosen a cut in the past: a clock is wrong, or a gate is far behind"},
 	{IN(ARMED), flip_has_cut, TO(CROSSING),
 	 .when = "`gate: flip`, and its gates have chosen the cut",
 	 .why = "the records are divided at the cut"},

@@ -86,6 +86,7 @@ struct transition_facts {
 	 * ConfigMap */
 	int64_t flip_toggle_unix_ms;
 	bool flip_crossed, flip_written;
+	bool flip_past; /* a watermark had come to the cut when it was seen first */
 	/* what is wanted */
 	bool parks;    /* suspended or cancelled is wanted */
 	bool brake;    /* do-not-restart */

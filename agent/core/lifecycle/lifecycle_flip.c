@@ -51,8 +51,15 @@ void on_flip(struct lifecycle *life, const struct event *event)
 	struct flip_known *flip = &life->gate.flip;
 
 	if (flip->toggle_unix_ms != event->flip.toggle_unix_ms ||
-	    !xstrsame(flip->transition, event->flip.transition))
+	    !xstrsame(flip->transition, event->flip.transition)) {
 		flip->since_ms = life->now_ms;
+		flip->judged = false;
+	}
+	if (!flip->judged && event->flip.gate.subtasks) {
+		flip->judged = true;
+		flip->past = event->flip.toggle_unix_ms &&
+			     transition_was_seen(life, event->flip.toggle_unix_ms);
+	}
 	xstrset(&flip->transition, event->flip.transition);
 	flip->state = event->flip.state;
 	flip->toggle_unix_ms = event->flip.toggle_unix_ms;

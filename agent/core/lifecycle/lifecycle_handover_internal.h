@@ -91,5 +91,7 @@ transition_limit_ms(const struct lifecycle *life); /* how long it may last; 0 = 
 void transition_drop(struct lifecycle *life);
 /* The container ends. True: the hand-over stays as it is, for the next agent of this version. */
 bool transition_stays(struct lifecycle *life);
+/* A gate of this transition, on either side, has had a record of this time, or a later one. */
+bool transition_was_seen(const struct lifecycle *life, int64_t at_unix_ms);
 
 #endif

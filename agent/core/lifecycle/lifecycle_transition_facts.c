@@ -315,6 +315,8 @@ static int64_t flip_toggle_of(struct lifecycle *life)
 
 	if (!flip->toggle_unix_ms || transition_state_of(life) == TRANSITION_ABORTING)
 		return flip->toggle_unix_ms;
+	if (!flip->judged)
+		return 0;
 	/* MUT: the cut of the first subtask that writes one is taken at once */
 	if (life->now_ms >= flip->since_ms + CHOSEN_MS)
 		return flip->toggle_unix_ms;
@@ -331,6 +333,7 @@ static void know_flip(struct lifecycle *life, struct transition_facts *facts)
 	if (!xstris(flip->transition, handover_of(life)->id))
 		return;
 	facts->flip_toggle_unix_ms = flip_toggle_of(life);
+	facts->flip_past = flip->past;
 	facts->flip_written = flip->state == transition_state_of(life);
 	facts->flip_crossed = toggle_unix_ms && flip->toggle_unix_ms == toggle_unix_ms &&
 			      flip_has_crossed(&flip->gate);

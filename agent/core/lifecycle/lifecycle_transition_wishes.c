@@ -125,8 +125,7 @@ void transition_stop_failed(struct lifecycle *life)
 	life->transition.failures++;
 }
 
-/* By the gates of this transition, on both sides. */
-static bool was_seen(const struct lifecycle *life, int64_t at_unix_ms)
+bool transition_was_seen(const struct lifecycle *life, int64_t at_unix_ms)
 {
 	const char *id = life->journal.handover.id;
 	const struct candidate_shadow *shadow = &life->handover.seen[PLACE_CANDIDATE].shadow;
@@ -145,7 +144,7 @@ const char *lifecycle_refuses_promote(const struct lifecycle *life, int64_t at_u
 	if (why)
 		return why;
 	/* MUT: a cut is promised that is in the past */
-	return at_unix_ms && was_seen(life, at_unix_ms)
+	return at_unix_ms && transition_was_seen(life, at_unix_ms)
 		       ? "the time of the cut is in the past: records of that time, or later, were written already; name a later time, or none"
 		       : NULL;
 }

@@ -18,6 +18,7 @@ struct flip_known {
 	enum transition_state state; /* ... and of this state of it */
 	int64_t toggle_unix_ms;      /* the cut that is there; 0 = none */
 	int64_t since_ms;            /* it is the same since then */
+	bool judged, past;           /* Flink has answered since; records had come to it by then */
 	struct flip_gate gate;       /* `behind`: that one */
 };
 
