@@ -120,6 +120,21 @@ static void draw_clocks(struct bg_world *w)
 		    llabs(w->sides[0].clock_ms - w->sides[1].clock_ms) > 600 * BG_SECOND;
 }
 
+/* Gates of FLIP-504 in a quarter of the histories: no aligned cut, none that a person names, and a lead. */
+static void draw_flip(struct bg_world *w)
+{
+	if (rng_below(&w->more, 1000) >= 250)
+		return;
+	w->policy.gate = TRANSITION_GATE_FLIP;
+	w->policy.align_ms = w->policy.at_unix_ms = 0;
+	w->policy.lead_ms = (10 + rng_below(&w->more, 10)) * BG_SECOND;
+	w->caught_up_ms = w->policy.lead_ms / 3;
+	w->deadline_ms += w->policy.lead_ms;
+	for (int side = 0; side < BG_SIDES; side++)
+		w->flip_first[side] = rng_below(&w->more, 2) == 0;
+	w->flip_mute = rng_below(&w->more, 1000) < 100;
+}
+
 /* ---- pods ---- */
 
 /* By its leader lock: Flink dates it by the clock of its node, the API server by its own. */
@@ -285,6 +300,7 @@ static void agents(struct bg_world *w, int side)
 		agent->prepared_ms = pod->born_ms + 3000 + (pod->uid * 977) % 7000;
 	}
 	bg_land(w, side);
+	bg_look_tick(w, side);
 	if (agent->writing || agent->owns)
 		bg_owner_tick(w, side);
 	else
@@ -298,6 +314,7 @@ static void tick(struct bg_world *w)
 	w->calm = w->now_ms >= w->calm_ms;
 	upgrade(w);
 	accidents(w);
+	bg_flip_accidents(w);
 	people(w);
 	deploy(w);
 	for (int i = 0; i < BG_SIDES && !*w->failure; i++) {
@@ -305,9 +322,11 @@ static void tick(struct bg_world *w)
 
 		agents(w, side);
 		bg_gate_tick(w, side);
+		bg_flip_tick(w, side);
 		bg_job_tick(w, side);
 	}
 	bg_judge(w);
+	bg_flip_judge(w);
 	w->now_ms += BG_TICK_MS;
 }
 
@@ -336,6 +355,19 @@ static bool is_drained(const struct bg_world *w)
 	return true;
 }
 
+static void add_flip(const struct bg_world *w, struct figures *figures)
+{
+	if (!bg_has_flip(w))
+		return;
+	figures->flip_done += (uint64_t)w->done;
+	figures->flip_given_up += (uint64_t)w->aborted;
+	figures->flip_replayed += (uint64_t)w->replayed;
+	figures->flip_trampled += w->trampled;
+	for (int s = 0; s < w->splits; s++)
+		for (int r = 0; r < w->records; r++)
+			figures->flip_excused += w->excused[s][r];
+}
+
 bool bluegreen_run(uint64_t seed, bool verbose, struct figures *figures, char ret_failure[600])
 {
 	struct bg_world *w = xcalloc(1, sizeof(*w));
@@ -345,6 +377,7 @@ bool bluegreen_run(uint64_t seed, bool verbose, struct figures *figures, char re
 	w->verbose = verbose;
 	draw(w);
 	rng_seed(&w->more, seed ^ UINT64_C(0xb10eca11c10c5));
+	draw_flip(w);
 	draw_clocks(w);
 	begin(w);
 	while (w->now_ms < w->end_ms && !*w->failure)
@@ -362,6 +395,7 @@ bool bluegreen_run(uint64_t seed, bool verbose, struct figures *figures, char re
 	figures->replayed += (uint64_t)w->replayed;
 	figures->refused += (uint64_t)w->refused;
 	figures->doubled += (uint64_t)w->doubled;
+	add_flip(w, figures);
 	for (int side = 0; side < BG_SIDES; side++)
 		bg_agent_dies(w, side, "the end");
 	handover_release(&w->store.handover);

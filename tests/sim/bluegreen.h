@@ -5,6 +5,8 @@
  *   bluegreen.c          the world: time, accidents, people, the pods
  *   bluegreen_job.c      the job of a side: records, watermarks, checkpoints, what is committed
  *   bluegreen_gate.c     its gates: orders, acknowledgements, reports
+ *   bluegreen_flip.c     the same of FLIP-504, and the ConfigMap that they share with drey
+ *   bluegreen_look.c     the agents' looks at that ConfigMap, and at what Flink shows of such gates
  *   bluegreen_agent.c    the owner's agent, and the journal
  *   bluegreen_shadow.c   the candidate's agent
  *   bluegreen_oracle.c   what must never happen, and what must have happened in the end
@@ -20,6 +22,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/handover/flip.h"
+#include "core/handover/flip_track.h"
 #include "core/handover/transition_step.h"
 #include "core/rng.h"
 
@@ -33,8 +37,28 @@
 #define BG_TIME_ORIGIN INT64_C(10000000) /* of event time: 0 is "no cut" */
 #define BG_LOCK_MS     (15 * BG_SECOND)
 
+/* The ConfigMap of FLIP-504's gates, or a copy of it. */
+struct bg_map {
+	int64_t version;
+	int64_t by_drey;          /* the version that drey has written last */
+	char text[FLIP_KEYS][24]; /* "" = no such key */
+};
+
+/* What a gate of FLIP-504 is about to write: it reads the object first, and then puts it back. */
+struct bg_put {
+	int64_t ms; /* of the next step; 0 = nothing is to be written */
+	bool has_read;
+	enum flip_key key;
+	char value[24];
+	struct bg_map copy;
+};
+
+#define BG_PUTS 3 /* one of each kind */
+
 struct bg_snap {
 	int side, epoch;
+	int launch;
+	int64_t begun_ms;
 	int64_t id;
 	bool savepoint, stop, complete, confirmed, deleted;
 	bool left; /* a savepoint that the job has gone back behind */
@@ -59,6 +83,19 @@ struct bg_task {
 	struct gate_order order, told; /* in force; on its way */
 	int64_t told_ms;               /* when it arrives; 0 = none is on its way */
 	bool acked, refused;
+	/* a gate of FLIP-504 */
+	struct bg_map view;
+	int64_t view_ms;   /* when it sees the next version */
+	int64_t spoken_ms; /* its first record of this attempt; 0 = none: it has no watermark yet */
+	bool over;         /* its gauge */
+	struct bg_put puts[BG_PUTS];
+};
+
+/* What Flink's REST shows of such gates: a copy that is some seconds old. */
+struct bg_shown {
+	int64_t next_ms, start_ms;
+	int running, gauges, over;
+	int64_t watermarks[BG_SPLITS];
 };
 
 enum bg_op { BG_OP_NONE, BG_OP_SAVE, BG_OP_STOP };
@@ -82,7 +119,9 @@ struct bg_job {
 	struct gate_order file; /* order.json */
 	bool has_file;
 	struct gate_report report; /* report.json */
-	int64_t poison_ms;         /* from then on it fails; 0 = never */
+	int launch;
+	struct bg_shown shown;
+	int64_t poison_ms; /* from then on it fails; 0 = never */
 };
 
 struct bg_journal {
@@ -108,6 +147,47 @@ struct bg_record {
 	int64_t beat;
 };
 
+enum bg_look_step { BG_LOOK_NONE, BG_LOOK_FLINK, BG_LOOK_READ, BG_LOOK_WRITE };
+
+/* What the ConfigMap is to say. */
+struct bg_aim {
+	bool writes;
+	struct flip_keys keys;
+	char id[40]; /* of the transition; "" = at rest */
+	enum transition_state state;
+	bool cut_recorded;
+};
+
+/* One look at Flink and the ConfigMap, one step after the other. */
+struct bg_look {
+	enum bg_look_step step;
+	int64_t ms, next_ms, begun_ms;
+	struct bg_aim aim;
+	bool flink_ok, map_ok;
+	int launch; /* 0 = Flink is not looked at */
+	char id[40];
+	int64_t at_unix_ms;
+	struct bg_shown shown;
+	struct bg_map map;
+	int rounds;
+};
+
+/* What an agent knows of FLIP-504's gates. */
+struct bg_flip {
+	struct bg_look look;
+	struct bg_aim aim;
+	bool confirmed;
+	int64_t asked_ms, looked_ms; /* a launch waits; the last look began */
+	struct flip_track track;
+	char report_id[40];
+	/* flip_known */
+	char known_id[40];
+	enum transition_state known_state;
+	int64_t toggle, since_ms;
+	bool judged, past;
+	struct flip_gate gate;
+};
+
 /* An agent of a pod; what it knows dies with it. */
 struct bg_agent {
 	bool alive, owns;
@@ -129,6 +209,7 @@ struct bg_agent {
 	enum shadow_state shadow;
 	int64_t read_ms, prepared_ms, adopt_sequence;
 	int relaunches;
+	struct bg_flip flip;
 };
 
 struct bg_pod {
@@ -157,6 +238,16 @@ struct bg_world {
 	int64_t clocks_ms; /* how far the clock of a node can be off */
 	/* the job takes for the time of a record what the clock of its Pod says: the two sides do not agree */
 	bool stamps;
+	bool flip_first[BG_SIDES]; /* which version of FLIP-504's gates a side has */
+	bool flip_mute;            /* none says CLEAR_TO_TEARDOWN */
+	struct bg_map flip;
+	bool trampled; /* a gate has put back what drey had changed meanwhile: no cut is sure any more */
+	bool excused[BG_SPLITS]
+		    [BG_RECORDS]; /* a gate had this record before it knew a cut below it */
+	int64_t past_cut,
+		past_ms; /* one that was in the past when it was chosen, and when that was */
+	int64_t flip_ms, hand_ms; /* the cut was the one on record; a hand has changed it */
+	int launch_next;
 	int64_t idle_from_ms, idle_to_ms; /* of split 0 */
 	struct transition_policy policy;
 	int64_t caught_up_ms, settle_ms, prepare_ms, deadline_ms, arm_ms;
@@ -207,6 +298,21 @@ void bg_gate_report(struct bg_world *w, int side); /* it is written */
 void bg_gate_tick(struct bg_world *w, int side);
 bool bg_gate_takes(struct bg_world *w, int side, int split, int record, int64_t time);
 
+/* ---- bluegreen_flip.c */
+bool bg_has_flip(const struct bg_world *w);
+void bg_flip_reset(struct bg_world *w, int side); /* a new attempt of all subtasks */
+void bg_flip_tick(struct bg_world *w, int side);
+void bg_flip_accidents(struct bg_world *w);
+bool bg_flip_takes(struct bg_world *w, int side, int split, int64_t time);
+struct flip_values bg_flip_values(const struct bg_map *map);
+void bg_flip_judge(struct bg_world *w);
+
+/* ---- bluegreen_look.c */
+void bg_look_tick(struct bg_world *w, int side);
+void bg_look_dies(struct bg_world *w, int side);
+bool bg_look_lets_start(struct bg_world *w, int side); /* the owner's; the candidate's */
+void bg_look_know(struct bg_world *w, int side, struct transition_facts *facts);
+
 /* ---- bluegreen_agent.c */
 void bg_journal_copy(struct bg_journal *to, const struct bg_journal *from);
 void bg_owner_tick(struct bg_world *w, int side);
@@ -219,6 +325,7 @@ void bg_shadow_tick(struct bg_world *w, int side);
 /* ---- bluegreen_oracle.c */
 void bg_stored(struct bg_world *w, const struct bg_journal *before, int uid);
 void bg_judge(struct bg_world *w);
+void bg_judge_stop(struct bg_world *w, int side, const struct bg_snap *snap);
 void bg_judge_end(struct bg_world *w);
 
 #endif

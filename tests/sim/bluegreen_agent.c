@@ -75,6 +75,9 @@ static void answered(struct bg_world *w, int side)
 		return;
 	agent->writing = false;
 	bg_journal_copy(&agent->journal, &w->store);
+	/* the one that has taken it is another process: it knows nothing of the looks before */
+	if (!agent->owns)
+		agent->flip = (struct bg_flip){0};
 	agent->owns = agent->journal.owner_side == side && agent->journal.owner_uid == pod->uid;
 	if (state_of(agent) != before) {
 		agent->state_ms = w->now_ms;
@@ -97,7 +100,12 @@ static void look(struct bg_world *w, int side)
 			agent->seen_ms = w->now_ms;
 		agent->seen = w->map;
 	}
-	if (bg_odds(w, 400)) { /* of this launch; what it has counted stays */
+	if (bg_has_flip(w)) { /* what it has counted stays */
+		if (!xstrsame(agent->flip.report_id, agent->journal.handover.id))
+			agent->report = gate_report_none;
+		if (!job->alive)
+			agent->report.running = 0;
+	} else if (bg_odds(w, 400)) { /* of this launch; what it has counted stays */
 		agent->report = job->report;
 		agent->report.running = job->alive ? job->report.running : 0;
 	}
@@ -232,7 +240,7 @@ static void fill_own(struct bg_world *w, int side, struct transition_facts *fact
 	/* its report may come a moment later */
 	if (facts->work != WORK_DONE)
 		agent->done_ms = w->now_ms;
-	else if (journal->op == BG_OP_STOP && !facts->made_behind &&
+	else if (journal->op == BG_OP_STOP && !facts->made_behind && !bg_has_flip(w) &&
 		 w->now_ms < agent->done_ms + 3 * BG_SECOND)
 		facts->work = WORK_RUNNING;
 	facts->gate = &agent->report;
@@ -291,6 +299,7 @@ static void offer(struct bg_world *w, int side)
 	set_party(&handover->from, side, w->sides[side].pod.uid, next->owner_generation);
 	set_party(&handover->to, !side, seen->uid, seen->generation);
 	transition_begin(handover, next->sequence);
+	handover->transition.output_side = (enum side) !side;
 	next->op = BG_OP_NONE;
 	next->trigger = 0;
 }
@@ -338,6 +347,7 @@ static void transit(struct bg_world *w, int side)
 
 	fill_candidate(w, side, &facts);
 	fill_own(w, side, &facts);
+	bg_look_know(w, side, &facts);
 	if (!transition_owner(&agent->journal.handover, &facts, &w->policy, &move))
 		return;
 	if (move.act == ACT_END) {
@@ -346,6 +356,8 @@ static void transit(struct bg_world *w, int side)
 		return;
 	}
 	if (move.act == ACT_RESTART) { /* nothing is written: it is done until it is true */
+		if (!bg_look_lets_start(w, side))
+			return;
 		if (w->sides[!side].job.alive)
 			bg_fail(w, "the job starts again while the candidate's writes");
 		w->replayed++;
@@ -374,6 +386,8 @@ static void keep_running(struct bg_world *w, int side)
 	    (state == TRANSITION_ABORTING && transition->replay.path && !transition->replayed) ||
 	    w->now_ms < job->ended_ms + 500 + 1000 * agent->relaunches)
 		return;
+	if (!bg_look_lets_start(w, side))
+		return;
 	agent->relaunches++;
 	bg_job_start(w, side, bg_newest(w, side) >= 0 ? bg_newest(w, side) : job->from, false);
 }
@@ -401,7 +415,8 @@ static void complete(struct bg_world *w, int side)
 	const struct gate_report *report = &agent->report;
 	struct transition_facts facts = {.gate = report, .candidate_gate = report};
 
-	if (agent->finish_id < 0 && gate_has_taken(report, &finish))
+	if (agent->finish_id < 0 &&
+	    (bg_has_flip(w) ? report->known : gate_has_taken(report, &finish)))
 		agent->finish_id = report->snapshot_count ? report->snapshots[0].checkpoint_id : 0;
 	if (transition_is_done(handover, report, bg_newest(w, side) >= 0, agent->finish_id))
 		write_move(w, side, &done, &facts);
@@ -446,6 +461,7 @@ void bg_agent_dies(struct bg_world *w, int side, const char *why)
 		agent->land_ms = w->now_ms;
 		bg_land(w, side);
 	}
+	bg_look_dies(w, side);
 	handover_release(&agent->journal.handover);
 	handover_release(&agent->next.handover);
 	*agent = (struct bg_agent){.back_ms = w->now_ms + 100 + bg_below(w, 3000),

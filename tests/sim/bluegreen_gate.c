@@ -46,6 +46,8 @@ bool bg_gate_takes(struct bg_world *w, int side, int split, int record, int64_t 
 	struct bg_task *task = &w->sides[side].job.tasks[split];
 
 	(void)record;
+	if (bg_has_flip(w))
+		return bg_flip_takes(w, side, split, time);
 	if (gate_passes(&task->order, time, task->watermark))
 		return true;
 	if (time > task->held_max && task->order.word != GATE_ARM_BLUE)

@@ -99,6 +99,8 @@ static int take(struct bg_world *w, int side, bool savepoint, bool stop)
 	*snap = (struct bg_snap){.side = side,
 				 .epoch = job->epoch,
 				 .id = w->snap_count + 1,
+				 .launch = job->launch,
+				 .begun_ms = w->now_ms,
 				 .savepoint = savepoint,
 				 .stop = stop,
 				 .outs = job->out_count};
@@ -163,6 +165,7 @@ static void restore(struct bg_world *w, int side, int from)
 	job->complete_ms = job->confirm_ms = 0;
 	job->checkpoint_ms = w->now_ms + 1000 + bg_below(w, 8000);
 	bg_gate_reset(w, side);
+	bg_flip_reset(w, side);
 }
 
 void bg_job_start(struct bg_world *w, int side, int snap, bool new_epoch)
@@ -178,6 +181,8 @@ void bg_job_start(struct bg_world *w, int side, int snap, bool new_epoch)
 	bg_say(w, "side %d: the job starts from snapshot %d", side, snap);
 	job->alive = true;
 	job->clock_ms = w->sides[side].pod.clock_ms;
+	job->launch = ++w->launch_next;
+	job->shown = (struct bg_shown){0};
 	job->finished = job->running = false;
 	job->from = snap;
 	*job->replays = '\0';
@@ -274,6 +279,8 @@ static void operate(struct bg_world *w, int side)
 		job->op_ms = w->now_ms + 100 + bg_below(w, 1500);
 		if (job->op_snap < 0)
 			job->op_state = WORK_FAILED;
+		else if (job->op == BG_OP_STOP)
+			bg_judge_stop(w, side, &w->snaps[job->op_snap]);
 		return;
 	}
 	if (!w->snaps[job->op_snap].complete) {
@@ -377,8 +384,10 @@ void bg_job_tick(struct bg_world *w, int side)
 	if (!job->running) {
 		/* a gate that has no order waits, and is told the last one before its first record */
 		job->running = w->now_ms >= job->run_ms && job->has_file;
-		if (job->running)
+		if (job->running) {
 			bg_gate_reset(w, side);
+			bg_flip_reset(w, side);
+		}
 		return;
 	}
 	if (!stops(job))

@@ -74,7 +74,8 @@ static void start(struct bg_world *w, int side, bool anew)
 	int newest = anew ? -1 : bg_newest(w, side);
 
 	if (here->job.alive || agent->relaunches > RELAUNCHES ||
-	    (!anew && w->now_ms < here->job.ended_ms + 500 + 700 * agent->relaunches))
+	    (!anew && w->now_ms < here->job.ended_ms + 500 + 700 * agent->relaunches) ||
+	    !bg_look_lets_start(w, side))
 		return;
 	agent->relaunches += !anew;
 	bg_job_start(w, side, newest >= 0 ? newest : here->seed, anew);
@@ -88,6 +89,8 @@ static void seed(struct bg_world *w, int side)
 	struct bg_side *here = &w->sides[side];
 	const struct handover *handover = &here->pod.agent.journal.handover;
 
+	if (!bg_look_lets_start(w, side))
+		return;
 	snprintf(here->seeded, sizeof(here->seeded), "%s", handover->id);
 	here->seed = atoi(handover->transition.seed.path);
 	here->pod.agent.relaunches = 0;
@@ -155,8 +158,9 @@ static void publish(struct bg_world *w, int side)
 				    .generation = here->pod.generation,
 				    .state = agent->shadow,
 				    .jvm = here->job.alive,
-				    .gate = here->job.alive ? here->job.report
-							    : (struct gate_report){0},
+				    .gate = bg_has_flip(w)    ? agent->report
+					    : here->job.alive ? here->job.report
+							      : (struct gate_report){0},
 				    .beat = ++w->map_beat};
 	snprintf(w->map.id, sizeof(w->map.id), "%s", id ? id : "");
 }

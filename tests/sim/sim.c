@@ -42,6 +42,13 @@ static void print_figures(const struct figures *f)
 		       " jobs started again from before the cut, %" PRIu64
 		       " versions refused, %" PRIu64 " records written twice and reported\n",
 		       f->transitions, f->given_up, f->replayed, f->refused, f->doubled);
+	if (f->flip_done)
+		printf("# of them with gates of FLIP-504: %" PRIu64 ", %" PRIu64
+		       " given up, %" PRIu64 " jobs started again, %" PRIu64
+		       " records that they do not divide, %" PRIu64
+		       " histories with a write undone\n",
+		       f->flip_done, f->flip_given_up, f->flip_replayed, f->flip_excused,
+		       f->flip_trampled);
 	if (f->spares)
 		printf("# %" PRIu64 " spares, %" PRIu64 " launches in one\n", f->spares,
 		       f->spare_launches);

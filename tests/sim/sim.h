@@ -533,6 +533,7 @@ struct figures {
 		handovers, returned, forced, upgrades, asked, rescales, leases;
 	/* bluegreen: transitions that were done, given up, ...; records written twice */
 	uint64_t transitions, given_up, replayed, refused, doubled;
+	uint64_t flip_done, flip_given_up, flip_replayed, flip_excused, flip_trampled;
 	uint64_t hash; /* hash of everything that has happened */
 };
 
