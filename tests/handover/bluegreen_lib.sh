@@ -160,11 +160,14 @@ goes_over() { # SETTLE [KEY=VALUE...]
 	OWNED_WITH=$*
 }
 
-# With the HA maps of the other side. CURRENT and OWNER are as before.
+# With the HA maps of the other side. CURRENT and OWNER are as before. The old Pod is not ready, so it can be ended before the new one
+# has the job.
 handed_over_suspended() { # T
 	check "a person suspends it" drey_of "$OWNER" suspend
 	await "it is suspended" pod_phase "$OWNER" Suspended
-	upgrade_to "$1"
+	check "$1 is deployed" deploy "$1"
+	await "there is a Pod of $1" pod_of "$1"
+	CANDIDATE=$POD
 	await "the new Pod is the owner" journal_is ".owner.pod == \"$CANDIDATE\""
 	check "a person resumes it there" drey_of "$CANDIDATE" resume
 	await "its job runs" pod_phase "$CANDIDATE" Running
