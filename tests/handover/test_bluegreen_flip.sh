@@ -256,5 +256,5 @@ killed_on_both_sides() {
 }
 
 flip_begin
-[ $# -gt 0 ] || set -- first others_write later before_the_cut suspended after_the_cut killed_on_both_sides
+[ $# -gt 0 ] || set -- first others_write later before_the_cut suspended killed_on_both_sides after_the_cut
 bluegreen_cases "$@"
