@@ -10,27 +10,18 @@
 . "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
 # shellcheck source=tests/servers/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../servers/lib.sh"
+# shellcheck source=tests/e2e/store_lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/store_lib.sh"
 
 # The store is a folder to the test: what is in it is looked at, and damaged, behind the server's back.
-newest_retained() { # JOB
-	local kept
-	mapfile -t kept < <(all_retained "$1")
-	echo "${kept[0]}"
+STORE_URI=s3://flink
+
+store_names() { # DIR
+	find "$BUCKETS/flink/$1" -type f -printf '%P\n'
 }
 
-all_retained() { # JOB: newest first
-	(cd "$BUCKETS" && find "flink/ck/$1" -path '*/chk-*/_metadata' -printf 's3://%h\n' | sort -rV)
-}
-
-# The JobManager is killed and drey is kept from starting it. Sets JOB and KEPT: the checkpoints that are kept.
-die_and_wait() {
-	JOB=$(status .jobId)
-	await "the launch is proven" status_is .launch.proven
-	await "three checkpoints are kept" has_completed $(($(status '.launch.restorePoint.checkpointId // 0') + 3)) "$JOB"
-	check "drey do-not-restart on" drey do-not-restart on
-	kill -KILL "$(jm_pid)"
-	await "JobManager killed: drey waits" phase_is Holding
-	mapfile -t KEPT < <(all_retained "$JOB")
+store_read() { # NAME
+	cat "$BUCKETS/flink/$1"
 }
 
 server_find versitygw || servers_skip "versitygw is not to be had"
@@ -76,9 +67,8 @@ await "its first checkpoint proves the launch" status_is .launch.proven
 first=$(status .jobId)
 await "three checkpoints are complete" has_completed 3 "$first"
 kill -KILL "$(jm_pid)"
-newest=$(newest_snapshot "$first") # now, before the next periodic savepoint is the last one
 await "JobManager killed: drey starts another job" runs_after "$first"
-check "from the newest snapshot on S3, with the count that it holds" restore_matches "$newest"
+check "from the newest snapshot on S3, with the count that it holds" restore_matches "$(newest_stored "$first")"
 
 # ---- suspend and resume
 second=$(status .jobId)
@@ -99,7 +89,7 @@ DREY_CONF[savepoints.interval]=0
 start_drey
 MUST_LIVE=(jm tm)
 await "the next container runs the job" runs_after "$third"
-check "from the newest snapshot" restore_matches "$(newest_snapshot "$third")"
+check "from the newest snapshot" restore_matches "$(newest_stored "$third")"
 
 # ---- S12: the store is down when the job has to start
 die_and_wait

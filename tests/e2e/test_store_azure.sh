@@ -29,6 +29,10 @@ store_names() { # DIR
 	azure_blobs names flink "$1/" | sed "s|^$1/||"
 }
 
+store_read() { # NAME
+	azure_blobs read flink "$1"
+}
+
 store_remove() { # NAME
 	azure_blobs remove flink "$1"
 }

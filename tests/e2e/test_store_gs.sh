@@ -28,6 +28,10 @@ store_names() { # DIR
 	gcs_names "$1/" | sed -n "s|^$1/||; /[^/]\$/p"
 }
 
+store_read() { # NAME
+	gcs_read "$1"
+}
+
 store_remove() { # NAME
 	gcs_remove "$1"
 }

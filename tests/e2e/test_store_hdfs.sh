@@ -28,6 +28,10 @@ store_names() { # DIR
 	hdfs_names "$1"
 }
 
+store_read() { # NAME
+	hdfs_fs -cat "/$1" 2>>"$RUN/log/hdfs-fs.log"
+}
+
 store_remove() { # NAME
 	hdfs_fs -rm -skipTrash "/$1" >>"$RUN/log/hdfs-fs.log" 2>&1
 }

@@ -3,6 +3,7 @@
 
 azure_blobs.py URL create CONTAINER            URL is http://HOST/ACCOUNT
 azure_blobs.py URL names CONTAINER PREFIX      the names of all blobs but the markers of directories, a line each
+azure_blobs.py URL read CONTAINER NAME         its bytes, to stdout
 azure_blobs.py URL remove CONTAINER NAME
 azure_blobs.py URL upload CONTAINER DIR TO     every file below DIR
 """
@@ -59,6 +60,10 @@ def names(container, prefix):
         query["marker"] = marker
 
 
+def read(container, name):
+    sys.stdout.buffer.write(call("GET", f"/{container}/{name}", {}))
+
+
 def remove(container, name):
     call("DELETE", f"/{container}/{name}", {})
 
@@ -71,4 +76,4 @@ def upload(container, directory, to):
                 call("PUT", f"/{container}/{to}/{os.path.relpath(path, directory)}", {}, content.read())
 
 
-{"create": create, "names": names, "remove": remove, "upload": upload}[sys.argv[2]](*sys.argv[3:])
+{"create": create, "names": names, "read": read, "remove": remove, "upload": upload}[sys.argv[2]](*sys.argv[3:])

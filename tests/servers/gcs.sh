@@ -6,7 +6,7 @@
 #   gcs_find           sets GCS (tools/get-servers.sh); fails if it is not to be had
 #   gcs_up DIR BUCKET  GCS_URL, without credentials; the bucket exists then
 #   gcs_upload DIR TO  every file below DIR
-#   gcs_names PREFIX   the names of all objects with that prefix, a line each; gcs_remove NAME
+#   gcs_names PREFIX   the names of all objects with that prefix, a line each; gcs_read NAME, gcs_remove NAME
 
 gcs_find() {
 	GCS=${GCS:-$("$TOP/tools/get-servers.sh" gcs)} && [ -n "$GCS" ]
@@ -39,8 +39,16 @@ gcs_names() { # PREFIX
 	return 1
 }
 
+gcs_path() { # NAME
+	jq --null-input --raw-output --arg name "$1" '"/o/\($name | @uri)"'
+}
+
+gcs_read() { # NAME
+	gcs_call GET "$(gcs_path "$1")?alt=media"
+}
+
 gcs_remove() { # NAME
-	gcs_call DELETE "/o/$(jq --null-input --raw-output --arg name "$1" '$name | @uri')" --output /dev/null
+	gcs_call DELETE "$(gcs_path "$1")" --output /dev/null
 }
 
 gcs_upload() { # DIR TO

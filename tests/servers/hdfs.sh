@@ -41,8 +41,10 @@ hdfs_configure() { # DIR
 		hdfs_property hadoop.tmp.dir "$dir/tmp"
 		echo '</configuration>'
 	} >"$dir/conf/core-site.xml"
+	# standard output has the bytes of files
 	printf '%s\n' 'log4j.rootLogger=WARN,out' 'log4j.appender.out=org.apache.log4j.ConsoleAppender' \
-		'log4j.appender.out.layout=org.apache.log4j.PatternLayout' 'log4j.appender.out.layout.ConversionPattern=%d %p %c{1}: %m%n' \
+		'log4j.appender.out.target=System.err' 'log4j.appender.out.layout=org.apache.log4j.PatternLayout' \
+		'log4j.appender.out.layout.ConversionPattern=%d %p %c{1}: %m%n' \
 		>"$dir/conf/log4j.properties"
 	# what a client needs: one copy is enough, and a server that is down is noticed soon
 	{
