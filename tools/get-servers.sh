@@ -148,6 +148,7 @@ get_hdfs() {
 	dest=$cache/hdfs-3.3.6-$(sha256sum <"$wanted" | head -c 12)
 	! jars_are_whole "$dest/lib" "$wanted" || return 0
 	begin hdfs
+	! jars_are_whole "$dest/lib" "$wanted" || return 0
 	maven_jars "HDFS (90 MB)" "$tmp/hdfs/lib" true "${hdfs_artifacts[@]}"
 	mkdir "$tmp/hdfs/client"
 	for jar in "${hdfs_client[@]}"; do
@@ -170,6 +171,7 @@ get_kafka() {
 	dest=$cache/kafka-$kafka_version-$(sha256sum <"$wanted" | head -c 12)
 	! jars_are_whole "$dest" "$wanted" || return 0
 	begin kafka
+	! jars_are_whole "$dest" "$wanted" || return 0
 	maven_jars "Kafka $kafka_version (43 MB)" "$tmp/kafka/lib" false "org.apache.kafka:kafka_2.13:$kafka_version" \
 		org.slf4j:slf4j-simple:1.7.36
 	maven_jars "the Kafka connector of Flink 1.20" "$tmp/kafka/flink-1" true "${kafka_flink_1[@]}"
