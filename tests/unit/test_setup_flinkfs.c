@@ -87,6 +87,7 @@ TEST(the_image_of_flink_has_its_own_directories)
 	set_up(&place, image);
 	CHECK(!place.config.missing);
 	CHECK_HAS(place.config.argv.at[0], "/jdk/bin/java");
+	CHECK(has(&place.config.argv, "-Xmx256m")); /* the memory that drey allows it */
 	CHECK_STR(class_path(&place), ":/opt/flink/lib/*:/hadoop/*:/hadoop/conf");
 	CHECK_STR(place.config.conf_dir, "/opt/flink/conf");
 	CHECK(has(&place.config.env, "FLINK_PLUGINS_DIR=/opt/flink/plugins"));
