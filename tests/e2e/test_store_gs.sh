@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 #
 # Checkpoints and savepoints on Google Cloud Storage, which Flink writes and drey reads with Flink's own plugin (store_lib.sh).
-# Without the plugin drey says what is missing.
+# Without the plugin drey says what is missing; so it does of a store that is in none of the tests (oss), and of one that Flink does
+# not have.
 #
 # runs in: all on 2.3.0
 
@@ -43,6 +44,8 @@ store_files_jar || die 1 "java/files cannot be compiled"
 store_start
 STORE_SECRET=''
 store_refused flink-gs-fs-hadoop
+STORE_URI=oss://flink store_refused flink-oss-fs-hadoop
+STORE_URI=nfs://server/flink store_refused 'a plugin'
 mkdir "$RUN/flink/plugins/gs"
 ln -s "$plugin" "$RUN/flink/plugins/gs/"
 run_conf <<EOF
