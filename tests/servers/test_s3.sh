@@ -28,6 +28,19 @@ gc_make "$RUN/gc"
 check "boto3 puts what launches have left there" s3_client upload "$RUN/gc" flink gc/
 gc_check s3://flink/gc
 
+# ---- the jar of a job in a private bucket, by the line of docs/tasks/fetched-jar.md
+fetch=$(grep '^curl .*--aws-sigv4' "$TOP/docs/tasks/fetched-jar.md" | sed "s|us-east-1|$S3_REGION|; s|/usrlib/|$RUN/|")
+mkdir "$RUN/jars"
+head -c 100000 /dev/urandom >"$RUN/jars/orders.jar"
+check "boto3 puts a jar there" s3_client upload "$RUN/jars" flink jars/
+# shellcheck disable=SC2317 # called through check
+fetch_jar() { # SECRET
+	rm -f "$RUN/orders.jar"
+	KEY=$S3_ACCESS_KEY SECRET=$1 JAR=$S3_ENDPOINT/flink/jars/orders.jar bash -c "$fetch" && cmp "$RUN/jars/orders.jar" "$RUN/orders.jar"
+}
+check "the init container's line fetches it" fetch_jar "$S3_SECRET_KEY"
+check "but not with another secret" not fetch_jar "not-$S3_SECRET_KEY"
+
 # ---- more than a page, which is read in spans
 # shellcheck disable=SC2317 # called through check
 make_many() {
