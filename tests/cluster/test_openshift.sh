@@ -3,7 +3,7 @@
 # Pods as OpenShift makes them: a user of the namespace's range that the image does not know, of the group root, and no fsGroup; only
 # in /etc/passwd, for the Pods of Flink, is the user, as CRI-O adds it. Everything that starts a process or writes a file: install,
 # checks and Jobs, a savepoint, the death of both JVMs, an upgrade. Then what is parked: the TaskManagers of two pools, and StatefulSets, are scaled to 0 and back by drey,
-# each to its own number.
+# each to its own number. Who installs it all may make neither accounts nor Roles, as in examples/without-roles.yaml.
 #
 # runs in: all
 
@@ -27,6 +27,27 @@ goes_on() { # WHAT
 	check "$1: nothing is lost" continuity
 }
 
+# ---- an administrator makes accounts and Roles, and a developer installs ------------------------------
+
+# Roles and RoleBindings are what the chart would make for these values.
+roles() { # [OPTION...]
+	helm template "$APPLICATION" "$CHART" --values "$RUN/values.yaml" "$@" --set rbac.create=true >"$RUN/rendered.yaml" &&
+		kubectl create --dry-run=client --output json --filename "$RUN/rendered.yaml" |
+		jq --slurp '{apiVersion: "v1", kind: "List", items: [.[] | (.items[]? // .) | select(.kind == "Role" or .kind == "RoleBinding")]}' |
+			kubectl apply --filename - >/dev/null
+}
+
+ACCOUNTS='serviceAccount: {create: false, name: flink, taskManager: {name: flink-worker}, savepoint: {name: flink-savepoint}, check: {name: flink-check}, uninstall: {name: flink-uninstall}}'
+for account in flink flink-worker flink-savepoint flink-check flink-uninstall; do
+	kubectl create serviceaccount "$account" >/dev/null
+done
+kubectl create rolebinding developer --clusterrole edit --user developer >/dev/null
+kubectl create role applications --verb '*' --resource flinkapplications.drey.dev >/dev/null
+kubectl create rolebinding applications --role applications --user developer >/dev/null
+for kind in roles rolebindings; do
+	check "who installs may make no $kind" not kubectl auth can-i create "$kind" --as developer
+done
+
 # ---- a user whom nobody knows ----------------------------------------------------------------------
 
 # As examples/openshift.yaml; the user is what the admission of OpenShift adds. Hadoop, in Flink's file system for S3, cannot do
@@ -41,13 +62,15 @@ passwd() { # CONTAINER
 		      containers: [{name: $1, volumeMounts: [{name: passwd, mountPath: /etc/passwd, subPath: passwd, readOnly: true}]}]
 	YAML
 }
-values "podSecurityContext: {runAsUser: $USER_ID, runAsGroup: null, fsGroup: null, fsGroupChangePolicy: null}"
+values "podSecurityContext: {runAsUser: $USER_ID, runAsGroup: null, fsGroup: null, fsGroupChangePolicy: null}" "$ACCOUNTS" "rbac: {create: false}"
 cat >"$RUN/passwd.yaml" <<-YAML
 	jobManager:
 	  $(passwd jobmanager)
 	taskManager:
 	  $(passwd taskmanager)
 YAML
+check "the Roles for these values" roles
+export HELM_KUBEASUSER=developer
 check "helm install waits until the job runs" install --values "$RUN/passwd.yaml"
 await "the launch is proven" runs
 for component in jobmanager taskmanager; do
@@ -103,10 +126,12 @@ park_and_resume() { # KIND AT_0 BACK SLOTS WHAT
 
 POOLS=(--values "$RUN/passwd.yaml" --set-string image.tag=2 --set 'taskManager.whenParked=scaleToZero,taskManager.pools[0].name=small,taskManager.pools[0].replicas=2,taskManager.pools[0].memoryMiB=850')
 note
+HELM_KUBEASUSER='' check "the Roles for pools" roles "${POOLS[@]}"
 check "two pools" upgrade "${POOLS[@]}"
 await "all have registered" slots_are 3
 park_and_resume deployments "-small:0 :0" "-small:2 :1" 3 "two pools"
 await "nothing stays on record" has_no_record
+HELM_KUBEASUSER='' check "the Roles for StatefulSets" roles "${POOLS[@]}" --set taskManager.kind=StatefulSet
 check "as StatefulSets" upgrade "${POOLS[@]}" --set taskManager.kind=StatefulSet
 await "all have registered" slots_are 3
 await "the job runs" runs
