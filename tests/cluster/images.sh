@@ -5,8 +5,8 @@
 #   tests/cluster/images.sh DIR [python]     as root; prints the OCI layout (a directory), which node.sh loads
 #
 # In it are localhost/pause:1, which is what holds a Pod's namespaces, and localhost/orders:1 and :2, which tests/image/build.sh
-# makes, with Flink's file system for S3 and with HandoverJob and BlueGreenJob beside ContinuityJob. `python`: a layout of its own, with
-# localhost/orders-py:1 and :2, which have Python, PyFlink and python/counter.py as well. DIR keeps everything between two calls; only what
+# makes, with Flink's file system for S3 and with HandoverJob, BlueGreenJob and FlipJob beside ContinuityJob. `python`: a layout of its
+# own, with localhost/orders-py:1 and :2, which have Python, PyFlink and python/counter.py as well. DIR keeps everything between two calls; only what
 # has changed is made anew. It grows with each change of drey; remove it at any time. Exit status as of tests/image/build.sh.
 
 set -euo pipefail
@@ -46,7 +46,8 @@ printf '%s\n' 'FROM scratch' 'COPY pause /pause' 'ENTRYPOINT ["/pause"]' >"$dir/
 make_image localhost/pause:1 "$dir/context/pause"
 cp "$plugin" "$dir/context/s3/"
 tests/job/build.sh "$(tools/get-flink.sh "$version")" "$dir/context/s3/handover.jar" BlueGreenJob
-printf '%s\n' 'FROM localhost/orders:1' "COPY ${plugin##*/} /opt/flink/plugins/s3/" 'COPY handover.jar /opt/flink/usrlib/' >"$dir/context/s3/Dockerfile"
+tests/job/build.sh "$(tools/get-flink.sh "$version")" "$dir/context/s3/flip.jar" FlipJob
+printf '%s\n' 'FROM localhost/orders:1' "COPY ${plugin##*/} /opt/flink/plugins/s3/" 'COPY handover.jar flip.jar /opt/flink/usrlib/' >"$dir/context/s3/Dockerfile"
 make_image localhost/orders-s3:1 "$dir/context/s3"
 printf '%s\n' 'FROM localhost/orders-s3:1' 'LABEL version=2' >"$dir/context/next/Dockerfile"
 make_image localhost/orders-s3:2 "$dir/context/next"

@@ -16,6 +16,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Paths;
 import java.security.KeyStore;
@@ -223,18 +224,30 @@ final class FlipGate<T> extends ProcessFunction<T, T> {
 
 	/** The one object, by plain HTTP. */
 	private static final class ConfigMap {
+		private static final String ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
+
 		private final HttpClient http;
 		private final URI uri;
 		private final String token;
 
+		/** With the account of the Pod, unless Flink has a kubeconfig. */
 		ConfigMap(Configuration flink, String namespace, String map) throws Exception {
 			String file = flink.toMap().get("kubernetes.config.file");
-			JsonNode config = JSON.readTree(new File(file));
-			JsonNode cluster = config.get("clusters").get(0).get("cluster");
-			uri = URI.create(cluster.get("server").asText() + "/api/v1/namespaces/" + namespace + "/configmaps/" + map);
-			token = config.get("users").get(0).get("user").get("token").asText();
+			String server;
+			String authority;
+			if (file == null) {
+				server = "https://" + System.getenv("KUBERNETES_SERVICE_HOST") + ":" + System.getenv("KUBERNETES_SERVICE_PORT");
+				authority = ACCOUNT + "/ca.crt";
+				token = new String(Files.readAllBytes(Paths.get(ACCOUNT, "token")), StandardCharsets.UTF_8);
+			} else {
+				JsonNode config = JSON.readTree(new File(file));
+				server = config.get("clusters").get(0).get("cluster").get("server").asText();
+				authority = config.get("clusters").get(0).get("cluster").get("certificate-authority").asText();
+				token = config.get("users").get(0).get("user").get("token").asText();
+			}
+			uri = URI.create(server + "/api/v1/namespaces/" + namespace + "/configmaps/" + map);
 			http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(Duration.ofSeconds(5))
-					.sslContext(trusts(cluster.get("certificate-authority").asText())).build();
+					.sslContext(trusts(authority)).build();
 		}
 
 		private static SSLContext trusts(String file) throws Exception {
