@@ -2,7 +2,8 @@
 #
 # Pods as a platform team asks for them: a ResourceQuota that counts limits, a job that an init container fetches by HTTP and
 # checks, a sidecar, labels for the injection of another; then TaskManagers as StatefulSets with volumes. Their state
-# is read from the volume after the death of a container, and of a Pod: Flink's own log says so, and how often.
+# is read from the volume after the death of a container, and of a Pod: Flink's own log says so, and how often; the log of the bucket's
+# server shows which files of state were read there.
 
 # shellcheck disable=SC2317 # functions that check and await call
 # shellcheck source=tests/e2e/tap.sh
@@ -166,7 +167,23 @@ restored_locally() {
 	echo "$(grep --count 'alternative (1/2)' <<<"$log") $(grep --count 'alternative (2/2)' <<<"$log") $(grep --count 'alternative (1/1)' <<<"$log")"
 }
 
+# Which files are in the bucket, and how large: a checkpoint is deleted soon.
+SIZES=$RUN/sizes
+keep_sizes() {
+	while sleep 0.3; do
+		find "$BUCKETS/flink" -type f -printf '%P %s\n' 2>/dev/null
+	done >"$SIZES"
+}
+
+# The bytes of the files of state that were read from the bucket since `note`.
+read_from_bucket() {
+	tail -n "+$((served + 1))" "$RUN/gw/access.log" | awk '/ s3_GetObject / { print $9 }' | sort -u | grep -E '/(chk-|shared/|savepoint-)' |
+		grep -v '/_metadata$' | awk 'NR == FNR { size[$1] = $2; next } !($1 in size) { unknown++ } { bytes += size[$1] }
+			END { print unknown ? "not known" : bytes + 0 }' "$SIZES" -
+}
+
 note() {
+	served=$(wc -l <"$RUN/gw/access.log")
 	restored=$(event_count RESTORED)
 	completed=$(event_count COMPLETED)
 }
@@ -175,10 +192,15 @@ restored_again() {
 	has_events RESTORED $((restored + 1)) && has_events COMPLETED $((completed + 2))
 }
 
+keep_sizes 2>/dev/null &
+keeper=$!
 before=$(status .jobId)
+note
 check "the TaskManagers become StatefulSets" upgrade --values "$RUN/more.yaml" "${ON_SETS[@]}"
 await "another job runs" runs
 check "from the savepoint" continued
+whole=$(read_from_bucket)
+check "whose state was read from the bucket: $whole bytes" test "$whole" -gt 100000
 is "$(pod taskmanager) $(kubectl get deployments --output name | grep --count taskmanager)" "orders-taskmanager-0-0 0" "in a Pod with a name that stays"
 check "it is another launch" test "$(status .jobId)" != "$before"
 await "its state is on the volume, too" has_local_files
@@ -191,6 +213,8 @@ await "its container has died: the job reads its state again" restored_again
 is "$(container taskmanager taskmanager .restartCount)" 1 "in a container that was started again"
 is "$(rest taskmanagers '[.taskmanagers[].id] | join(" ")')" "$id" "it is the same TaskManager to Flink"
 is "$(restored_locally)" "1 0 0" "keyed state was read from the volume, and not from the bucket"
+some=$(read_from_bucket) # operator state is there only
+check "the bucket was asked for the rest: $some bytes" test "$some" -lt $((whole / 10))
 check "nothing is lost" continuity
 
 note
@@ -199,6 +223,9 @@ kubectl delete pod orders-taskmanager-0-0 --timeout=120s >/dev/null
 await "its Pod was deleted: the job reads its state again" restored_again
 is "$(rest taskmanagers '[.taskmanagers[].id] | join(" ")')" "$id" "in a Pod of the same name"
 is "$(restored_locally)" "1 0 0" "from the volume, which has outlived the Pod"
+some=$(read_from_bucket)
+check "and from the bucket the rest: $some bytes" test "$some" -lt $((whole / 10))
+kill "$keeper"
 check "nothing is lost" continuity
 diag "$files files of local state, $(du --summarize --bytes "$LOCAL" | cut -f1) bytes on the volume"
 
