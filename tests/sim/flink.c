@@ -163,7 +163,8 @@ bool flink_survives_its_leadership(const struct world *w)
 	const struct flink *flink = w->flink;
 
 	return w->seed / 7 % 2 && !flink_is_held(flink) && flink->job_present &&
-	       flink->state == JOB_RUNNING && !flink->tasks_lost;
+	       flink->state == JOB_RUNNING && !flink->tasks_lost &&
+	       (flink->completed < 0 || ha_newest(w, flink->launch) >= 0);
 }
 
 void flink_leads_no_more(struct world *w)
@@ -172,7 +173,7 @@ void flink_leads_no_more(struct world *w)
 
 	w->epochs[SCOPE_JOB]++;
 	flink->stop_op = flink->completed = flink->restored_before = -1;
-	flink->rest_up = flink->job_present = flink->has_run = false;
+	flink->rest_up = flink->job_present = flink->has_run = flink->wrong = false;
 	plan(w, SECOND_MS, ITEM_SUBMIT, SCOPE_FLINK);
 }
 

@@ -287,6 +287,21 @@ TEST(any_other_restore_ends_the_job_and_holds)
 	}
 }
 
+/* Flink has lost its leadership and recovered the job: its statistics come late again. */
+LIFE_TEST_FROM(launch_from, the_restore_of_a_recovered_job_is_awaited_anew)
+{
+	struct view view = job_in(JOB_RUNNING);
+
+	view.job_unix_ms = UNIX_START;
+	shown_after(l, 100, view);
+	view.job_unix_ms = UNIX_START + 9000;
+	shown_after(l, 9000, view);
+	shown_after(l, 5000, view);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	shown_after(l, 5000, view);
+	expect_mismatch(l);
+}
+
 LIFE_TEST(state_in_a_job_that_should_be_empty_is_a_mismatch)
 {
 	launch_empty(l);

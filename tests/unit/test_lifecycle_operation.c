@@ -470,13 +470,15 @@ static struct view job_since(int64_t unix_ms)
 LIFE_TEST(a_stop_is_lost_with_the_leadership_of_flink)
 {
 	run_proven(l);
-	viewed(l, job_since(UNIX_START));
 	desire(l, DESIRED_SUSPENDED);
 	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	shown_after(l, 100, job_since(UNIX_START));
 	pass(l, 60000);
 	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
 	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
-	viewed(l, job_since(UNIX_START + l->now_ms));
+	shown_after(l, 100, (struct view){.reachable = true});
+	shown_after(l, 100, job_since(UNIX_START + 60000));
+	l->wall_ms -= 360000000;
 	pass(l, 9000); /* it may be reported late */
 	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
 	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
@@ -486,42 +488,44 @@ LIFE_TEST(a_stop_is_lost_with_the_leadership_of_flink)
 	CHECK(!l->life.journal.last_operation.ok);
 	CHECK_STR(l->life.journal.last_operation.error,
 		  "Flink has lost its leadership and recovered the job");
-	/* it is still wanted */
-	viewed(l, job_since(l->life.seen.job_unix_ms));
+	/* it is still wanted, and that one is not lost */
 	pass(l, 3600000);
-	viewed(l, job_since(l->life.seen.job_unix_ms));
+	shown_after(l, 100, job_since(UNIX_START + 60000));
 	CHECK_INT(took(l, EFFECT_TRIGGER), >=, 2);
-	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
 	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	pass(l, 60000);
 	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
 	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
 }
 
-/* The next drey in the Pod learns it from the journal. */
-LIFE_TEST(a_lost_stop_is_lost_for_the_next_agent)
+LIFE_TEST(a_stop_that_was_lost_without_an_agent_is_lost)
 {
 	char job[JOB_ID_BYTES];
 
 	run_proven(l);
-	viewed(l, job_since(UNIX_START));
 	desire(l, DESIRED_SUSPENDED);
 	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	shown_after(l, 100, job_since(UNIX_START));
 	snprintf(job, sizeof(job), "%s", job_of(l));
 	restart_agent(l);
 	hello(l, job);
-	viewed(l, job_since(UNIX_START + l->now_ms));
-	l->wall_ms -= 360000000;
+	shown_after(l, 100, job_since(UNIX_START - 60000));
+	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
 	pass(l, 10000);
 	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
 	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_NONE);
 }
 
-LIFE_TEST(a_stop_is_awaited_where_the_age_of_the_job_is_not_known)
+/* What was last seen of the job was older than its recovery. */
+LIFE_TEST(a_stop_that_the_recovered_job_has_is_not_lost)
 {
 	run_proven(l);
+	shown_after(l, 100, job_since(UNIX_START));
+	l->now_ms += 100;
 	desire(l, DESIRED_SUSPENDED);
 	operation(l, STATUS_ACCEPTED, NULL, NULL);
-	viewed(l, job_since(UNIX_START + l->now_ms));
+	shown_after(l, 100, job_since(UNIX_START + 60000));
 	pass(l, 60000);
 	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
 	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);

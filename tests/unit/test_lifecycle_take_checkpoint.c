@@ -116,12 +116,12 @@ LIFE_TEST(a_checkpoint_is_lost_with_the_leadership_of_flink)
 	struct view view = job_in(JOB_RUNNING);
 
 	run_proven(l);
-	view.job_unix_ms = UNIX_START;
-	viewed(l, view);
 	ask_checkpoint(l, "n1", false);
 	checkpoint_says(l, STATUS_ACCEPTED, 0, NULL);
-	view.job_unix_ms = UNIX_START + l->now_ms;
-	viewed(l, view);
+	view.job_unix_ms = UNIX_START;
+	shown_after(l, 100, view);
+	view.job_unix_ms = UNIX_START + 60000;
+	shown_after(l, 100, view);
 	checkpoint_says(l, STATUS_IN_PROGRESS, 0, NULL);
 	CHECK(!asked(l, 0)->answered);
 	pass(l, 10000);

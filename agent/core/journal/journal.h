@@ -163,9 +163,7 @@ struct operation {
 	enum snapshot_format
 		format; /* UNKNOWN: it writes no savepoint, or an older drey began it */
 	int64_t started_unix_ms;
-	/* Flink's date of the job's start at that time. Another one is that of a recovery, after Flink has lost its
-	 * leadership: the operation is lost with it. 0 = not known */
-	int64_t job_unix_ms;
+	int64_t job_unix_ms; /* Flink's date of the job that has it; another is that of a recovery; 0 = not known */
 };
 
 /* The last operation that ended, for clients that wait for it. */
@@ -204,7 +202,6 @@ struct checkpoint_operation {
 	char job_id[JOB_ID_BYTES];     /* the launch that it belongs to */
 	bool full;                     /* not incremental, however the job is configured */
 	int64_t started_unix_ms;
-	int64_t job_unix_ms; /* as in struct operation */
 };
 
 /* A client waits for a checkpoint. */

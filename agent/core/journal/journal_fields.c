@@ -261,7 +261,6 @@ static const struct field checkpoint_fields[] = {
 	CHECKPOINT("jobId", ID, job_id),
 	CHECKPOINT("full", BOOL, full),
 	CHECKPOINT("startedUnixMs", KNOWN, started_unix_ms),
-	CHECKPOINT("jobUnixMs", KNOWN, job_unix_ms, .sparse = true),
 };
 static const struct record checkpoint_table =
 	RECORD(struct checkpoint_operation, checkpoint_fields);

@@ -179,8 +179,8 @@ void on_view(struct lifecycle *life, const struct event *event);
 /* The journal is being written, including the newest checkpoint. */
 void checkpoint_noted(struct lifecycle *life);
 
-/* Flink has lost its leadership, with the JobMaster, and has recovered the job, since it had this job_unix_ms (0 = not
- * known: false). Flink 1.x reports what the JobMaster had under way as in progress until Flink ends. */
+/* Flink has lost its leadership, with the JobMaster, and has recovered the job that had this job_unix_ms (0 = not known:
+ * false). Flink 1.x reports what the JobMaster had under way as in progress until Flink ends. */
 bool job_was_recovered(const struct lifecycle *life, int64_t job_unix_ms);
 #define LOST_WITH_JOB_MASTER "Flink has lost its leadership and recovered the job"
 

@@ -41,11 +41,10 @@ void operation_start(struct lifecycle *life, enum operation_kind kind, enum oper
 	operation->drain = kind == OPERATION_STOP && life->config->drain_on_stop;
 	operation->format = savepoint_format(life->config->format, kind, reason);
 	operation->started_unix_ms = life->now_unix_ms;
-	operation->job_unix_ms = life->seen.job_unix_ms;
 	life->step = STEP_WRITING;
 	life->accepted = false;
 	life->asking = true;
-	life->savepoint_ms = 0;
+	life->operation_known_ms = life->savepoint_ms = 0;
 	if (kind == OPERATION_CANCEL)
 		life->operation_deadline_ms = life->now_ms + ENDING_PATIENCE_MS;
 	life->savepoint_damaged = false;
@@ -113,7 +112,7 @@ void operation_enter(struct lifecycle *life, enum operation_step step)
 	life->step = step;
 	life->asking = false;
 	life->accepted = false;
-	life->operation_poll_ms = life->operation_deadline_ms = 0;
+	life->operation_poll_ms = life->operation_deadline_ms = life->operation_known_ms = 0;
 	life->savepoint_damaged = false;
 	xstrset(&life->stop_location, NULL);
 	xstrset(&life->operation_error, NULL);
@@ -462,6 +461,7 @@ void on_operation(struct lifecycle *life, const struct event *event)
 	switch (status) {
 	case STATUS_ACCEPTED:
 		life->accepted = true;
+		life->operation_known_ms = life->now_ms;
 		life->step = STEP_POLLING;
 		if (operation->kind == OPERATION_CANCEL)
 			wait_for_end(life);
@@ -469,11 +469,10 @@ void on_operation(struct lifecycle *life, const struct event *event)
 			ask_again(life, status);
 		break;
 	case STATUS_IN_PROGRESS:
-		if (job_was_recovered(life, operation->job_unix_ms)) {
+		if (job_was_recovered(life, operation->job_unix_ms))
 			operation_failed(life, NULL, LOST_WITH_JOB_MASTER);
-			break;
-		}
-		ask_again(life, status);
+		else
+			ask_again(life, status);
 		break;
 	case STATUS_UNREACHABLE:
 		ask_again(life, status);

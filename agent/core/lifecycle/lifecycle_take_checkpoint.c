@@ -32,16 +32,15 @@ static void checkpoint_enter(struct lifecycle *life, enum checkpoint_step step)
 	life->checkpoint.asking = false;
 	life->checkpoint.poll_ms = 0;
 	life->checkpoint.accept_by_ms = life->checkpoint.path_by_ms = 0;
+	life->checkpoint.known_ms = life->checkpoint.job_unix_ms = 0;
 }
 
 static void checkpoint_start(struct lifecycle *life, enum operation_reason reason, bool full)
 {
 	struct checkpoint_operation *checkpoint = &life->journal.checkpoint;
 
-	*checkpoint = (struct checkpoint_operation){.reason = reason,
-						    .full = full,
-						    .started_unix_ms = life->now_unix_ms,
-						    .job_unix_ms = life->seen.job_unix_ms};
+	*checkpoint = (struct checkpoint_operation){
+		.reason = reason, .full = full, .started_unix_ms = life->now_unix_ms};
 	rng_hex_id(&life->rng, checkpoint->trigger_id);
 	memcpy(checkpoint->job_id, journal_launch(&life->journal)->job_id, JOB_ID_BYTES);
 	if (reason == REASON_MANUAL)
@@ -264,8 +263,10 @@ void on_checkpoint(struct lifecycle *life, const struct event *event)
 		read_left(life, status);
 		return;
 	}
-	if (status == STATUS_IN_PROGRESS &&
-	    job_was_recovered(life, life->journal.checkpoint.job_unix_ms)) {
+	if (!life->checkpoint.known_ms &&
+	    (status == STATUS_ACCEPTED || status == STATUS_IN_PROGRESS))
+		life->checkpoint.known_ms = life->now_ms;
+	if (status == STATUS_IN_PROGRESS && job_was_recovered(life, life->checkpoint.job_unix_ms)) {
 		checkpoint_failed(life, LOST_WITH_JOB_MASTER);
 		return;
 	}

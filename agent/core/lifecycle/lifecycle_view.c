@@ -43,10 +43,8 @@ static void sticky_mismatch(struct lifecycle *life, const char *fmt, ...)
 
 bool job_was_recovered(const struct lifecycle *life, int64_t job_unix_ms)
 {
-	int64_t seen_unix_ms = life->seen.job_present ? life->seen.job_unix_ms : 0;
-
 	/* MUT: an operation of a job that was recovered is awaited for ever */
-	if (!job_unix_ms || !seen_unix_ms || seen_unix_ms == job_unix_ms)
+	if (!job_unix_ms || !life->seen.job_present || life->seen.job_unix_ms == job_unix_ms)
 		return false;
 	return life->now_ms - life->seen.job_since_ms >= RECOVERED_MS;
 }
@@ -271,6 +269,37 @@ static void schedule_poll(struct lifecycle *life, const struct launch *launch)
 		life->poll_ms = life->polled_ms + wait_ms;
 }
 
+/* The date of the job that has an operation is that of the first poll which was sent after Flink had accepted it: before that,
+ * the job could have been recovered without having been seen. */
+static void see_job_of_operation(struct lifecycle *life)
+{
+	struct operation *operation = &life->journal.operation;
+
+	if (life->checkpoint.known_ms && life->polled_ms >= life->checkpoint.known_ms &&
+	    !life->checkpoint.job_unix_ms)
+		life->checkpoint.job_unix_ms = life->seen.job_unix_ms;
+	if (!life->operation_known_ms || life->polled_ms < life->operation_known_ms ||
+	    operation->kind == OPERATION_NONE || operation->job_unix_ms)
+		return;
+	operation->job_unix_ms = life->seen.job_unix_ms;
+	life->want_write = true; /* for the next agent */
+}
+
+/* Another date of the job is that of a recovery. */
+static void see_job(struct lifecycle *life, const struct view *view)
+{
+	if (!view->job_unix_ms) /* Flink leads nothing now */
+		return;
+	if (life->seen.job_unix_ms != view->job_unix_ms) {
+		life->seen.job_since_ms = life->now_ms;
+		/* its statistics come late again */
+		/* MUT: a recovered job has no time to show what it restored */
+		life->seen.not_restored_ms = 0;
+	}
+	life->seen.job_unix_ms = view->job_unix_ms;
+	see_job_of_operation(life);
+}
+
 static void remember_view(struct lifecycle *life, struct launch *launch, const struct view *view)
 {
 	bool worse = view->state == JOB_RESTARTING || view->state == JOB_FAILING;
@@ -285,9 +314,7 @@ static void remember_view(struct lifecycle *life, struct launch *launch, const s
 		return; /* the last seen state is still the best one */
 	life->seen.job_present = view->job_present;
 	life->seen.state = view->state;
-	if (life->seen.job_unix_ms != view->job_unix_ms)
-		life->seen.job_since_ms = life->now_ms;
-	life->seen.job_unix_ms = view->job_unix_ms;
+	see_job(life, view);
 	see_tasks(life, view);
 	if (view->cluster.slots_known && !life->seen.tasks_missing) {
 		launch->slots = view->cluster.slots_total;

@@ -96,6 +96,7 @@ static const struct field view_fields[] = {
 	EVENT("reachable", BOOL, view.reachable, .sparse = true),
 	EVENT("jobPresent", BOOL, view.job_present, .sparse = true),
 	EVENT("state", WORD, view.state, .words = job_state_words),
+	EVENT("jobUnixMs", KNOWN, view.job_unix_ms, .sparse = true),
 	EVENT("tasksMissing", BOOL, view.tasks_missing, .sparse = true),
 	EVENT("tasksKnown", BOOL, view.cluster.tasks_known, .sparse = true),
 	EVENT("tasksTotal", SMALL, view.cluster.tasks_total, .sparse = true),
