@@ -221,7 +221,7 @@ static void answer_operation(struct walk *w)
 	if (l->life.step != STEP_TRIGGERING && l->life.step != STEP_POLLING &&
 	    l->life.step != STEP_WRITING)
 		return;
-	if (!l->life.accepted) {
+	if (!l->life.accepted_ms) {
 		operation(l, STATUS_ACCEPTED, NULL, NULL);
 		return;
 	}

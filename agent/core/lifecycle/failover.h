@@ -113,8 +113,8 @@ void failover_decide(const struct failover_watch *watch, const char *launch_id, 
 
 /*
  * Is the lock free of any live holder? Released, or expired by the API server's clock
- * (server_unix_ms, 0 = not known) and not written for the length of the lease by that clock, or not renewed for the length of the lease while we watched
- * (unchanged_ms). False with *ret_why (the caller frees) when it is owned, and in every doubt.
+ * (server_unix_ms, 0 = not known) and not written for the length of the lease by that clock, or
+ * not renewed for that long while we watched (unchanged_ms). False with *ret_why (the caller frees) when it is owned, and in every doubt.
  */
 bool failover_lock_is_free(const struct failover_lock *lock, int64_t server_unix_ms,
 			   int64_t unchanged_ms, char **ret_why);

@@ -359,13 +359,12 @@ struct lifecycle {
 	char *stalled;      /* checked before the job is restarted from it; owned, NULL = none */
 	bool observe_again; /* the desired state changed during the observation */
 	enum operation_step step;
-	bool asking;                /* TRIGGER or POLL_OPERATION is under way */
-	bool accepted;              /* this JobManager has accepted our POST for the operation */
-	int64_t operation_known_ms; /* when it did; 0 = it has not */
-	char *stop_location;        /* the savepoint of the stop operation, once reported; owned */
-	char *operation_error;      /* what went wrong although there is a savepoint; owned */
-	bool savepoint_damaged;     /* the stop operation's savepoint is proven incomplete */
-	int64_t stop_failures;      /* of this request, since this agent began */
+	bool asking;         /* TRIGGER or POLL_OPERATION is under way */
+	int64_t accepted_ms; /* when this JobManager accepted our POST for the operation; 0 = it has not */
+	char *stop_location;    /* the savepoint of the stop operation, once reported; owned */
+	char *operation_error;  /* what went wrong although there is a savepoint; owned */
+	bool savepoint_damaged; /* the stop operation's savepoint is proven incomplete */
+	int64_t stop_failures;  /* of this request, since this agent began */
 	/* Flink is ended without a savepoint: for the restart of this nonce (owned), for a suspend */
 	char *ended_restart;
 	bool ends_to_suspend;
@@ -386,7 +385,7 @@ struct lifecycle {
 		bool asking; /* one of its effects is under way */
 		/* deadlines, 0 = not armed: the next poll; until when Flink must accept it, 0 = it has;
 		 * until when it must show the path; when the next periodic full one is due */
-		int64_t poll_ms, accept_by_ms, path_by_ms, due_ms, known_ms, job_unix_ms;
+		int64_t poll_ms, accept_by_ms, path_by_ms, due_ms, accepted_ms, job_unix_ms;
 	} checkpoint;
 
 	/* the journal write */

@@ -120,7 +120,7 @@ static void forget_process(struct lifecycle *life)
 	life->look_ms = life->clean_ms = 0;
 	life->stop_failures = 0;
 	last_resort_forget(life);
-	life->accepted = false;
+	life->accepted_ms = 0;
 	withdraw(life, EFFECT_SIGNAL);
 	withdraw(life, EFFECT_DISPOSE);
 	life->disposing = false;

@@ -42,9 +42,8 @@ void operation_start(struct lifecycle *life, enum operation_kind kind, enum oper
 	operation->format = savepoint_format(life->config->format, kind, reason);
 	operation->started_unix_ms = life->now_unix_ms;
 	life->step = STEP_WRITING;
-	life->accepted = false;
 	life->asking = true;
-	life->operation_known_ms = life->savepoint_ms = 0;
+	life->accepted_ms = life->savepoint_ms = 0;
 	if (kind == OPERATION_CANCEL)
 		life->operation_deadline_ms = life->now_ms + ENDING_PATIENCE_MS;
 	life->savepoint_damaged = false;
@@ -111,8 +110,7 @@ void operation_enter(struct lifecycle *life, enum operation_step step)
 {
 	life->step = step;
 	life->asking = false;
-	life->accepted = false;
-	life->operation_poll_ms = life->operation_deadline_ms = life->operation_known_ms = 0;
+	life->operation_poll_ms = life->operation_deadline_ms = life->accepted_ms = 0;
 	life->savepoint_damaged = false;
 	xstrset(&life->stop_location, NULL);
 	xstrset(&life->operation_error, NULL);
@@ -390,7 +388,7 @@ static void unknown_id(struct lifecycle *life)
 		stopped(life, "the job has stopped");
 		return;
 	}
-	if (life->accepted) {
+	if (life->accepted_ms) {
 		operation_failed(life, NULL, "Flink has forgotten the operation");
 		return;
 	}
@@ -460,8 +458,7 @@ void on_operation(struct lifecycle *life, const struct event *event)
 		life->step = STEP_TRIGGERING;
 	switch (status) {
 	case STATUS_ACCEPTED:
-		life->accepted = true;
-		life->operation_known_ms = life->now_ms;
+		life->accepted_ms = life->now_ms;
 		life->step = STEP_POLLING;
 		if (operation->kind == OPERATION_CANCEL)
 			wait_for_end(life);

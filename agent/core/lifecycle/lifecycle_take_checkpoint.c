@@ -32,7 +32,7 @@ static void checkpoint_enter(struct lifecycle *life, enum checkpoint_step step)
 	life->checkpoint.asking = false;
 	life->checkpoint.poll_ms = 0;
 	life->checkpoint.accept_by_ms = life->checkpoint.path_by_ms = 0;
-	life->checkpoint.known_ms = life->checkpoint.job_unix_ms = 0;
+	life->checkpoint.accepted_ms = life->checkpoint.job_unix_ms = 0;
 }
 
 static void checkpoint_start(struct lifecycle *life, enum operation_reason reason, bool full)
@@ -263,9 +263,9 @@ void on_checkpoint(struct lifecycle *life, const struct event *event)
 		read_left(life, status);
 		return;
 	}
-	if (!life->checkpoint.known_ms &&
+	if (!life->checkpoint.accepted_ms &&
 	    (status == STATUS_ACCEPTED || status == STATUS_IN_PROGRESS))
-		life->checkpoint.known_ms = life->now_ms;
+		life->checkpoint.accepted_ms = life->now_ms;
 	if (status == STATUS_IN_PROGRESS && job_was_recovered(life, life->checkpoint.job_unix_ms)) {
 		checkpoint_failed(life, LOST_WITH_JOB_MASTER);
 		return;

@@ -275,10 +275,10 @@ static void see_job_of_operation(struct lifecycle *life)
 {
 	struct operation *operation = &life->journal.operation;
 
-	if (life->checkpoint.known_ms && life->polled_ms >= life->checkpoint.known_ms &&
+	if (life->checkpoint.accepted_ms && life->polled_ms >= life->checkpoint.accepted_ms &&
 	    !life->checkpoint.job_unix_ms)
 		life->checkpoint.job_unix_ms = life->seen.job_unix_ms;
-	if (!life->operation_known_ms || life->polled_ms < life->operation_known_ms ||
+	if (!life->accepted_ms || life->polled_ms < life->accepted_ms ||
 	    operation->kind == OPERATION_NONE || operation->job_unix_ms)
 		return;
 	operation->job_unix_ms = life->seen.job_unix_ms;
