@@ -10,7 +10,8 @@
 #   same_job T OF [LINE...]   T has the job of OF: the same generation, unless LINEs change it
 #   begin_with T              the application runs as T (the first case installs it); sets OWNER, its Pod
 #   helm_upgrade T [OPTION...]    `helm upgrade` to T, without --wait
-#   upgrade_to T [OPTION...]  the same, and waits for the new Pod: CANDIDATE; the old one was not told to end
+#   deployed T [OPTION...]    the same, and waits for the new Pod: CANDIDATE
+#   upgrade_to T [OPTION...]  the same; the old one was not told to end
 #   await_done T              waits until the job runs there, the old Pods are gone, and it writes; OWNER is the new one
 #   returned_to T             for after a hand-over that has failed: T writes again in the same Pod, OWNER
 #   untouched WHAT            OWNER was never told to end, is the owner, its job is that of remember_job, and writes
@@ -92,10 +93,14 @@ begin_with() { # T
 	await "the job of $CURRENT is proven" pod_is "$OWNER" '.phase == "Running" and .launch.proven'
 }
 
-upgrade_to() { # T [OPTION...]
+deployed() { # T [OPTION...]
 	check "helm upgrade to $1" helm_upgrade "$@"
 	await "there is a Pod of $1" pod_of "$1"
 	CANDIDATE=$POD
+}
+
+upgrade_to() { # T [OPTION...]
+	deployed "$@"
 	check "that of before is not told to end" not told term "$OWNER"
 }
 

@@ -15,23 +15,12 @@
 # shellcheck source=tests/handover/bluegreen_lib.sh
 . "$TOP/tests/handover/bluegreen_lib.sh"
 
-FASTER=5 # the time of the job
-
 # PROMOTE is for the upgrade to the version after it: the owner decides.
 flip() { # T PROMOTE
 	version "$1" 'job: {class: drey.FlipJob}' 'upgrade: {strategy: blueGreen}' 'jobManager: {progressDeadlineSeconds: 3600}' \
 		'flink: {configuration: {test.flip-gate: later}}' 'drey:' \
 		'  blueGreen: {gate: flip, gateName: the gate, sourcesCanBeReadTwice: true, sinkUids: [commit-blue, commit-green],' \
 		"    promote: $2, lead: 30s, caughtUp: 10s, settle: 2s, deadline: 4min}"
-}
-
-keys_are() { # JQ
-	kubectl get configmap "$APPLICATION-bluegreen" --output json 2>/dev/null | jq --exit-status ".data | $1" >/dev/null
-}
-
-at_rest() { # SIDE
-	await "the keys say that one side runs" keys_are '."active-deployment-type" == "'"$1"'" and ."is-first-deployment" == "true" and
-		.stage == "RUNNING" and (has("watermark-stage") or has("watermark-toggle-value") | not)'
 }
 
 finished() { # T SIDE
@@ -45,7 +34,7 @@ finished() { # T SIDE
 	WRITTEN=$(committed_by "$1")
 	await "$1 goes on" commits_more "$1"
 	check "nothing was lost or doubled" exactly
-	check "the two have divided the records at the cut of the gates" divided_at "$(jq --null-input "$cut / $FASTER")" "$before" "$1"
+	check "the two have divided the records at the cut of the gates" divided_by_flip "$cut" "$before" "$1"
 	CURRENT=$1 OWNER=$CANDIDATE
 }
 
@@ -63,9 +52,7 @@ promoted() {
 
 automatic() {
 	begin_with f2
-	check "helm upgrade --wait" helm_upgrade f3 --wait --timeout "${WAIT_S}s"
-	await "there is a Pod of f3" pod_of f3
-	CANDIDATE=$POD
+	deployed f3 --wait --timeout "${WAIT_S}s"
 	check "helm returned when that was the owner" journal_is ".owner.pod == \"$CANDIDATE\""
 	finished f3 BLUE
 }

@@ -14,6 +14,8 @@
 #   killed_in WHAT WHOSE STATE...       one upgrade, in which an `agent` or `flink`, of OWNER or CANDIDATE, is killed in each of
 #                                 these states, and which ends well; the application runs `owned_for_kills`
 #   goes_over SETTLE [KEY=VALUE...]     the application runs as one more version with these keys: a whole transition
+#   keys JQ, keys_are JQ          of FLIP-504's ConfigMap; at_rest SIDE: waits until only that side runs, by the keys
+#   divided_by_flip CUT OLD NEW   its gates have divided the records of FlipJob between these versions
 #   handed_over_suspended T       a person suspends the job, T is deployed, and takes it over without a transition
 #   flink_of POD                  its JVM; another_flink POD BEFORE, for await
 #   counted_twice                 how many the transition says
@@ -165,9 +167,7 @@ goes_over() { # SETTLE [KEY=VALUE...]
 handed_over_suspended() { # T
 	check "a person suspends it" drey_of "$OWNER" suspend
 	await "it is suspended" pod_phase "$OWNER" Suspended
-	check "$1 is deployed" deploy "$1"
-	await "there is a Pod of $1" pod_of "$1"
-	CANDIDATE=$POD
+	deployed "$1"
 	await "the new Pod is the owner" journal_is ".owner.pod == \"$CANDIDATE\""
 	check "a person resumes it there" drey_of "$CANDIDATE" resume
 	await "its job runs" pod_phase "$CANDIDATE" Running
@@ -186,6 +186,26 @@ owned_with() { # SETTLE [KEY=VALUE...]
 		OWNED_WITH=$*
 	fi
 	begin_with "$NEXT"
+}
+
+# ---- gates of FLIP-504 ----
+
+keys() { # JQ
+	kubectl get configmap "$APPLICATION-bluegreen" --output json 2>/dev/null | jq --raw-output ".data | $1"
+}
+
+keys_are() { # JQ
+	[ "$(keys "$1")" = true ]
+}
+
+at_rest() { # SIDE
+	await "the keys say that one side runs" keys_are '."active-deployment-type" == "'"$1"'" and ."is-first-deployment" == "true" and
+		.stage == "RUNNING" and (has("watermark-stage") or has("watermark-toggle-value") | not)'
+}
+
+# The time of FlipJob is five times as fast as the clock.
+divided_by_flip() { # CUT OLD NEW
+	divided_at "$(jq --null-input "$1 / 5")" "${@:2}"
 }
 
 # ---- what is killed ----

@@ -12,7 +12,8 @@
 #   candidate_has_held        for await: main() of the candidate is held; candidate_is_prepared
 #   agent_of POD              the process id of its drey run; drey_of POD COMMAND [ARG...] runs drey there
 #   kill_the_agent POD        and await another_agent POD "$KILLED_AGENT"
-#   upgrade_to T              deploys T, and waits for its Pod: CANDIDATE
+#   deployed T                deploys T, and waits for its Pod: CANDIDATE
+#   upgrade_to T              the same; the old Pod was not told to end
 #   await_done T              waits until the job runs there, the old Pods are gone, and it writes; OWNER is the new one
 #   await_returned T          waits until the hand-over has failed and the version T of before writes again in the same Pod, OWNER
 #   roll_back T               T is deployed again, and CANDIDATE goes
@@ -105,10 +106,14 @@ drey_of() { # POD COMMAND [ARG...]
 	"$BUILD/drey" "$2" --config "$RUN/pods/$1/drey.yaml" "${@:3}" 2>>"$RUN/log/cli.log"
 }
 
-upgrade_to() { # T
+deployed() { # T
 	check "$1 is deployed" deploy "$1"
 	await "there is a Pod of $1" pod_of "$1"
 	CANDIDATE=$POD
+}
+
+upgrade_to() { # T
+	deployed "$1"
 	check "that of before is not told to end" not told term "$OWNER"
 }
 

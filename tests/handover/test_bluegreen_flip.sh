@@ -20,21 +20,12 @@
 . "$TOP/tests/handover/bluegreen_lib.sh"
 
 BLUEGREEN_JOB=FlipJob
-FASTER=5 # the time of the job
 RATE=50  # numbers a second of each of two splits
 
 # ---- the keys ------------------------------------------------------------------------------------
 
-keys() { # JQ
-	kubectl get configmap "$MAP" --output json 2>/dev/null | jq --raw-output ".data | $1"
-}
-
-keys_are() { # JQ
-	[ "$(keys "$1")" = true ]
-}
-
 write_keys() { # JQ, on data: the whole object, without comparison
-	kubectl get configmap "$MAP" --output json | jq "del(.metadata.resourceVersion) | .data |= ($1)" | kubectl replace --filename - >/dev/null
+	kubectl get configmap "$APPLICATION-bluegreen" --output json | jq "del(.metadata.resourceVersion) | .data |= ($1)" | kubectl replace --filename - >/dev/null
 }
 
 # Each content since the last `marked`, in a line: side, first, stage, stage of the watermark, and T for a cut.
@@ -50,13 +41,12 @@ watch_keys() {
 	spawn keys bash -c '"$0" --kubeconfig "$1" --namespace "$2" get configmaps --field-selector "metadata.name=$3" --watch --output json |
 		jq --unbuffered --raw-output ".data | [.\"active-deployment-type\", .\"is-first-deployment\", .stage, .\"watermark-stage\" // \"-\",
 			(if .\"watermark-toggle-value\" then \"T\" else \"-\" end)] | join(\" \")" >>"$4"' \
-		"$KUBE_HOME/bin/kubectl" "$ADMIN" "$NAMESPACE" "$MAP" "$RUN/keys.log"
+		"$KUBE_HOME/bin/kubectl" "$ADMIN" "$NAMESPACE" "$APPLICATION-bluegreen" "$RUN/keys.log"
 }
 
 flip_begin() {
 	local one
 	watched_begin bluegreen_flip blueGreen
-	MAP=$APPLICATION-bluegreen
 	: >"$RUN/keys.log"
 	watch_keys
 	MUST_LIVE+=(keys)
@@ -86,11 +76,6 @@ other_colour() {
 	[ "$(colour)" = BLUE ] && echo GREEN || echo BLUE
 }
 
-at_rest() { # SIDE
-	await "the keys say that one side runs" keys_are '."active-deployment-type" == "'"$1"'" and ."is-first-deployment" == "true" and
-		.stage == "RUNNING" and (has("watermark-stage") or has("watermark-toggle-value") | not)'
-}
-
 # The contents of a transition from one side to the other; what the gates write at the same time as drey may come before it.
 sequence() { # FROM TO
 	cat <<-END
@@ -112,7 +97,7 @@ finishes() { # T FROM TO
 	await "the old Pod has ended" told gone "$OWNER"
 	await "it goes on" has_committed "$1" 300
 	check "nothing was lost or doubled" exactly
-	check "the two have divided the records at the cut of the gates" divided_at "$(jq --null-input "$cut / $FASTER")" "$before" "$1"
+	check "the two have divided the records at the cut of the gates" divided_by_flip "$cut" "$before" "$1"
 	CURRENT=$1 OWNER=$CANDIDATE
 }
 
