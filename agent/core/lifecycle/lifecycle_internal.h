@@ -355,7 +355,12 @@ void on_inspected(struct lifecycle *life, const struct event *event);
 bool operation_view(struct lifecycle *life, const struct view *view);
 
 void operation_tick(struct lifecycle *life);
+
+/* ---- lifecycle_periodic.c ---- */
+
+/* Plan the next periodic savepoint, but not within `pause_ms`. */
 void schedule_savepoint(struct lifecycle *life);
+void schedule_savepoint_after(struct lifecycle *life, int64_t pause_ms);
 
 /* ---- lifecycle_stop_failed.c ---- */
 

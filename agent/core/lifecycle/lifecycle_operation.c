@@ -124,38 +124,6 @@ void operation_clear(struct lifecycle *life)
 	operation_enter(life, STEP_NONE);
 }
 
-/* When the next periodic savepoint is due, but not within `pause_ms`. */
-static void schedule_after(struct lifecycle *life, int64_t pause_ms)
-{
-	const struct journal *journal = &life->journal;
-	int64_t since_unix_ms = life->now_unix_ms, last_unix_ms = 0, due_unix_ms;
-	uint32_t random = (uint32_t)rng_below(&life->rng, UINT32_MAX);
-
-	life->savepoint_ms = 0;
-	/* MUT: a savepoint is planned while the container ends */
-	if (life->terminating) /* it would never start, and its due time would wake us up forever */
-		return;
-	/* MUT: a job in the shadow takes savepoints by schedule */
-	if (life->config->handover.shadow)
-		return;
-	for (size_t i = 0; i < journal->snapshot_count; i++)
-		if (journal->snapshots[i].kind == SNAPSHOT_SAVEPOINT &&
-		    journal->snapshots[i].completed_unix_ms > last_unix_ms)
-			last_unix_ms = journal->snapshots[i].completed_unix_ms;
-	/* a job that never runs for a whole interval gets its savepoint anyway */
-	if (journal->launch_count && journal->launches[0].proven_unix_ms)
-		since_unix_ms = journal->launches[0].proven_unix_ms;
-	due_unix_ms = schedule_next_unix_ms(&life->config->savepoints, last_unix_ms, since_unix_ms,
-					    life->now_unix_ms + pause_ms, random);
-	if (due_unix_ms >= 0)
-		life->savepoint_ms = life->now_ms + due_unix_ms - life->now_unix_ms;
-}
-
-void schedule_savepoint(struct lifecycle *life)
-{
-	schedule_after(life, 0);
-}
-
 /* The job continues. A failed periodic savepoint is retried sooner than after a whole interval. */
 static void run_on(struct lifecycle *life, bool ok, const char *why)
 {
@@ -170,7 +138,7 @@ static void run_on(struct lifecycle *life, bool ok, const char *why)
 		stopping_goes_on(life, NULL);
 		return;
 	}
-	schedule_after(life, ok ? 0 : config->savepoints.interval_ms / 10 + pause_ms);
+	schedule_savepoint_after(life, ok ? 0 : config->savepoints.interval_ms / 10 + pause_ms);
 	if (!ok && stop)
 		handover_stop_failed(life, why);
 	/* the job may have ended meanwhile: that is an outcome, and the stop is not repeated */
