@@ -126,13 +126,14 @@ t9_offered() {
 	away offered
 }
 
-# The job ends, and that cannot be recorded.
+# The job ends, and that cannot be recorded. Flink cannot clean up after it either, may lose its leadership, and may recover the job
+# from a checkpoint before the stop when it leads again; or it ends before its savepoint is complete, and the job is returned.
 t9_stopping() {
 	begin
 	upgrade_to "$NEXT"
 	await "the candidate's main() is held" candidate_has_held
 	control hold-snapshot
-	away stopping
+	away stopping 1
 }
 
 # Flink may have stored the job that it is given, or not: it gives it up after 20 s then, and the job is returned.

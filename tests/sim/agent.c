@@ -446,6 +446,8 @@ static void poll_answer(struct world *w, const struct item *item)
 
 	if (!launch || launch->number != item->b)
 		return;
+	if (slot->view.job_present && job_state_is_final(slot->view.state))
+		flink_end_is_shown(w, -1);
 	for (int i = 0; i < slot->told_count; i++) {
 		const struct snap *snap = &w->storage.snaps[slot->told[i]];
 
@@ -475,9 +477,12 @@ static void operation_look(struct world *w, const struct item *item)
 
 static void operation_answer(struct world *w, const struct item *item)
 {
+	const struct op *op = operation_find(w, item->id);
 	char path[PATH_BYTES + 16];
 	struct event event = {.type = EVENT_OPERATION};
 
+	if (op && op->kind == OPERATION_STOP && item->a == STATUS_COMPLETED)
+		flink_end_is_shown(w, op->snap);
 	event.operation.trigger_id = item->id;
 	event.operation.status = (enum operation_status)item->a;
 	if (item->b >= 0)

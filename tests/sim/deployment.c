@@ -296,15 +296,25 @@ static void evict(struct world *w)
 	terminate(w, slot, "evicted");
 }
 
-static void partition(struct world *w)
+static void cut_off(struct world *w, struct pod *pod, int64_t takes_ms)
 {
-	struct pod *pod = &w->pods[below(w, PODS)];
-	int64_t takes_ms = between(w, 1, odds(w, 600) ? 25 : 240) * SECOND_MS;
-
 	pod->cut_until_ms = w->now_ms + takes_ms;
 	if (pod->exists)
 		say(w, "pod %s does not reach the API server for %d s", pod->name,
 		    (int)(takes_ms / SECOND_MS));
+}
+
+static void partition(struct world *w)
+{
+	struct pod *pod = &w->pods[below(w, PODS)];
+
+	cut_off(w, pod, between(w, 1, odds(w, 600) ? 25 : 240) * SECOND_MS);
+}
+
+void deployment_job_ends(struct world *w)
+{
+	if (!w->calm && luck(w, 200))
+		cut_off(w, &w->pods[w->pod], luck_between(w, 1, 90) * SECOND_MS);
 }
 
 static void pause_agent(struct world *w)

@@ -163,7 +163,7 @@ bool flink_survives_its_leadership(const struct world *w)
 	const struct flink *flink = w->flink;
 
 	return w->seed / 7 % 2 && !flink_is_held(flink) && flink->job_present &&
-	       flink->state == JOB_RUNNING && !flink->tasks_lost &&
+	       (flink->state == JOB_RUNNING || flink->uncleaned) && !flink->tasks_lost &&
 	       (flink->completed < 0 || ha_newest(w, flink->launch) >= 0);
 }
 
@@ -172,6 +172,8 @@ void flink_leads_no_more(struct world *w)
 	struct flink *flink = w->flink;
 
 	w->epochs[SCOPE_JOB]++;
+	flink->runs_again = flink->runs_again || flink->uncleaned;
+	flink->uncleaned = flink->by_itself = false;
 	flink->stop_op = flink->completed = flink->restored_before = -1;
 	flink->rest_up = flink->job_present = flink->has_run = flink->wrong = false;
 	plan(w, SECOND_MS, ITEM_SUBMIT, SCOPE_FLINK);
@@ -207,22 +209,20 @@ static void leave_record(struct world *w, enum job_state state)
 		truth->end = JOB_END_STOPPED;
 }
 
-/* A final state. FINISHED deletes the job's checkpoints, the others leave them. */
-void flink_job_over(struct world *w, enum job_state state)
+/* FINISHED deletes the job's checkpoints, the other states leave them. */
+void flink_cleans_up(struct world *w)
 {
 	struct flink *flink = w->flink;
 
-	flink_attempt_ends(w);
-	flink->state = state;
+	flink->uncleaned = false;
 	/* without a draw, so that a history stays what it was: at once, soon, too late, or nobody knows */
 	flink->cleanup = flink->launch % 5 == 4 ? CLEANUP_UNKNOWN : CLEANUP_DONE;
 	flink->clean_ms = w->now_ms + flink->launch % 4 * 1500;
 	ha_job_over(w, flink->launch);
 	if (has(w, FEATURE_HANDOVER))
 		leader_job_over(w);
-	leave_record(w, state);
-	say(w, "job is %s", job_state_name(state));
-	if (state != JOB_FINISHED)
+	leave_record(w, flink->state);
+	if (flink->state != JOB_FINISHED)
 		return;
 	for (int i = 0; i < w->storage.count; i++)
 		if (w->storage.snaps[i].launch == flink->launch &&
@@ -230,6 +230,57 @@ void flink_job_over(struct world *w, enum job_state state)
 			w->storage.snaps[i].deleted = true;
 			w->storage.snaps[i].numbered.recorded = false; /* it cannot be missed */
 		}
+	/* a stop whose savepoint is complete cannot go back: the job ends */
+	if (flink->by_itself)
+		w->truth.finished = w->truth.launches[flink->launch].end == JOB_END_FINISHED;
+}
+
+/* A final state. Flink without its API server cannot clean up. */
+void flink_job_over(struct world *w, enum job_state state)
+{
+	struct flink *flink = w->flink;
+
+	flink_attempt_ends(w);
+	flink->state = state;
+	say(w, "job is %s", job_state_name(state));
+	if (has(w, FEATURE_HANDOVER))
+		deployment_job_ends(w);
+	flink->uncleaned = true;
+	flink->cleanup = CLEANUP_DONE;
+	flink->clean_ms = INT64_MAX;
+	if (!has(w, FEATURE_HANDOVER) || !is_cut_off(w) || !flink_survives_its_leadership(w))
+		flink_cleans_up(w);
+}
+
+/* ---- a job that Flink recovers although it has ended ---- */
+
+/* One each 2 s. The savepoint of a stop is inspected first, which takes half a minute at most, and its job may be that of an earlier
+ * agent. */
+#define AGAIN_LOOKS 45
+
+void flink_end_is_shown(struct world *w, int savepoint)
+{
+	w->flink->stopped_with = savepoint;
+	w->flink->end_shown = true;
+	w->flink->shown = w->epochs[SCOPE_AGENT];
+}
+
+void flink_judge_again(struct world *w)
+{
+	struct flink *flink = w->flink;
+	const struct lifecycle *life = &w->agent->life;
+	bool known = flink->runs_again && flink->end_shown && w->agent->alive &&
+		     flink->shown == w->epochs[SCOPE_AGENT] && !w->agent->stands && !life->fenced &&
+		     life->launch_step == LAUNCH_LIVE;
+
+	/* without its savepoint the job would start from where it is now */
+	if (known && flink->stopped_with >= 0 &&
+	    !snap_usable(&w->storage.snaps[flink->stopped_with]))
+		known = false;
+
+	flink->again_looks = known && flink->state == JOB_RUNNING ? flink->again_looks + 1 : 0;
+	if (flink->again_looks > AGAIN_LOOKS)
+		fail(w, "a job that has ended runs again: %s", life->reason);
 }
 
 static void submit(struct world *w)
@@ -626,9 +677,8 @@ void flink_item(struct world *w, const struct item *item)
 		w->figures->finished++;
 		w->truth.loss =
 			true; /* its checkpoints are deleted: a person decides what happens next */
+		flink->by_itself = true;
 		flink_job_over(w, JOB_FINISHED);
-		/* a stop whose savepoint is complete cannot go back: the job ends */
-		w->truth.finished = w->truth.launches[flink->launch].end == JOB_END_FINISHED;
 		break;
 	case ITEM_FLINK_EXIT:
 		flink_end(w, (int)item->a, true);

@@ -65,6 +65,9 @@ static void renew(struct world *w)
 	if (!is_cut_off(w)) {
 		leader->until_ms = w->now_ms + LEASE_MS;
 		w->flink->renewed_ms = w->now_ms;
+		if (w->flink->uncleaned)
+			flink_cleans_up(w);
+		flink_judge_again(w);
 	} else if (w->now_ms >= w->flink->renewed_ms + GIVE_UP_MS - RENEW_MS) {
 		say(w, "Flink of pod %s leads no more: it could not renew", w->pods[w->pod].name);
 		if (!flink_survives_its_leadership(w)) {

@@ -380,6 +380,13 @@ struct flink {
 	/* CLEANUP_DONE from clean_ms on, PENDING before that; else what it always is */
 	enum cleanup cleanup;
 	int64_t clean_ms;
+	bool uncleaned;  /* its job has ended, and it cannot clean up now */
+	bool by_itself;  /* the job has ended without a stop */
+	bool runs_again; /* after that it has lost its leadership, and recovered the job */
+	uint64_t shown;  /* the agent that was shown that the job has ended, by its epoch */
+	bool end_shown;
+	int stopped_with;       /* the savepoint that the agent was told of then; -1 = none */
+	int again_looks;        /* how often in a row it ran although that agent lived */
 	int parallelism, upper; /* of its job, and what it is to become */
 	/* hand-overs */
 	char held_id[JOB_ID_BYTES]; /* it waits in main() for this launch; "" = it does not */
@@ -666,6 +673,9 @@ void flink_attempt_ends(struct world *w);
 bool flink_survives_its_leadership(const struct world *w);
 void flink_leads_no_more(struct world *w);
 void flink_job_over(struct world *w, enum job_state state);
+void flink_cleans_up(struct world *w);
+void flink_end_is_shown(struct world *w, int savepoint);
+void flink_judge_again(struct world *w);
 /* Part of oracle_signal(): it is not killed before it has cleaned up after its job. */
 void flink_judge_kill(struct world *w, const struct effect *effect);
 /* The answer to a poll for what Flink does after its job has ended. */
@@ -788,6 +798,8 @@ void deployment_draw(struct world *w); /* the configuration of such a history */
 void deployment_begin(struct world *w);
 void deployment_calm(struct world *w);
 void deployment_item(struct world *w, const struct item *item);
+void deployment_job_ends(
+	struct world *w); /* an accident: it is cut off just then, and Flink cannot clean up */
 void pod_gone(struct world *w); /* the container of a deleted pod has ended */
 bool deployment_reached(
 	const struct world *w); /* nothing is under way, and the right pod has the job */

@@ -120,3 +120,18 @@ void job_finished_meanwhile(struct lifecycle *life, const struct view *view)
 	outcome_set(life, OUTCOME_FINISHED, "the job finished");
 	life->end_counts = false;
 }
+
+void end_job_that_runs_again(struct lifecycle *life, const struct view *view)
+{
+	const struct launch *launch = journal_launch(&life->journal);
+
+	/* MUT: a job that has ended may run again */
+	if (!launch->job_ended || !view->reachable || !view->job_present ||
+	    view->state == JOB_UNKNOWN || job_state_is_final(view->state))
+		return;
+	note(life, NOTE_WARNING,
+	     "job %s has ended, and Flink has recovered it: it lost its leadership before it could store the end; killing Flink",
+	     launch->job_id);
+	withdraw(life, EFFECT_SIGNAL);
+	kill_flink(life);
+}

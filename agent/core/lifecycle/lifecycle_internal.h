@@ -236,6 +236,10 @@ void job_finished_first(struct lifecycle *life);
 /* The same while Flink is being stopped. */
 void job_finished_meanwhile(struct lifecycle *life, const struct view *view);
 
+/* Flink stores the end of a job after it has removed the HA data of the job. If it cannot, and loses its leadership, it recovers
+ * the job when it leads again, from a checkpoint that is older than the end: SIGKILL, before that job writes anything. */
+void end_job_that_runs_again(struct lifecycle *life, const struct view *view);
+
 /* ---- lifecycle_outside.c ---- */
 
 /* Record the savepoints of the running launch that drey did not request. */

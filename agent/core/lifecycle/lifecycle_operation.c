@@ -10,6 +10,9 @@
 /* How long a job may take to reach its final state after its stop savepoint, or after a cancel. */
 #define ENDING_PATIENCE_MS 60000
 
+/* The same when Flink has said that the stop is done, which it says when the job has ended. */
+#define STOPPED_PATIENCE_MS 10000
+
 #define ASK_AGAIN_MS      1000
 #define CRON_PAUSE_MS     60000 /* before a failed savepoint of a cron line is retried */
 #define SLOW_OPERATION_MS 10000 /* after this the result is polled less often */
@@ -253,12 +256,28 @@ static void stopped(struct lifecycle *life, const char *how)
 	end_flink(life, true, false, "%s", how);
 }
 
+/* By Flink's word, not only by the savepoint. */
+static bool stop_is_done(const struct lifecycle *life)
+{
+	return life->journal.operation.kind == OPERATION_STOP && life->stop_location &&
+	       !life->operation_error;
+}
+
+/* Whether the job that runs now is the one that was stopped cannot be seen: an earlier agent has sent the stop. */
+static bool stop_is_of_unknown_job(const struct lifecycle *life)
+{
+	return stop_is_done(life) && life->seen.job_unix_ms && !life->journal.operation.job_unix_ms;
+}
+
 static void wait_for_end(struct lifecycle *life)
 {
+	int64_t patience_ms =
+		stop_is_of_unknown_job(life) ? STOPPED_PATIENCE_MS : ENDING_PATIENCE_MS;
+
 	life->step = STEP_ENDING;
 	life->operation_poll_ms = 0;
 	if (!life->operation_deadline_ms)
-		life->operation_deadline_ms = life->now_ms + ENDING_PATIENCE_MS;
+		life->operation_deadline_ms = life->now_ms + patience_ms;
 	life->poll_ms = life->now_ms;
 }
 
@@ -268,6 +287,19 @@ static bool ended_by_stop(const struct lifecycle *life)
 	return life->stop_location && (!life->operation_error || life->savepoint_damaged);
 }
 
+/* Flink says that a stop is done when the job has ended. One that runs then was recovered (end_job_that_runs_again()). */
+static bool runs_after_stop(const struct lifecycle *life, const struct view *view)
+{
+	int64_t stopped_unix_ms = life->journal.operation.job_unix_ms;
+
+	if (life->step != STEP_ENDING)
+		return false;
+	if (journal_launch_const(&life->journal)->job_ended)
+		return true;
+	return stop_is_done(life) && stopped_unix_ms && view->job_unix_ms &&
+	       view->job_unix_ms != stopped_unix_ms;
+}
+
 bool operation_view(struct lifecycle *life, const struct view *view)
 {
 	enum operation_kind kind = life->journal.operation.kind;
@@ -275,8 +307,12 @@ bool operation_view(struct lifecycle *life, const struct view *view)
 
 	if (kind != OPERATION_STOP && kind != OPERATION_CANCEL)
 		return false;
-	if (!final)
+	if (!final) {
+		/* MUT: a job that was recovered after its stop counts as one that did not stop */
+		if (runs_after_stop(life, view))
+			stopped(life, "stopped with a savepoint, and then recovered by Flink");
 		return true;
+	}
 	if (kind == OPERATION_CANCEL && view->state == JOB_FINISHED) {
 		job_finished_first(life);
 		return true;
@@ -455,16 +491,6 @@ void on_operation(struct lifecycle *life, const struct event *event)
 	}
 }
 
-enum snapshot_origin operation_origin(const struct operation *operation)
-{
-	if (operation->kind == OPERATION_STOP)
-		return ORIGIN_STOP;
-	/* the seed of a transition is one more like those: it was not requested by name */
-	return operation->reason == REASON_PERIODIC || operation->reason == REASON_UPGRADE
-		       ? ORIGIN_PERIODIC
-		       : ORIGIN_MANUAL;
-}
-
 static void record_savepoint(struct lifecycle *life, const struct event *event)
 {
 	const struct operation *operation = &life->journal.operation;
@@ -539,6 +565,9 @@ static void deadline_passed(struct lifecycle *life)
 		stopped(life, "the job does not react to cancel: ending Flink");
 	else if (life->terminating)
 		operation_failed(life, life->stop_location, "the grace period is over");
+	else if (life->step == STEP_ENDING && stop_is_of_unknown_job(life))
+		stopped(life,
+			"stopped with a savepoint, but Flink does not show that the job has ended");
 	else if (life->step == STEP_ENDING)
 		operation_failed(life, life->stop_location,
 				 "the savepoint was taken, but the job did not stop");

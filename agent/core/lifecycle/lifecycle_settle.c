@@ -34,6 +34,16 @@ static bool is_answer(const struct operation *operation, const char *trigger_id)
 	       !strcmp(operation->trigger_id, trigger_id);
 }
 
+enum snapshot_origin operation_origin(const struct operation *operation)
+{
+	if (operation->kind == OPERATION_STOP)
+		return ORIGIN_STOP;
+	/* the seed of a transition is one more like those: it was not requested by name */
+	return operation->reason == REASON_PERIODIC || operation->reason == REASON_UPGRADE
+		       ? ORIGIN_PERIODIC
+		       : ORIGIN_MANUAL;
+}
+
 void operation_told(struct lifecycle *life, const struct event *event)
 {
 	const struct operation *operation = &life->journal.operation;

@@ -398,6 +398,7 @@ void on_view(struct lifecycle *life, const struct event *event)
 	} else if (view->reachable && view->job_present && life->end_wanted) {
 		job_finished_meanwhile(life, view);
 	}
+	end_job_that_runs_again(life, view);
 	watch_other_job(life, launch, view);
 	watch_tasks(life);
 	if (view->reachable && view->statistics_known)

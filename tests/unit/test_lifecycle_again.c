@@ -1,0 +1,151 @@
+/*
+ * Flink cannot remove the HA data of a job that has ended, loses its leadership, and recovers the job when it leads again, from a
+ * checkpoint that is older than the end: what it writes then is there twice.
+ */
+#include <signal.h>
+
+#include "life.h"
+
+static struct view job_since(enum job_state state, int64_t unix_ms)
+{
+	struct view view = job_in(state);
+
+	view.job_unix_ms = unix_ms;
+	return view;
+}
+
+static void is_killed(struct life *l)
+{
+	CHECK_INT(took(l, EFFECT_SIGNAL), >=, 1);
+	CHECK_INT(l->last[EFFECT_SIGNAL].signo, ==, SIGKILL);
+}
+
+/* Its savepoint is known, and the view shows that it is complete. */
+static void stop_is_done(struct life *l)
+{
+	run_proven(l);
+	desire(l, DESIRED_SUSPENDED);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START));
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(l, true, true);
+}
+
+static void suspended_with_its_savepoint(struct life *l)
+{
+	exited(l, KILLED(SIGKILL));
+	written(l);
+	CHECK_PHASE(l, PHASE_SUSPENDED);
+	CHECK(l->life.journal.last_operation.ok);
+	CHECK_STR(l->life.journal.last_operation.location, SAVEPOINT_1);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_NONE);
+}
+
+/* The end of the stop cannot be written, so Flink is not told to end before it has recovered the job. */
+LIFE_TEST(a_stopped_job_that_flink_recovers_is_killed_at_once)
+{
+	stop_is_done(l);
+	l->hold_writes = true;
+	shown_after(l, 100, job_since(JOB_FINISHED, UNIX_START));
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	pass(l, 35000);
+	shown_after(l, 100, (struct view){.reachable = false});
+	shown_after(l, 100, (struct view){.reachable = true});
+	shown_after(l, 100, job_since(JOB_SUSPENDED, UNIX_START));
+	l->last[EFFECT_SIGNAL].signo = 0;
+	shown_after(l, 100, job_since(JOB_INITIALIZING, UNIX_START + 40000));
+	is_killed(l);
+	suspended_with_its_savepoint(l);
+}
+
+LIFE_TEST(a_job_whose_end_was_not_seen_is_killed_when_flink_recovers_it)
+{
+	stop_is_done(l);
+	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START)); /* it is about to end */
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	pass(l, 5000);
+	shown_after(l, 100, job_since(JOB_CREATED, UNIX_START + 40000));
+	is_killed(l);
+	suspended_with_its_savepoint(l);
+}
+
+/* Its end is on record, and the agent that has recorded it is no more. */
+LIFE_TEST(the_next_agent_kills_a_job_that_runs_again)
+{
+	char job[JOB_ID_BYTES];
+
+	stop_is_done(l);
+	shown_after(l, 100, job_since(JOB_FINISHED, UNIX_START));
+	snprintf(job, sizeof(job), "%s", job_of(l));
+	restart_agent(l);
+	hello(l, job);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START + 40000));
+	is_killed(l);
+}
+
+/* The stop is on record, and nothing of what came after it. */
+LIFE_TEST(the_next_agent_ends_the_job_of_a_stop_that_is_done)
+{
+	char job[JOB_ID_BYTES];
+
+	run_proven(l);
+	desire(l, DESIRED_SUSPENDED);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	snprintf(job, sizeof(job), "%s", job_of(l));
+	restart_agent(l);
+	hello(l, job);
+	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START + 40000));
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(l, true, true);
+	pass(l, 9000);
+	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START + 40000));
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	pass(l, 1000);
+	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START + 40000));
+	is_killed(l);
+	suspended_with_its_savepoint(l);
+}
+
+/* From the savepoint nothing can start, so the job may as well run on from where it is. */
+LIFE_TEST(a_recovered_job_whose_stop_left_no_good_savepoint_runs_on)
+{
+	run_proven(l);
+	desire(l, DESIRED_SUSPENDED);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START));
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(l, true, false);
+	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START + 40000));
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	pass(l, 60000);
+	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START + 40000));
+	CHECK_PHASE(l, PHASE_RUNNING);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+}
+
+LIFE_TEST(a_job_that_has_finished_and_runs_again_stays_finished)
+{
+	run_proven(l);
+	l->hold_writes = true;
+	shown_after(l, 100, job_since(JOB_FINISHED, UNIX_START));
+	pass(l, 4000);
+	shown_after(l, 100, job_since(JOB_FINISHED, UNIX_START));
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	pass(l, 35000);
+	shown_after(l, 100, job_since(JOB_INITIALIZING, UNIX_START + 40000));
+	is_killed(l);
+	exited(l, KILLED(SIGKILL));
+	written(l);
+	CHECK_PHASE(l, PHASE_FINISHED);
+}
+
+/* An unknown word is no state in which a job runs. */
+LIFE_TEST(a_state_that_is_not_known_ends_nothing)
+{
+	stop_is_done(l);
+	l->hold_writes = true;
+	shown_after(l, 100, job_since(JOB_FINISHED, UNIX_START));
+	shown_after(l, 100, job_since(JOB_UNKNOWN, UNIX_START));
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+}
