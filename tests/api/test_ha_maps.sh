@@ -48,9 +48,18 @@ said() { # JQ
 	jq --raw-output "$1" "$RUN/said"
 }
 
+answer() {
+	said '"\(.decision) \(.sources[] | select(.name == "ha") | .state)"'
+}
+
 decides() { # DECISION HA_STATE WHAT
 	resolve
-	is "$(said '"\(.decision) \(.sources[] | select(.name == "ha") | .state)"')" "$1 $2" "$3"
+	is "$(answer)" "$1 $2" "$3"
+}
+
+is_decided() { # DECISION HA_STATE: for await
+	resolve
+	[ "$(answer)" = "$1 $2" ]
 }
 
 inspect() {
@@ -127,7 +136,8 @@ check "says it, too" grep -q 'somebody owns it for' <<<"$(said .lockHeld)"
 check "and what would be started" grep -q "executionPlan-$job" "$RUN/said"
 is "$STATUS" 4 "drey resolve ends with 4"
 put_map "$(cluster_map)" "$APPLICATION" "{\"executionPlan-$job\": \"bm9uc2Vuc2U=\"}" "$(record 60)"
-decides START_EMPTY absent "once the lease has run out, not any more"
+decides HOLD absent "a lock that was written just now is held, whatever its holder's clock says"
+await "once the lease has run out, not any more" is_decided START_EMPTY absent
 put_map "$(cluster_map)" "$APPLICATION" "{\"executionPlan-$job\": \"bm9uc2Vuc2U=\"}" "nonsense"
 decides HOLD absent "a record that nobody understands is a leader that may live"
 put_map "$(cluster_map)" "" '{}'
