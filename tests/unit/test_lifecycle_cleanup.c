@@ -66,7 +66,7 @@ LIFE_TEST_FROM(begin, flink_is_not_killed_before_the_journal_has_the_end_of_the_
 	l->hold_writes = true;
 	viewed(l, job_in(JOB_FINISHED));
 	viewed(l, cleanup(CLEANUP_DONE)); /* whoever asked */
-	pass(l, 10000);
+	pass(l, 4000);
 	CHECK_NOTHING(l, EFFECT_SIGNAL);
 	l->hold_writes = false;
 	written(l);
@@ -75,6 +75,58 @@ LIFE_TEST_FROM(begin, flink_is_not_killed_before_the_journal_has_the_end_of_the_
 	CHECK_NOTHING(l, EFFECT_SIGNAL);
 	viewed(l, cleanup(CLEANUP_DONE));
 	ends_by(l, SIGKILL);
+}
+
+/* It cannot clean up where drey cannot write, and runs the job again when it has lost its leadership meanwhile. */
+LIFE_TEST_FROM(begin, flink_is_not_asked_to_clean_up_after_failed_writes)
+{
+	ask_restart(l, "r1");
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(l, true, true);
+	forget(l);
+	l->hold_writes = true;
+	viewed(l, job_in(JOB_FINISHED));
+	write_failed(l, false);
+	pass(l, 2000);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	l->hold_writes = false;
+	written(l);
+	ends_by(l, SIGTERM);
+}
+
+/* The savepoint of the stop is found in storage by the next drey, if this one ends before it can write. */
+LIFE_TEST_FROM(begin, flink_ends_although_the_end_of_a_stop_cannot_be_recorded)
+{
+	ask_restart(l, "r1");
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(l, true, true);
+	forget(l);
+	l->hold_writes = true;
+	viewed(l, job_in(JOB_FINISHED));
+	pass(l, 4999);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	pass(l, 1);
+	ends_by(l, SIGTERM);
+	exited(l, EXITED(143));
+	CHECK_NOTHING(l, EFFECT_LAUNCH);
+	l->hold_writes = false;
+	written(l);
+	CHECK(l->life.journal.last_operation.ok);
+	CHECK_STR(l->life.journal.last_operation.location, SAVEPOINT_1);
+	CHECK_INT(l->life.journal.failure_count, ==, 0);
+}
+
+/* How a job has ended that was not stopped with a savepoint, only Flink can tell. */
+LIFE_TEST_FROM(begin, flink_stays_until_it_is_on_record_that_its_job_has_finished)
+{
+	l->hold_writes = true;
+	shown_after(l, 100, job_in(JOB_FINISHED));
+	pass(l, 4000);
+	shown_after(l, 100, job_in(JOB_FINISHED));
+	pass(l, 60000);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
 }
 
 LIFE_TEST_FROM(begin, a_restart_waits_for_the_end_of_flink_too)

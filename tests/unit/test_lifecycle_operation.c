@@ -521,14 +521,48 @@ LIFE_TEST(a_stop_that_was_lost_without_an_agent_is_lost)
 LIFE_TEST(a_stop_that_the_recovered_job_has_is_not_lost)
 {
 	run_proven(l);
-	shown_after(l, 100, job_since(UNIX_START));
+	shown_after(l, 100, job_since(UNIX_START - 60000));
 	l->now_ms += 100;
 	desire(l, DESIRED_SUSPENDED);
 	operation(l, STATUS_ACCEPTED, NULL, NULL);
-	shown_after(l, 100, job_since(UNIX_START + 60000));
+	shown_after(l, 100, job_since(UNIX_START - 1000));
 	pass(l, 60000);
 	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
 	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
+}
+
+/* No poll has shown the job between Flink's answer and the recovery. */
+LIFE_TEST(a_stop_is_lost_although_its_job_was_not_seen_again)
+{
+	run_proven(l);
+	shown_after(l, 100, job_since(UNIX_START - 60000));
+	l->now_ms += 100;
+	desire(l, DESIRED_SUSPENDED);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	pass(l, 30000);
+	shown_after(l, 100, job_since(UNIX_START + l->now_ms - 5000));
+	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
+	pass(l, 10000);
+	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_NONE);
+}
+
+/* The agent that has sent it was no more when Flink answered. */
+LIFE_TEST(a_stop_is_lost_although_no_agent_has_seen_that_it_was_accepted)
+{
+	char job[JOB_ID_BYTES];
+
+	run_proven(l);
+	shown_after(l, 100, job_since(UNIX_START));
+	desire(l, DESIRED_SUSPENDED);
+	snprintf(job, sizeof(job), "%s", job_of(l));
+	restart_agent(l);
+	hello(l, job);
+	shown_after(l, 100, job_since(UNIX_START + 60000));
+	pass(l, 10000);
+	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_NONE);
 }
 
 LIFE_TEST(flink_ends_only_after_the_stop_is_on_record)

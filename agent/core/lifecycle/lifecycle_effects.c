@@ -68,8 +68,9 @@ void effects_clear(struct effects *effects)
 		effects_remove(effects, effects->count - 1);
 }
 
-/* Release, in order, the effects that waited for the journal write that was just acknowledged. */
-static void release_deferred(struct lifecycle *life)
+/* Release, in order, the effects that waited for the journal write that was just acknowledged. After failed ones Flink gets no time
+ * for its cleanup: what drey could not reach it could not reach either, and it may run the job again. */
+static void release_deferred(struct lifecycle *life, bool was_broken)
 {
 	for (size_t i = 0; i < life->deferred.count;) {
 		struct effect *effect = &life->deferred.list[i];
@@ -84,7 +85,7 @@ static void release_deferred(struct lifecycle *life)
 			continue;
 		}
 		/* MUT: the end of Flink does not wait for its cleanup */
-		if (effect->type == EFFECT_SIGNAL && cleanup_begin(life)) {
+		if (effect->type == EFFECT_SIGNAL && !was_broken && cleanup_begin(life)) {
 			effects_remove(&life->deferred, i);
 			continue;
 		}
@@ -192,11 +193,13 @@ void flush_journal(struct lifecycle *life)
 
 void on_journal_written(struct lifecycle *life, const struct event *event)
 {
+	bool was_broken = life->journal_broken;
+
 	if (event->journal.sequence != life->requested)
 		return; /* a late answer to an abandoned write */
 	life->acknowledged = life->requested;
 	life->has_written = true;
-	if (life->journal_broken)
+	if (was_broken)
 		note(life, NOTE_INFO, "the journal is writable again");
 	life->journal_broken = false;
 	xstrset(&life->journal_error, NULL);
@@ -207,7 +210,7 @@ void on_journal_written(struct lifecycle *life, const struct event *event)
 	life->takeover_pending = false;
 	life->check_ms = 0;
 	handover_written(life);
-	release_deferred(life);
+	release_deferred(life, was_broken);
 }
 
 void on_journal_failed(struct lifecycle *life, const struct event *event)

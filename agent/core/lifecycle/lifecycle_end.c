@@ -29,6 +29,16 @@ void terminate_flink(struct lifecycle *life)
 	send_term(life, false);
 }
 
+void end_flink_unrecorded(struct lifecycle *life)
+{
+	/* MUT: a Flink whose job has stopped waits for the journal for ever */
+	if (!withdraw(life, EFFECT_SIGNAL))
+		return;
+	note(life, NOTE_WARNING,
+	     "the end of the job cannot be recorded now: ending Flink all the same, before it runs the job again");
+	send_term(life, false);
+}
+
 void kill_flink(struct lifecycle *life)
 {
 	struct effect *effect = emit(life, EFFECT_SIGNAL);

@@ -10,8 +10,9 @@
 /* How long a job may take to reach its final state after its stop savepoint, or after a cancel. */
 #define ENDING_PATIENCE_MS 60000
 
-/* The same when Flink has said that the stop is done, which it says when the job has ended. */
-#define STOPPED_PATIENCE_MS 10000
+/* A Flink whose job has stopped is ended after this although the journal does not have it yet. One that could not reach its API
+ * server either loses its leadership after 13 s, and may run the job again when it is back. */
+#define UNRECORDED_MS 5000
 
 #define ASK_AGAIN_MS      1000
 #define CRON_PAUSE_MS     60000 /* before a failed savepoint of a cron line is retried */
@@ -47,6 +48,9 @@ void operation_start(struct lifecycle *life, enum operation_kind kind, enum oper
 	life->step = STEP_WRITING;
 	life->asking = true;
 	life->accepted_ms = life->savepoint_ms = 0;
+	/* MUT: an operation is recorded without the job that it is for */
+	operation->job_unix_ms = life->seen.job_unix_ms;
+	life->job_is_confirmed = false;
 	if (kind == OPERATION_CANCEL)
 		life->operation_deadline_ms = life->now_ms + ENDING_PATIENCE_MS;
 	life->savepoint_damaged = false;
@@ -252,6 +256,10 @@ static void stopped(struct lifecycle *life, const char *how)
 	record_end_of_job(life);
 	life->step = STEP_ENDING;
 	life->operation_poll_ms = life->operation_deadline_ms = 0;
+	/* the next start finds the savepoint, also when only the stop is on record; how a job has ended without one, Flink tells */
+	if (life->journal.operation.kind == OPERATION_STOP && life->stop_location &&
+	    journal_launch_const(&life->journal)->ha_cluster_id)
+		life->operation_deadline_ms = life->now_ms + UNRECORDED_MS;
 	handover_stopped(life);
 	end_flink(life, true, false, "%s", how);
 }
@@ -263,21 +271,12 @@ static bool stop_is_done(const struct lifecycle *life)
 	       !life->operation_error;
 }
 
-/* Whether the job that runs now is the one that was stopped cannot be seen: an earlier agent has sent the stop. */
-static bool stop_is_of_unknown_job(const struct lifecycle *life)
-{
-	return stop_is_done(life) && life->seen.job_unix_ms && !life->journal.operation.job_unix_ms;
-}
-
 static void wait_for_end(struct lifecycle *life)
 {
-	int64_t patience_ms =
-		stop_is_of_unknown_job(life) ? STOPPED_PATIENCE_MS : ENDING_PATIENCE_MS;
-
 	life->step = STEP_ENDING;
 	life->operation_poll_ms = 0;
 	if (!life->operation_deadline_ms)
-		life->operation_deadline_ms = life->now_ms + patience_ms;
+		life->operation_deadline_ms = life->now_ms + ENDING_PATIENCE_MS;
 	life->poll_ms = life->now_ms;
 }
 
@@ -561,13 +560,12 @@ static void deadline_passed(struct lifecycle *life)
 {
 	enum operation_kind kind = life->journal.operation.kind;
 
-	if (kind == OPERATION_CANCEL)
+	if (life->end_wanted)
+		end_flink_unrecorded(life);
+	else if (kind == OPERATION_CANCEL)
 		stopped(life, "the job does not react to cancel: ending Flink");
 	else if (life->terminating)
 		operation_failed(life, life->stop_location, "the grace period is over");
-	else if (life->step == STEP_ENDING && stop_is_of_unknown_job(life))
-		stopped(life,
-			"stopped with a savepoint, but Flink does not show that the job has ended");
 	else if (life->step == STEP_ENDING)
 		operation_failed(life, life->stop_location,
 				 "the savepoint was taken, but the job did not stop");

@@ -269,17 +269,23 @@ static void schedule_poll(struct lifecycle *life, const struct launch *launch)
 		life->poll_ms = life->polled_ms + wait_ms;
 }
 
-/* The date of the job that has an operation is that of the first poll which was sent after Flink had accepted it: before that,
- * the job could have been recovered without having been seen. */
+/* An operation is for the job that was seen when it was decided. If the first poll that was sent after Flink had accepted it shows
+ * another one, that one has it unless it was recovered later than that; its date is that of our clock. */
 static void see_job_of_operation(struct lifecycle *life)
 {
 	struct operation *operation = &life->journal.operation;
+	int64_t accepted_unix_ms = life->now_unix_ms - (life->now_ms - life->accepted_ms);
 
 	if (life->checkpoint.accepted_ms && life->polled_ms >= life->checkpoint.accepted_ms &&
 	    !life->checkpoint.job_unix_ms)
 		life->checkpoint.job_unix_ms = life->seen.job_unix_ms;
 	if (!life->accepted_ms || life->polled_ms < life->accepted_ms ||
-	    operation->kind == OPERATION_NONE || operation->job_unix_ms)
+	    operation->kind == OPERATION_NONE || life->job_is_confirmed)
+		return;
+	life->job_is_confirmed = true;
+	/* MUT: a job that was recovered after that has the operation */
+	if (operation->job_unix_ms == life->seen.job_unix_ms ||
+	    (operation->job_unix_ms && life->seen.job_unix_ms > accepted_unix_ms))
 		return;
 	operation->job_unix_ms = life->seen.job_unix_ms;
 	life->want_write = true; /* for the next agent */
