@@ -221,6 +221,12 @@ class Pod(threading.Thread):
                 say("ready" if ready else "unready", self.name)
             self.ready = state
 
+    def shown(self, conditions):
+        """The node controller has changed it while this node could not renew its lease: it is reported again."""
+        for condition in conditions:
+            if condition["type"] == "Ready" and self.ready and (condition["status"] == "True") != self.ready[0]:
+                self.ready = (not self.ready[0], self.restarts)
+
     def remove(self):
         body = {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0, "preconditions": {"uid": self.uid}}
         while not ended.is_set() and self.api.ask("DELETE", self.path, body)[0] not in (200, 404, 409):
@@ -243,6 +249,8 @@ def see(kind, pod):
         with lock:
             pods[uid] = known
         known.start()
+    elif known:
+        known.shown(pod.get("status", {}).get("conditions", []))
     if "deletionTimestamp" in pod["metadata"]:
         if known:
             known.end(pod["metadata"].get("deletionGracePeriodSeconds", 30))
