@@ -118,6 +118,23 @@ LIFE_TEST_FROM(begin, flink_ends_although_the_end_of_a_stop_cannot_be_recorded)
 	CHECK_INT(l->life.journal.failure_count, ==, 0);
 }
 
+LIFE_TEST_FROM(begin, nor_does_it_wait_longer_for_the_journal_when_the_container_ends)
+{
+	ask_restart(l, "r1");
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(l, true, true);
+	forget(l);
+	l->hold_writes = true;
+	viewed(l, job_in(JOB_FINISHED));
+	pass(l, 2000);
+	stopping_for(l, GRACE_MS, UPGRADE_NO);
+	pass(l, 2999);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	pass(l, 1);
+	ends_by(l, SIGTERM);
+}
+
 /* How a job has ended that was not stopped with a savepoint, only Flink can tell. */
 LIFE_TEST_FROM(begin, flink_stays_until_it_is_on_record_that_its_job_has_finished)
 {

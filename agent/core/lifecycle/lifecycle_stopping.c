@@ -176,7 +176,10 @@ void on_stopping(struct lifecycle *life, int64_t grace_left_ms, enum upgrade upg
 		return;
 	}
 	if (budget_ms > 0 && stopping) {
-		life->operation_deadline_ms = life->now_ms + budget_ms;
+		/* a job that has stopped already may have less time (UNRECORDED_MS) */
+		if (!life->end_wanted || !life->operation_deadline_ms ||
+		    life->operation_deadline_ms > life->now_ms + budget_ms)
+			life->operation_deadline_ms = life->now_ms + budget_ms;
 		return;
 	}
 	if (life->end_wanted || life->launch_step != LAUNCH_LIVE) {
