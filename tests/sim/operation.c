@@ -227,6 +227,8 @@ static void dispose(struct world *w, const struct item *item)
 		oracle_dispose(w, (int)item->a);
 		say(w, "%s is disposed of", snap->path);
 		snap->deleted = true;
+		/* at drey's wish: it is not missed, also not on a branch to which a person goes back */
+		snap->numbered = snap->named = (struct knowledge){0};
 	}
 	if (chance(w, w->chaos.answer_lost))
 		done = false;
