@@ -108,6 +108,18 @@ static bool journal_is_told_of_end(const struct world *w)
 		 !strcmp(stored->last_operation.trigger_id, stored->operation.trigger_id)));
 }
 
+/* The stop is on record, its end is not as far as drey knows, and the next one would find the savepoint: no other end can be expected
+ * of a Flink that may run the job again. */
+static bool stop_is_unrecorded(struct world *w)
+{
+	const struct lifecycle *life = &w->agent->life;
+	const struct op *op = operation_find(w, life->journal.operation.trigger_id);
+	bool unanswered = life->requested != life->acknowledged; /* for how long, unit tests say */
+
+	return w->ha && op && op->kind == OPERATION_STOP && op->state != OP_RUNNING &&
+	       op->snap >= 0 && (life->journal_broken || unanswered);
+}
+
 /* A Flink that cleans up after its job is not killed: it may get a SIGTERM, and time after that. Only
  * a lease that has run out leaves no time: another drey may start the job. */
 void flink_judge_kill(struct world *w, const struct effect *effect)
@@ -118,7 +130,7 @@ void flink_judge_kill(struct world *w, const struct effect *effect)
 	if (effect->signo != SIGKILL || !flink->alive || !job_state_is_final(flink->state) ||
 	    life->fenced || life->cause == CAUSE_JOURNAL_UNREADABLE ||
 	    (has(w, FEATURE_LEASE) && lease_explains_kill(w)) || life->foreign ||
-	    flink->terminating || flink->ignores_term ||
+	    flink->terminating || flink->ignores_term || stop_is_unrecorded(w) ||
 	    strcmp(effect->id, w->truth.launches[flink->launch].job_id) != 0)
 		return;
 	if (flink->cleanup != CLEANUP_DONE || w->now_ms < flink->clean_ms)

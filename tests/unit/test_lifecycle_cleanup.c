@@ -77,8 +77,9 @@ LIFE_TEST_FROM(begin, flink_is_not_killed_before_the_journal_has_the_end_of_the_
 	ends_by(l, SIGKILL);
 }
 
-/* It cannot clean up where drey cannot write, and runs the job again when it has lost its leadership meanwhile. */
-LIFE_TEST_FROM(begin, flink_is_not_asked_to_clean_up_after_failed_writes)
+/* It cannot clean up where drey cannot write, and runs the job again when it has lost its leadership meanwhile. The savepoint of the
+ * stop is found in storage by the next drey, if this one ends before it can write. */
+LIFE_TEST_FROM(begin, flink_is_killed_although_the_end_of_a_stop_cannot_be_recorded)
 {
 	ask_restart(l, "r1");
 	operation(l, STATUS_ACCEPTED, NULL, NULL);
@@ -87,16 +88,32 @@ LIFE_TEST_FROM(begin, flink_is_not_asked_to_clean_up_after_failed_writes)
 	forget(l);
 	l->hold_writes = true;
 	viewed(l, job_in(JOB_FINISHED));
-	write_failed(l, false);
-	pass(l, 2000);
 	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	write_failed(l, false);
+	ends_by(l, SIGKILL);
+	exited(l, KILLED(SIGKILL));
+	CHECK_NOTHING(l, EFFECT_LAUNCH);
 	l->hold_writes = false;
-	written(l);
-	ends_by(l, SIGTERM);
+	pass(l, 60000);
+	CHECK(l->life.journal.last_operation.ok);
+	CHECK_STR(l->life.journal.last_operation.location, SAVEPOINT_1);
+	CHECK_INT(l->life.journal.failure_count, ==, 0);
 }
 
-/* The savepoint of the stop is found in storage by the next drey, if this one ends before it can write. */
-LIFE_TEST_FROM(begin, flink_ends_although_the_end_of_a_stop_cannot_be_recorded)
+LIFE_TEST_FROM(begin, a_stop_that_ends_while_the_journal_is_broken_does_not_wait_for_it)
+{
+	ask_restart(l, "r1");
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	l->hold_writes = true;
+	inspected(l, true, true);
+	write_failed(l, false);
+	forget(l);
+	viewed(l, job_in(JOB_FINISHED));
+	ends_by(l, SIGKILL);
+}
+
+LIFE_TEST_FROM(begin, nor_is_a_write_awaited_that_has_no_answer)
 {
 	ask_restart(l, "r1");
 	operation(l, STATUS_ACCEPTED, NULL, NULL);
@@ -108,14 +125,7 @@ LIFE_TEST_FROM(begin, flink_ends_although_the_end_of_a_stop_cannot_be_recorded)
 	pass(l, 4999);
 	CHECK_NOTHING(l, EFFECT_SIGNAL);
 	pass(l, 1);
-	ends_by(l, SIGTERM);
-	exited(l, EXITED(143));
-	CHECK_NOTHING(l, EFFECT_LAUNCH);
-	l->hold_writes = false;
-	written(l);
-	CHECK(l->life.journal.last_operation.ok);
-	CHECK_STR(l->life.journal.last_operation.location, SAVEPOINT_1);
-	CHECK_INT(l->life.journal.failure_count, ==, 0);
+	ends_by(l, SIGKILL);
 }
 
 LIFE_TEST_FROM(begin, nor_does_it_wait_longer_for_the_journal_when_the_container_ends)
@@ -132,7 +142,7 @@ LIFE_TEST_FROM(begin, nor_does_it_wait_longer_for_the_journal_when_the_container
 	pass(l, 2999);
 	CHECK_NOTHING(l, EFFECT_SIGNAL);
 	pass(l, 1);
-	ends_by(l, SIGTERM);
+	ends_by(l, SIGKILL);
 }
 
 /* How a job has ended that was not stopped with a savepoint, only Flink can tell. */

@@ -531,6 +531,24 @@ LIFE_TEST(a_stop_that_the_recovered_job_has_is_not_lost)
 	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
 }
 
+/* It could not be recorded, and was not sent, before Flink had recovered the job. */
+LIFE_TEST(a_stop_that_was_decided_before_the_recovery_is_not_lost)
+{
+	run_proven(l);
+	shown_after(l, 100, job_since(UNIX_START - 60000));
+	l->hold_writes = true;
+	desire(l, DESIRED_SUSPENDED);
+	write_failed(l, false);
+	pass(l, 20000);
+	shown_after(l, 100, job_since(UNIX_START + l->now_ms - 5000));
+	l->hold_writes = false;
+	written(l);
+	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1);
+	pass(l, 15000);
+	operation(l, STATUS_IN_PROGRESS, NULL, NULL); /* its answer was lost */
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
+}
+
 /* No poll has shown the job between Flink's answer and the recovery. */
 LIFE_TEST(a_stop_is_lost_although_its_job_was_not_seen_again)
 {

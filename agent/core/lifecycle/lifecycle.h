@@ -361,7 +361,7 @@ struct lifecycle {
 	enum operation_step step;
 	bool asking;         /* TRIGGER or POLL_OPERATION is under way */
 	int64_t accepted_ms; /* when this JobManager accepted our POST for the operation; 0 = it has not */
-	bool job_is_confirmed;  /* the operation's job has been seen since then */
+	int64_t sent_ms;        /* when this agent has sent the first of them; 0 = it has not */
 	char *stop_location;    /* the savepoint of the stop operation, once reported; owned */
 	char *operation_error;  /* what went wrong although there is a savepoint; owned */
 	bool savepoint_damaged; /* the stop operation's savepoint is proven incomplete */

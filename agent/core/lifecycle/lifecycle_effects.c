@@ -68,9 +68,8 @@ void effects_clear(struct effects *effects)
 		effects_remove(effects, effects->count - 1);
 }
 
-/* Release, in order, the effects that waited for the journal write that was just acknowledged. After failed ones Flink gets no time
- * for its cleanup: what drey could not reach it could not reach either, and it may run the job again. */
-static void release_deferred(struct lifecycle *life, bool was_broken)
+/* Release, in order, the effects that waited for the journal write that was just acknowledged. */
+static void release_deferred(struct lifecycle *life)
 {
 	for (size_t i = 0; i < life->deferred.count;) {
 		struct effect *effect = &life->deferred.list[i];
@@ -85,10 +84,12 @@ static void release_deferred(struct lifecycle *life, bool was_broken)
 			continue;
 		}
 		/* MUT: the end of Flink does not wait for its cleanup */
-		if (effect->type == EFFECT_SIGNAL && !was_broken && cleanup_begin(life)) {
+		if (effect->type == EFFECT_SIGNAL && cleanup_begin(life)) {
 			effects_remove(&life->deferred, i);
 			continue;
 		}
+		if (effect->type == EFFECT_TRIGGER)
+			life->sent_ms = life->now_ms;
 		if (effect->type == EFFECT_SIGNAL)
 			life->kill_ms = life->now_ms + life->config->kill_after_ms;
 		if (effect->type == EFFECT_EXIT) {
@@ -193,13 +194,11 @@ void flush_journal(struct lifecycle *life)
 
 void on_journal_written(struct lifecycle *life, const struct event *event)
 {
-	bool was_broken = life->journal_broken;
-
 	if (event->journal.sequence != life->requested)
 		return; /* a late answer to an abandoned write */
 	life->acknowledged = life->requested;
 	life->has_written = true;
-	if (was_broken)
+	if (life->journal_broken)
 		note(life, NOTE_INFO, "the journal is writable again");
 	life->journal_broken = false;
 	xstrset(&life->journal_error, NULL);
@@ -210,7 +209,7 @@ void on_journal_written(struct lifecycle *life, const struct event *event)
 	life->takeover_pending = false;
 	life->check_ms = 0;
 	handover_written(life);
-	release_deferred(life, was_broken);
+	release_deferred(life);
 }
 
 void on_journal_failed(struct lifecycle *life, const struct event *event)
@@ -237,4 +236,5 @@ void on_journal_failed(struct lifecycle *life, const struct event *event)
 		     event->journal.error);
 	life->journal_broken = true;
 	xstrset(&life->journal_error, event->journal.error);
+	end_flink_unrecorded(life);
 }

@@ -29,16 +29,6 @@ void terminate_flink(struct lifecycle *life)
 	send_term(life, false);
 }
 
-void end_flink_unrecorded(struct lifecycle *life)
-{
-	/* MUT: a Flink whose job has stopped waits for the journal for ever */
-	if (!withdraw(life, EFFECT_SIGNAL))
-		return;
-	note(life, NOTE_WARNING,
-	     "the end of the job cannot be recorded now: ending Flink all the same, before it runs the job again");
-	send_term(life, false);
-}
-
 void kill_flink(struct lifecycle *life)
 {
 	struct effect *effect = emit(life, EFFECT_SIGNAL);
@@ -51,6 +41,21 @@ void kill_flink(struct lifecycle *life)
 	life->kill_ms = life->now_ms + life->config->kill_after_ms;
 	life->clean_ms = 0;
 	life->end_wanted = true;
+}
+
+/* How a job has ended that was not stopped with a savepoint, only Flink can tell; and without HA data it recovers no job. */
+void end_flink_unrecorded(struct lifecycle *life)
+{
+	if (!life->end_wanted || life->step != STEP_ENDING || !life->stop_location ||
+	    life->journal.operation.kind != OPERATION_STOP ||
+	    !journal_launch_const(&life->journal)->ha_cluster_id)
+		return;
+	/* MUT: a Flink whose job has stopped waits for the journal for ever */
+	if (!withdraw(life, EFFECT_SIGNAL))
+		return;
+	note(life, NOTE_WARNING,
+	     "the job has stopped, and that cannot be recorded now: killing Flink, before it runs the job again");
+	kill_flink(life);
 }
 
 /* Takes ownership of `reason`. */

@@ -303,7 +303,8 @@ void end_flink(struct lifecycle *life, bool after_write, bool counts, const char
 /* The same immediately, as a failed attempt with its own cause. */
 void end_flink_because(struct lifecycle *life, enum cause cause, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* The SIGTERM that waits for the journal is sent now; nothing if none waits. */
+/* The end of a job cannot be recorded. After a stop whose savepoint is known Flink is killed all the same: it may run the job again
+ * (end_job_that_runs_again()), and the savepoint is found in storage, as after the death of an agent. */
 void end_flink_unrecorded(struct lifecycle *life);
 void kill_flink(struct lifecycle *life); /* SIGKILL now, to its whole group, until it has ended */
 void on_exited(struct lifecycle *life, const struct event *event);

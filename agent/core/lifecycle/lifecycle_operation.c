@@ -10,8 +10,8 @@
 /* How long a job may take to reach its final state after its stop savepoint, or after a cancel. */
 #define ENDING_PATIENCE_MS 60000
 
-/* A Flink whose job has stopped is ended after this although the journal does not have it yet. One that could not reach its API
- * server either loses its leadership after 13 s, and may run the job again when it is back. */
+/* A journal write that takes longer counts as failed for end_flink_unrecorded(). Flink, which may not reach its API server either,
+ * loses its leadership after 13 s. */
 #define UNRECORDED_MS 5000
 
 #define ASK_AGAIN_MS      1000
@@ -50,7 +50,7 @@ void operation_start(struct lifecycle *life, enum operation_kind kind, enum oper
 	life->accepted_ms = life->savepoint_ms = 0;
 	/* MUT: an operation is recorded without the job that it is for */
 	operation->job_unix_ms = life->seen.job_unix_ms;
-	life->job_is_confirmed = false;
+	life->sent_ms = 0;
 	if (kind == OPERATION_CANCEL)
 		life->operation_deadline_ms = life->now_ms + ENDING_PATIENCE_MS;
 	life->savepoint_damaged = false;
@@ -256,12 +256,11 @@ static void stopped(struct lifecycle *life, const char *how)
 	record_end_of_job(life);
 	life->step = STEP_ENDING;
 	life->operation_poll_ms = life->operation_deadline_ms = 0;
-	/* the next start finds the savepoint, also when only the stop is on record; how a job has ended without one, Flink tells */
-	if (life->journal.operation.kind == OPERATION_STOP && life->stop_location &&
-	    journal_launch_const(&life->journal)->ha_cluster_id)
-		life->operation_deadline_ms = life->now_ms + UNRECORDED_MS;
+	life->operation_deadline_ms = life->now_ms + UNRECORDED_MS;
 	handover_stopped(life);
 	end_flink(life, true, false, "%s", how);
+	if (life->journal_broken)
+		end_flink_unrecorded(life);
 }
 
 /* By Flink's word, not only by the savepoint. */

@@ -269,23 +269,28 @@ static void schedule_poll(struct lifecycle *life, const struct launch *launch)
 		life->poll_ms = life->polled_ms + wait_ms;
 }
 
-/* An operation is for the job that was seen when it was decided. If the first poll that was sent after Flink had accepted it shows
- * another one, that one has it unless it was recovered later than that; its date is that of our clock. */
+/* Until when a job that is recovered may be the one that has the operation, by our clock, which is also that of the date of the
+ * job. INT64_MAX: it was not sent yet; 0: not known, an earlier agent has sent it. */
+static int64_t operation_went_out_unix_ms(const struct lifecycle *life)
+{
+	int64_t out_ms = life->accepted_ms ? life->accepted_ms : life->sent_ms;
+
+	if (!out_ms)
+		return life->step == STEP_WRITING ? INT64_MAX : 0;
+	return life->now_unix_ms - (life->now_ms - out_ms);
+}
+
+/* An operation is for the job that was seen when it was decided, unless another one was recovered before Flink accepted it. */
 static void see_job_of_operation(struct lifecycle *life)
 {
 	struct operation *operation = &life->journal.operation;
-	int64_t accepted_unix_ms = life->now_unix_ms - (life->now_ms - life->accepted_ms);
 
 	if (life->checkpoint.accepted_ms && life->polled_ms >= life->checkpoint.accepted_ms &&
 	    !life->checkpoint.job_unix_ms)
 		life->checkpoint.job_unix_ms = life->seen.job_unix_ms;
-	if (!life->accepted_ms || life->polled_ms < life->accepted_ms ||
-	    operation->kind == OPERATION_NONE || life->job_is_confirmed)
-		return;
-	life->job_is_confirmed = true;
 	/* MUT: a job that was recovered after that has the operation */
-	if (operation->job_unix_ms == life->seen.job_unix_ms ||
-	    (operation->job_unix_ms && life->seen.job_unix_ms > accepted_unix_ms))
+	if (operation->kind == OPERATION_NONE || operation->job_unix_ms == life->seen.job_unix_ms ||
+	    life->seen.job_unix_ms > operation_went_out_unix_ms(life))
 		return;
 	operation->job_unix_ms = life->seen.job_unix_ms;
 	life->want_write = true; /* for the next agent */
