@@ -30,6 +30,11 @@ pods_are_restricted() { # NAME
 	return 1
 }
 
+# 0164279761790e18 would be a number. Where a template of the Pod is merged, Helm writes it anew, and quotes what needs it.
+checksums_are_strings() { # NAME
+	grep --quiet --extended-regexp 'checksum/[a-z]+: "' "$RUN/$1.yaml" && ! grep --extended-regexp 'checksum/[a-z]+: [^"]' "$RUN/$1.yaml"
+}
+
 # ---- every example and variant ---------------------------------------------------------------------
 
 for name in $(all_values); do
@@ -43,6 +48,7 @@ pod_ip_is_missing() {
 	env KUBECONFIG="$POD_KUBECONFIG" POD_NAMESPACE="$TEAM" "$BUILD/drey" check --config "$RUN/s3.conf/drey.yaml" 2>&1 | grep 'POD_IP is not in the environment'
 }
 check "and says so where the address of the Pod is not known" pod_ip_is_missing
+check "a checksum is a string, whatever it looks like" checksums_are_strings s3
 check "ten lines are enough" test "$(grep --count --invert-match '^#' "$EXAMPLES/s3.yaml")" -le 12
 check "README.md of the chart says what values.yaml says" "$TOP/tools/chart-readme.sh" --check
 is "$(jq '.items | length' "$RUN/full.pods.json")" 6 "a Pod was made of each: JobManager, TaskManager, CronJob, check, uninstall, test"

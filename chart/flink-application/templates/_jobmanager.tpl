@@ -46,7 +46,7 @@ metadata:
     # if it differs from that of the running Pod, this is an upgrade
     drey.dev/generation: {{ include "flink-application.generation" . | quote }}
     # read once at the start; what is reread at runtime (control, log4j) is not part of it
-    checksum/drey: {{ include "flink-application.dreyYaml" . | sha256sum | trunc 16 }}
+    checksum/drey: {{ include "flink-application.dreyYaml" . | sha256sum | trunc 16 | quote }}
     {{- if include "flink-application.surge" . }}
     # with two versions of the Pod, each needs its own configuration, also when it is replaced
     drey.dev/drey-yaml: |

@@ -140,7 +140,7 @@ metadata:
     drey.dev/generation: {{ include "flink-application.generation" . | quote }}
     {{- end }}
   annotations:
-    checksum/flink: {{ include "flink-application.flinkConfiguration" . | sha256sum | trunc 16 }}
+    checksum/flink: {{ include "flink-application.flinkConfiguration" . | sha256sum | trunc 16 | quote }}
     {{- if .Values.highAvailability.enabled }}
     drey.dev/generation: {{ include "flink-application.generation" . | quote }}
     {{- end }}
