@@ -14,6 +14,10 @@
  * loses its leadership after 13 s. */
 #define UNRECORDED_MS 5000
 
+/* An earlier agent has sent the operation, and it may have reached the recovered job: it is lost if it takes longer than
+ * savepoints do. */
+#define SENT_EARLIER_MS 600000
+
 #define ASK_AGAIN_MS      1000
 #define CRON_PAUSE_MS     60000 /* before a failed savepoint of a cron line is retried */
 #define SLOW_OPERATION_MS 10000 /* after this the result is polled less often */
@@ -468,7 +472,8 @@ void on_operation(struct lifecycle *life, const struct event *event)
 			ask_again(life, status);
 		break;
 	case STATUS_IN_PROGRESS:
-		if (job_was_recovered(life, operation->job_unix_ms))
+		if (job_was_recovered(life, operation->job_unix_ms,
+				      life->sent_ms ? RECOVERED_MS : SENT_EARLIER_MS))
 			operation_failed(life, NULL, LOST_WITH_JOB_MASTER);
 		else
 			ask_again(life, status);
@@ -584,6 +589,9 @@ void operation_tick(struct lifecycle *life)
 	if (life->asking || (life->step != STEP_TRIGGERING && life->step != STEP_POLLING))
 		return;
 	life->asking = true;
+	if (life->step == STEP_TRIGGERING &&
+	    !life->sent_ms) /* Flink does not know what was sent earlier */
+		life->sent_ms = life->now_ms;
 	memcpy(emit(life, life->step == STEP_TRIGGERING ? EFFECT_TRIGGER : EFFECT_POLL_OPERATION)
 		       ->id,
 	       operation->trigger_id, JOB_ID_BYTES);

@@ -266,7 +266,8 @@ void on_checkpoint(struct lifecycle *life, const struct event *event)
 	if (!life->checkpoint.accepted_ms &&
 	    (status == STATUS_ACCEPTED || status == STATUS_IN_PROGRESS))
 		life->checkpoint.accepted_ms = life->now_ms;
-	if (status == STATUS_IN_PROGRESS && job_was_recovered(life, life->checkpoint.job_unix_ms)) {
+	if (status == STATUS_IN_PROGRESS &&
+	    job_was_recovered(life, life->checkpoint.job_unix_ms, RECOVERED_MS)) {
 		checkpoint_failed(life, LOST_WITH_JOB_MASTER);
 		return;
 	}

@@ -13,9 +13,6 @@
  * RUNNING job did not happen. */
 #define RESTORE_PATIENCE_MS 10000
 
-/* In this time after the recovery of a job, Flink may still report how an operation has ended. */
-#define RECOVERED_MS 10000
-
 /* Flink's cleanup takes some tenths of a second. */
 #define CLEANUP_POLL_MS 50
 
@@ -41,12 +38,12 @@ static void sticky_mismatch(struct lifecycle *life, const char *fmt, ...)
 	end_flink(life, false, false, "%s", outcome->reason ? outcome->reason : "wrong restore");
 }
 
-bool job_was_recovered(const struct lifecycle *life, int64_t job_unix_ms)
+bool job_was_recovered(const struct lifecycle *life, int64_t job_unix_ms, int64_t patience_ms)
 {
 	/* MUT: an operation of a job that was recovered is awaited for ever */
 	if (!job_unix_ms || !life->seen.job_present || life->seen.job_unix_ms == job_unix_ms)
 		return false;
-	return life->now_ms - life->seen.job_since_ms >= RECOVERED_MS;
+	return life->now_ms - life->seen.job_since_ms >= patience_ms;
 }
 
 /* The job restarted before the first poll: it then shows a checkpoint that it made itself, or a savepoint, whose name
