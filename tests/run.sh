@@ -249,7 +249,7 @@ run_group() { # GROUP
 		if ! control_plane_up "$1"; then
 			return 0
 		fi
-		[ "$1" = chart ] || prove_with_flink tests/api 900
+		[ "$1" = chart ] || prove_with_flink tests/api 1500 # test_two_clusters has twenty rounds
 		prove_with_flink tests/chart 900
 		;;
 	image)
