@@ -259,19 +259,12 @@ static void stopped(struct lifecycle *life, const char *how)
 		return;
 	record_end_of_job(life);
 	life->step = STEP_ENDING;
-	life->operation_poll_ms = life->operation_deadline_ms = 0;
+	life->operation_poll_ms = 0;
 	life->operation_deadline_ms = life->now_ms + UNRECORDED_MS;
 	handover_stopped(life);
 	end_flink(life, true, false, "%s", how);
 	if (life->journal_broken)
 		end_flink_unrecorded(life);
-}
-
-/* By Flink's word, not only by the savepoint. */
-static bool stop_is_done(const struct lifecycle *life)
-{
-	return life->journal.operation.kind == OPERATION_STOP && life->stop_location &&
-	       !life->operation_error;
 }
 
 static void wait_for_end(struct lifecycle *life)
@@ -298,8 +291,9 @@ static bool runs_after_stop(const struct lifecycle *life, const struct view *vie
 		return false;
 	if (journal_launch_const(&life->journal)->job_ended)
 		return true;
-	return stop_is_done(life) && stopped_unix_ms && view->job_unix_ms &&
-	       view->job_unix_ms != stopped_unix_ms;
+	/* by Flink's word, not only by the savepoint */
+	return life->stop_location && !life->operation_error && stopped_unix_ms &&
+	       view->job_unix_ms && view->job_unix_ms != stopped_unix_ms;
 }
 
 bool operation_view(struct lifecycle *life, const struct view *view)
@@ -578,6 +572,7 @@ static void deadline_passed(struct lifecycle *life)
 void operation_tick(struct lifecycle *life)
 {
 	const struct operation *operation = &life->journal.operation;
+	bool triggers;
 
 	if (life->operation_deadline_ms && life->now_ms >= life->operation_deadline_ms) {
 		life->operation_deadline_ms = 0;
@@ -589,10 +584,9 @@ void operation_tick(struct lifecycle *life)
 	if (life->asking || (life->step != STEP_TRIGGERING && life->step != STEP_POLLING))
 		return;
 	life->asking = true;
-	if (life->step == STEP_TRIGGERING &&
-	    !life->sent_ms) /* Flink does not know what was sent earlier */
+	triggers = life->step == STEP_TRIGGERING;
+	if (triggers && !life->sent_ms) /* Flink does not know what was sent earlier */
 		life->sent_ms = life->now_ms;
-	memcpy(emit(life, life->step == STEP_TRIGGERING ? EFFECT_TRIGGER : EFFECT_POLL_OPERATION)
-		       ->id,
+	memcpy(emit(life, triggers ? EFFECT_TRIGGER : EFFECT_POLL_OPERATION)->id,
 	       operation->trigger_id, JOB_ID_BYTES);
 }
