@@ -458,6 +458,15 @@ static inline struct view job_in(enum job_state state)
 		.reachable = true, .job_present = true, .state = state, .statistics_known = true};
 }
 
+/* Flink has started or recovered it then. */
+static inline struct view job_since(enum job_state state, int64_t unix_ms)
+{
+	struct view view = job_in(state);
+
+	view.job_unix_ms = unix_ms;
+	return view;
+}
+
 static inline void viewed(struct life *l, struct view view)
 {
 	struct event e = {.type = EVENT_VIEW, .view = view};

@@ -6,14 +6,6 @@
 
 #include "life.h"
 
-static struct view job_since(enum job_state state, int64_t unix_ms)
-{
-	struct view view = job_in(state);
-
-	view.job_unix_ms = unix_ms;
-	return view;
-}
-
 static void is_killed(struct life *l)
 {
 	CHECK_INT(took(l, EFFECT_SIGNAL), >=, 1);

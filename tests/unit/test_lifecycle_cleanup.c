@@ -23,6 +23,17 @@ static void saved(struct life *l)
 	viewed(l, job_in(JOB_FINISHED));
 }
 
+/* The same, and the journal does not answer. */
+static void saved_unrecorded(struct life *l)
+{
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(l, true, true);
+	forget(l);
+	l->hold_writes = true;
+	viewed(l, job_in(JOB_FINISHED));
+}
+
 static void upgrade(struct life *l)
 {
 	l->config.upgrade = UPGRADE_BY_SAVEPOINT;
@@ -59,12 +70,7 @@ LIFE_TEST_FROM(begin, flink_is_not_killed_before_the_journal_has_the_end_of_the_
 {
 	l->config.upgrade = UPGRADE_BY_SAVEPOINT;
 	stopping_for(l, GRACE_MS, UPGRADE_YES);
-	operation(l, STATUS_ACCEPTED, NULL, NULL);
-	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
-	inspected(l, true, true);
-	forget(l);
-	l->hold_writes = true;
-	viewed(l, job_in(JOB_FINISHED));
+	saved_unrecorded(l);
 	viewed(l, cleanup(CLEANUP_DONE)); /* whoever asked */
 	pass(l, 4000);
 	CHECK_NOTHING(l, EFFECT_SIGNAL);
@@ -82,12 +88,7 @@ LIFE_TEST_FROM(begin, flink_is_not_killed_before_the_journal_has_the_end_of_the_
 LIFE_TEST_FROM(begin, flink_is_killed_although_the_end_of_a_stop_cannot_be_recorded)
 {
 	ask_restart(l, "r1");
-	operation(l, STATUS_ACCEPTED, NULL, NULL);
-	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
-	inspected(l, true, true);
-	forget(l);
-	l->hold_writes = true;
-	viewed(l, job_in(JOB_FINISHED));
+	saved_unrecorded(l);
 	CHECK_NOTHING(l, EFFECT_SIGNAL);
 	write_failed(l, false);
 	ends_by(l, SIGKILL);
@@ -116,12 +117,7 @@ LIFE_TEST_FROM(begin, a_stop_that_ends_while_the_journal_is_broken_does_not_wait
 LIFE_TEST_FROM(begin, nor_is_a_write_awaited_that_has_no_answer)
 {
 	ask_restart(l, "r1");
-	operation(l, STATUS_ACCEPTED, NULL, NULL);
-	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
-	inspected(l, true, true);
-	forget(l);
-	l->hold_writes = true;
-	viewed(l, job_in(JOB_FINISHED));
+	saved_unrecorded(l);
 	pass(l, 4999);
 	CHECK_NOTHING(l, EFFECT_SIGNAL);
 	pass(l, 1);
@@ -131,12 +127,7 @@ LIFE_TEST_FROM(begin, nor_is_a_write_awaited_that_has_no_answer)
 LIFE_TEST_FROM(begin, nor_does_it_wait_longer_for_the_journal_when_the_container_ends)
 {
 	ask_restart(l, "r1");
-	operation(l, STATUS_ACCEPTED, NULL, NULL);
-	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
-	inspected(l, true, true);
-	forget(l);
-	l->hold_writes = true;
-	viewed(l, job_in(JOB_FINISHED));
+	saved_unrecorded(l);
 	pass(l, 2000);
 	stopping_for(l, GRACE_MS, UPGRADE_NO);
 	pass(l, 2999);

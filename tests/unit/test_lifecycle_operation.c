@@ -457,14 +457,6 @@ LIFE_TEST(a_suspend_stops_with_a_savepoint_and_parks)
 	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
 }
 
-static struct view job_since(int64_t unix_ms)
-{
-	struct view view = job_in(JOB_RUNNING);
-
-	view.job_unix_ms = unix_ms;
-	return view;
-}
-
 /* A Flink 1.x that was cut off from the API server for 30 s recovers its job, and never reports how the stop of the job
  * before has ended. */
 LIFE_TEST(a_stop_is_lost_with_the_leadership_of_flink)
@@ -472,12 +464,12 @@ LIFE_TEST(a_stop_is_lost_with_the_leadership_of_flink)
 	run_proven(l);
 	desire(l, DESIRED_SUSPENDED);
 	operation(l, STATUS_ACCEPTED, NULL, NULL);
-	shown_after(l, 100, job_since(UNIX_START));
+	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START));
 	pass(l, 60000);
 	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
 	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
 	shown_after(l, 100, (struct view){.reachable = true});
-	shown_after(l, 100, job_since(UNIX_START + 60000));
+	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START + 60000));
 	l->wall_ms -= 360000000;
 	pass(l, 9000); /* it may be reported late */
 	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
@@ -490,7 +482,7 @@ LIFE_TEST(a_stop_is_lost_with_the_leadership_of_flink)
 		  "Flink has lost its leadership and recovered the job");
 	/* it is still wanted, and that one is not lost */
 	pass(l, 3600000);
-	shown_after(l, 100, job_since(UNIX_START + 60000));
+	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START + 60000));
 	CHECK_INT(took(l, EFFECT_TRIGGER), >=, 2);
 	operation(l, STATUS_ACCEPTED, NULL, NULL);
 	pass(l, 60000);
@@ -506,11 +498,11 @@ LIFE_TEST(a_stop_that_was_lost_without_an_agent_is_lost)
 	run_proven(l);
 	desire(l, DESIRED_SUSPENDED);
 	operation(l, STATUS_ACCEPTED, NULL, NULL);
-	shown_after(l, 100, job_since(UNIX_START));
+	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START));
 	snprintf(job, sizeof(job), "%s", job_of(l));
 	restart_agent(l);
 	hello(l, job);
-	shown_after(l, 100, job_since(UNIX_START - 60000));
+	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START - 60000));
 	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
 	pass(l, 590000);
 	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
@@ -524,11 +516,11 @@ LIFE_TEST(a_stop_that_was_lost_without_an_agent_is_lost)
 LIFE_TEST(a_stop_that_the_recovered_job_has_is_not_lost)
 {
 	run_proven(l);
-	shown_after(l, 100, job_since(UNIX_START - 60000));
+	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START - 60000));
 	l->now_ms += 100;
 	desire(l, DESIRED_SUSPENDED);
 	operation(l, STATUS_ACCEPTED, NULL, NULL);
-	shown_after(l, 100, job_since(UNIX_START - 1000));
+	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START - 1000));
 	pass(l, 60000);
 	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
 	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
@@ -538,12 +530,12 @@ LIFE_TEST(a_stop_that_the_recovered_job_has_is_not_lost)
 LIFE_TEST(a_stop_that_was_decided_before_the_recovery_is_not_lost)
 {
 	run_proven(l);
-	shown_after(l, 100, job_since(UNIX_START - 60000));
+	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START - 60000));
 	l->hold_writes = true;
 	desire(l, DESIRED_SUSPENDED);
 	write_failed(l, false);
 	pass(l, 20000);
-	shown_after(l, 100, job_since(UNIX_START + l->now_ms - 5000));
+	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START + l->now_ms - 5000));
 	l->hold_writes = false;
 	written(l);
 	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1);
@@ -556,12 +548,12 @@ LIFE_TEST(a_stop_that_was_decided_before_the_recovery_is_not_lost)
 LIFE_TEST(a_stop_is_lost_although_its_job_was_not_seen_again)
 {
 	run_proven(l);
-	shown_after(l, 100, job_since(UNIX_START - 60000));
+	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START - 60000));
 	l->now_ms += 100;
 	desire(l, DESIRED_SUSPENDED);
 	operation(l, STATUS_ACCEPTED, NULL, NULL);
 	pass(l, 30000);
-	shown_after(l, 100, job_since(UNIX_START + l->now_ms - 5000));
+	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START + l->now_ms - 5000));
 	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
 	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
 	pass(l, 10000);
@@ -575,12 +567,12 @@ LIFE_TEST(a_stop_is_lost_although_no_agent_has_seen_that_it_was_accepted)
 	char job[JOB_ID_BYTES];
 
 	run_proven(l);
-	shown_after(l, 100, job_since(UNIX_START));
+	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START));
 	desire(l, DESIRED_SUSPENDED);
 	snprintf(job, sizeof(job), "%s", job_of(l));
 	restart_agent(l);
 	hello(l, job);
-	shown_after(l, 100, job_since(UNIX_START + 60000));
+	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START + 60000));
 	pass(l, 600000);
 	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
 	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_NONE);
