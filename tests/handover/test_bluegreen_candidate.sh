@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# Blue/green upgrades in which the Flink of the next version is killed, in the shadow and when the cut is in force, and in which the agents
-# are killed when the job goes from one to the other; and one that is given up, and made again. The others of these cases (G2) are in test_bluegreen_kills.sh.
+# A blue/green upgrade in which the agent of the next version is killed when it becomes the owner, and one that is given up, and made
+# again. The other states (G2) are in test_bluegreen_kills.sh.
 #
 # runs in: ci on 2.3.0
 
@@ -16,16 +16,6 @@
 . "$TOP/tests/handover/surge_lib.sh"
 # shellcheck source=tests/handover/bluegreen_lib.sh
 . "$TOP/tests/handover/bluegreen_lib.sh"
-
-killed_flink() {
-	owned_for_kills
-	killed_in flink CANDIDATE shadow crossing
-}
-
-killed_agent_at_end() {
-	owned_for_kills
-	killed_in agent OWNER ending
-}
 
 killed_agent_at_grant() {
 	owned_for_kills
@@ -54,5 +44,5 @@ given_up_and_again() {
 }
 
 bluegreen_begin bluegreen_candidate 1s
-[ $# -gt 0 ] || set -- given_up_and_again killed_flink killed_agent_at_end killed_agent_at_grant
+[ $# -gt 0 ] || set -- given_up_and_again killed_agent_at_grant
 bluegreen_cases "$@"

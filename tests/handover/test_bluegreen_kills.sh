@@ -38,6 +38,17 @@ flink_of_the_candidate() {
 	killed_in flink CANDIDATE offered seeded arming armed crossed ending taken
 }
 
+flink_of_the_waiting_candidate() {
+	owned_for_kills
+	killed_in flink CANDIDATE shadow crossing
+}
+
+agent_of_the_owner_at_end() {
+	owned_for_kills
+	killed_in agent OWNER ending
+}
+
 bluegreen_begin bluegreen_kills 1s
-[ $# -gt 0 ] || set -- agent_of_the_owner agent_of_the_candidate flink_of_the_owner flink_of_the_candidate
+[ $# -gt 0 ] || set -- agent_of_the_owner agent_of_the_candidate flink_of_the_owner flink_of_the_candidate \
+	flink_of_the_waiting_candidate agent_of_the_owner_at_end
 bluegreen_cases "$@"
