@@ -181,7 +181,9 @@ has_version() { # FILE VERSION: does it run with that Flink in this level?
 
 # The scripts of DIR: those that start no Flink once, the others once for each version.
 prove_with_flink() { # DIR LIMIT_WITHOUT_S [JOBS]
+	# they wait most of the time: two of them use a third of one processor
 	local files file version versions with jobs=${3:-2}
+	[ "$level" != ci ] || [ $# -gt 2 ] || jobs=3
 	mapfile -t files < <(files_of "$1" .sh | xargs -r grep -LE '^(e2e|handover)_begin( |$)' | xargs -r ls -S)
 	prove_twice "$jobs" "$2" "" "${files[@]}"
 	# the long ones first, so that the two that run at a time end together
@@ -240,8 +242,8 @@ run_group() { # GROUP
 		if ! control_plane_up handover; then
 			return 0
 		fi
-		# each has four JVMs, and measures
-		prove_with_flink tests/handover 600 1
+		# each has four JVMs; in the level all some measure
+		prove_with_flink tests/handover 600 "$([ "$level" = all ] && echo 1 || echo 2)"
 		;;
 	api | chart)
 		mapfile -t files < <(files_of tests/chart .sh && [ "$1" = chart ] || files_of tests/api .sh)
