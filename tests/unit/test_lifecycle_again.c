@@ -130,6 +130,25 @@ LIFE_TEST(a_job_that_has_finished_and_runs_again_stays_finished)
 	CHECK_PHASE(l, PHASE_FINISHED);
 }
 
+/* Its last savepoint was still being read when it ended. */
+LIFE_TEST(a_savepoint_that_ends_after_its_job_is_no_failed_stop)
+{
+	run_proven(l);
+	ask_savepoint(l, "s1");
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	l->hold_writes = true;
+	shown_after(l, 100, job_since(JOB_FINISHED, UNIX_START));
+	pass(l, 4000);
+	shown_after(l, 100, job_since(JOB_FINISHED, UNIX_START));
+	CHECK_PHASE(l, PHASE_STOPPING);
+	inspected(l, true, true);
+	CHECK_PHASE(l, PHASE_STOPPING);
+	CHECK_HAS(l->life.reason, "the job is FINISHED");
+	CHECK(l->life.journal.last_operation.ok);
+	CHECK_INT(l->life.stop_retry_ms, ==, 0);
+}
+
 /* An unknown word is no state in which a job runs. */
 LIFE_TEST(a_state_that_is_not_known_ends_nothing)
 {

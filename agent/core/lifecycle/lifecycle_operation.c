@@ -142,7 +142,9 @@ static void run_on(struct lifecycle *life, bool ok, const char *why)
 	int64_t pause_ms = config->savepoints.has_cron ? CRON_PAUSE_MS : ASK_AGAIN_MS;
 	enum operation_reason reason = life->journal.operation.reason;
 	cleanup_free char *nonce = xstrdup(life->journal.operation.nonce);
-	bool stop = life->phase == PHASE_STOPPING;
+	/* not a savepoint that was still being read when its job ended */
+	bool stop = life->phase == PHASE_STOPPING &&
+		    life->journal.operation.kind != OPERATION_SAVEPOINT;
 
 	operation_clear(life);
 	if (life->terminating) {
