@@ -34,7 +34,7 @@ unit: build-tests
 	$(Q)tests/run.sh --build $(B) unit
 
 check: build-tests $(B)/tests/sim/sim
-	$(Q)tools/lint.sh format includes circles house
+	$(Q)tools/lint.sh quick
 	$(Q)tests/run.sh --build $(B) unit
 	$(Q)$(B)/tests/sim/sim --seeds 5000
 	$(Q)tests/sim/mutations.sh --applies | { ! grep '^not ok'; }

@@ -2,7 +2,7 @@
 #
 # lint.sh - all checks of the sources that do not run them.
 #
-#   tools/lint.sh [CHECK...]    all, or some of: format includes circles house shell cppcheck tidy
+#   tools/lint.sh [CHECK...]    all, or some of: format includes circles house shell cppcheck tidy; or `quick` or `slow`
 #
 # If a tool is missing, its check is skipped with a message; with CI=true that is a failure. Exit status: 0 nothing
 # found, 1 something found, 2 usage.
@@ -136,15 +136,18 @@ check_tidy() {
 	rm -f "$said"
 }
 
-[ $# -gt 0 ] || set -- format includes circles house shell cppcheck tidy
+quick=(format includes circles house)
+slow=(shell cppcheck tidy) # minutes
+case $* in
+'') set -- "${quick[@]}" "${slow[@]}" ;;
+quick) set -- "${quick[@]}" ;;
+slow) set -- "${slow[@]}" ;;
+esac
 for check; do
-	case $check in
-	format | includes | circles | house | shell | cppcheck | tidy) ;;
-	*)
+	declare -F "check_$check" >/dev/null || {
 		sed -n '5p' "${BASH_SOURCE[0]}" | sed 's/^# *//' >&2
 		exit 2
-		;;
-	esac
+	}
 done
 for check; do
 	"check_$check"
