@@ -179,14 +179,23 @@ has_version() { # FILE VERSION: does it run with that Flink in this level?
 	[ "$level" = all ] || [ -n "${FLINK_VERSIONS:-}" ] || [[ $mark != *" on "* ]] || [[ " ${mark#* on } " == *" $2 "* ]]
 }
 
+# How many files of DIR run at a time. They wait most of the time: two of e2e use a third of one processor.
+at_a_time() { # DIR
+	case $level:$1 in
+	all:tests/handover) echo 1 ;; # some measure
+	*:tests/handover) echo 2 ;;   # each has four JVMs
+	ci:*) echo 3 ;;
+	*) echo 2 ;;
+	esac
+}
+
 # The scripts of DIR: those that start no Flink once, the others once for each version.
-prove_with_flink() { # DIR LIMIT_WITHOUT_S [JOBS]
-	# they wait most of the time: two of them use a third of one processor
-	local files file version versions with jobs=${3:-2}
-	[ "$level" != ci ] || [ $# -gt 2 ] || jobs=3
+prove_with_flink() { # DIR LIMIT_WITHOUT_S
+	local files file version versions with jobs
+	jobs=$(at_a_time "$1")
 	mapfile -t files < <(files_of "$1" .sh | xargs -r grep -LE '^(e2e|handover)_begin( |$)' | xargs -r ls -S)
 	prove_twice "$jobs" "$2" "" "${files[@]}"
-	# the long ones first, so that the two that run at a time end together
+	# the long ones first, so that those that run at a time end together
 	mapfile -t files < <(files_of "$1" .sh | xargs -r grep -lE '^(e2e|handover)_begin( |$)' | xargs -r ls -S)
 	read -ra versions <<<"${FLINK_VERSIONS:-$(sed -n 's/^flink-tested //p' tests/versions.txt)}"
 	for version in "${versions[@]}"; do
@@ -242,8 +251,7 @@ run_group() { # GROUP
 		if ! control_plane_up handover; then
 			return 0
 		fi
-		# each has four JVMs; in the level all some measure
-		prove_with_flink tests/handover 600 "$([ "$level" = all ] && echo 1 || echo 2)"
+		prove_with_flink tests/handover 600
 		;;
 	api | chart)
 		mapfile -t files < <(files_of tests/chart .sh && [ "$1" = chart ] || files_of tests/api .sh)
