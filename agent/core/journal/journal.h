@@ -488,6 +488,7 @@ const char *desired_state_name(enum desired_state state); /* "running", ... */
 const char *
 restore_request_kind_name(enum restore_request_kind kind); /* "none", "empty", "path", "newest" */
 const char *operation_kind_name(enum operation_kind kind); /* "savepoint", "stop", ... */
+bool operation_ends_job(enum operation_kind kind);         /* a stop or a cancel */
 const char *operation_reason_name(enum operation_reason reason); /* "periodic", ... */
 const char *outcome_kind_name(enum outcome_kind kind);           /* "finished", ... */
 

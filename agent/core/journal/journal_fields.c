@@ -428,6 +428,11 @@ const char *operation_kind_name(enum operation_kind kind)
 	return WORD(operation_kinds, kind, "unknown");
 }
 
+bool operation_ends_job(enum operation_kind kind)
+{
+	return kind == OPERATION_STOP || kind == OPERATION_CANCEL;
+}
+
 const char *operation_reason_name(enum operation_reason reason)
 {
 	return WORD(reasons, reason, "unknown");

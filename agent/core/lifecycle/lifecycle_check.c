@@ -105,7 +105,7 @@ static bool is_step_of(enum operation_step step, enum operation_kind kind)
 	case STEP_SETTLING:
 		return kind == OPERATION_SAVEPOINT || kind == OPERATION_STOP;
 	case STEP_ENDING:
-		return kind == OPERATION_STOP || kind == OPERATION_CANCEL;
+		return operation_ends_job(kind);
 	default:
 		return true;
 	}

@@ -185,8 +185,7 @@ void on_exited(struct lifecycle *life, const struct event *event)
 	forget_process(life);
 	/* a clean exit during a stop is the result of that stop, although it was not reported */
 	stopped = life->step == STEP_ENDING ||
-		  ((kind == OPERATION_STOP || kind == OPERATION_CANCEL) &&
-		   exited_with_0(event->process.wait_status));
+		  (operation_ends_job(kind) && exited_with_0(event->process.wait_status));
 	operation_flink_gone(life);
 	life->end_wanted = false;
 	life->end_reason = NULL;
@@ -264,7 +263,7 @@ static void adopt_running(struct lifecycle *life, struct launch *launch)
 	if (kind == OPERATION_NONE)
 		return;
 	operation_adopt(life);
-	if (kind == OPERATION_STOP || kind == OPERATION_CANCEL)
+	if (operation_ends_job(kind))
 		enter(life, PHASE_STOPPING, "continuing the %s of the previous agent",
 		      operation_kind_name(kind));
 }
@@ -273,8 +272,7 @@ static void adopt_running(struct lifecycle *life, struct launch *launch)
 static void adopt_ended(struct lifecycle *life, struct launch *launch, const struct event *event)
 {
 	bool seen = is_current_launch(life, event->hello.last, event->hello.last_number);
-	bool stopping = life->journal.operation.kind == OPERATION_STOP ||
-			life->journal.operation.kind == OPERATION_CANCEL;
+	bool stopping = operation_ends_job(life->journal.operation.kind);
 	bool never_good;
 
 	if (seen && !launch->started_unix_ms)

@@ -29,7 +29,6 @@ void operation_start(struct lifecycle *life, enum operation_kind kind, enum oper
 {
 	struct operation *operation = &life->journal.operation;
 	const struct launch *launch = journal_launch(&life->journal);
-	bool stops = kind == OPERATION_STOP || kind == OPERATION_CANCEL;
 
 	checkpoint_give_up(life, "superseded by a stop of the job");
 	rescale_yield(life);
@@ -61,7 +60,7 @@ void operation_start(struct lifecycle *life, enum operation_kind kind, enum oper
 	xstrset(&life->stop_location, NULL);
 	xstrset(&life->operation_error, NULL);
 	memcpy(emit_after_write(life, EFFECT_TRIGGER)->id, operation->trigger_id, JOB_ID_BYTES);
-	if (stops)
+	if (operation_ends_job(kind))
 		enter(life, PHASE_STOPPING, "%s (%s)",
 		      kind == OPERATION_STOP ? "stop with savepoint" : "cancel without savepoint",
 		      operation_reason_name(reason));
@@ -142,9 +141,8 @@ static void run_on(struct lifecycle *life, bool ok, const char *why)
 	int64_t pause_ms = config->savepoints.has_cron ? CRON_PAUSE_MS : ASK_AGAIN_MS;
 	enum operation_reason reason = life->journal.operation.reason;
 	cleanup_free char *nonce = xstrdup(life->journal.operation.nonce);
-	/* not a savepoint that was still being read when its job ended */
-	bool stop = life->phase == PHASE_STOPPING &&
-		    life->journal.operation.kind != OPERATION_SAVEPOINT;
+	/* the phase is Stopping too when the job ends while a savepoint of it is still being read */
+	bool stop = operation_ends_job(life->journal.operation.kind);
 
 	operation_clear(life);
 	if (life->terminating) {
