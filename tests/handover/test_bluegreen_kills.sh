@@ -19,7 +19,7 @@
 
 agent_of_the_owner() {
 	owned_for_kills
-	killed_in agent OWNER offered seeding seeded shadow arming armed crossed
+	killed_in agent OWNER offered seeding seeded shadow arming armed crossed ending
 }
 
 agent_of_the_candidate() {
@@ -35,20 +35,9 @@ flink_of_the_owner() {
 
 flink_of_the_candidate() {
 	owned_for_kills
-	killed_in flink CANDIDATE offered seeded arming armed crossed ending taken
-}
-
-flink_of_the_waiting_candidate() {
-	owned_for_kills
-	killed_in flink CANDIDATE shadow crossing
-}
-
-agent_of_the_owner_at_end() {
-	owned_for_kills
-	killed_in agent OWNER ending
+	killed_in flink CANDIDATE offered seeded shadow arming armed crossing crossed ending taken
 }
 
 bluegreen_begin bluegreen_kills 1s
-[ $# -gt 0 ] || set -- agent_of_the_owner agent_of_the_candidate flink_of_the_owner flink_of_the_candidate \
-	flink_of_the_waiting_candidate agent_of_the_owner_at_end
+[ $# -gt 0 ] || set -- agent_of_the_owner agent_of_the_candidate flink_of_the_owner flink_of_the_candidate
 bluegreen_cases "$@"
