@@ -469,11 +469,11 @@ struct lifecycle {
 	int64_t polled_ms; /* when the last poll was sent: its answer is at best from then */
 	int64_t polled_job_ms, polled_all_ms; /* the last poll of that depth, or deeper; 0 = none */
 
-	/* what was last seen */
-	struct {
+	struct { /* what was last seen */
 		bool reachable, job_present;
 		enum job_state state;
 		int64_t job_unix_ms, job_since_ms; /* as in struct view; first seen then */
+		int64_t operation_job_ms; /* polled_ms of the last that saw the operation's job */
 		int64_t not_restored_ms; /* since when RUNNING without the restore that we expect */
 		int64_t savepoint_id;    /* savepoints up to this id are known */
 		bool tasks_missing;      /* the job does not run, or not all of it */

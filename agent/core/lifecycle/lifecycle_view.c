@@ -266,15 +266,30 @@ static void schedule_poll(struct lifecycle *life, const struct launch *launch)
 		life->poll_ms = life->polled_ms + wait_ms;
 }
 
+/* Our steady time at which Flink accepted the operation, or else it was sent; 0 = not yet, or by an earlier agent. */
+static int64_t operation_out_ms(const struct lifecycle *life)
+{
+	return life->accepted_ms ? life->accepted_ms : life->sent_ms;
+}
+
 /* Until when a job that is recovered may be the one that has the operation, by our clock, which is also that of the date of the
  * job. INT64_MAX: it was not sent yet; 0: not known, an earlier agent has sent it. */
-static int64_t operation_went_out_unix_ms(const struct lifecycle *life)
+static int64_t operation_out_unix_ms(const struct lifecycle *life)
 {
-	int64_t out_ms = life->accepted_ms ? life->accepted_ms : life->sent_ms;
+	int64_t out_ms = operation_out_ms(life);
 
 	if (!out_ms)
 		return life->step == STEP_WRITING ? INT64_MAX : 0;
 	return life->now_unix_ms - (life->now_ms - out_ms);
+}
+
+/* The job that the operation is for still ran after it went out. Unlike the date of a job, that is true after the clock was set. */
+static bool was_seen_with_its_job(const struct lifecycle *life)
+{
+	int64_t out_ms = operation_out_ms(life);
+
+	/* MUT: a clock that was set gives the operation to a job that was recovered after it */
+	return out_ms && life->seen.operation_job_ms >= out_ms;
 }
 
 /* An operation is for the job that was seen when it was decided, unless another one was recovered before Flink accepted it. */
@@ -285,12 +300,17 @@ static void see_job_of_operation(struct lifecycle *life)
 	if (life->checkpoint.accepted_ms && life->polled_ms >= life->checkpoint.accepted_ms &&
 	    !life->checkpoint.job_unix_ms)
 		life->checkpoint.job_unix_ms = life->seen.job_unix_ms;
-	/* MUT: a job that was recovered after that has the operation */
-	if (operation->kind == OPERATION_NONE || operation->job_unix_ms == life->seen.job_unix_ms ||
-	    life->seen.job_unix_ms > operation_went_out_unix_ms(life))
+	if (operation->kind == OPERATION_NONE)
 		return;
-	operation->job_unix_ms = life->seen.job_unix_ms;
-	life->want_write = true; /* for the next agent */
+	if (operation->job_unix_ms != life->seen.job_unix_ms) {
+		/* MUT: a job that was recovered after that has the operation */
+		if (life->seen.job_unix_ms > operation_out_unix_ms(life) ||
+		    was_seen_with_its_job(life))
+			return;
+		operation->job_unix_ms = life->seen.job_unix_ms;
+		life->want_write = true; /* for the next agent */
+	}
+	life->seen.operation_job_ms = life->polled_ms;
 }
 
 /* Another date of the job is that of a recovery. */
