@@ -287,6 +287,21 @@ TEST(any_other_restore_ends_the_job_and_holds)
 	}
 }
 
+/* Its checkpoints look like good ones to the next agent, which could not ask it any more. */
+LIFE_TEST_FROM(launch_from, a_wrong_restore_is_on_record_before_flink_ends)
+{
+	l->hold_writes = true;
+	viewed(l, restored(50, NULL));
+	CHECK_PHASE(l, PHASE_STOPPING);
+	write_failed(l, false);
+	pass(l, 60000);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	l->hold_writes = false;
+	written(l);
+	CHECK(journal_launch(&l->life.journal)->mismatched);
+	expect_mismatch(l);
+}
+
 /* Flink has lost its leadership and recovered the job: its statistics come late again. */
 LIFE_TEST_FROM(launch_from, the_restore_of_a_recovered_job_is_awaited_anew)
 {

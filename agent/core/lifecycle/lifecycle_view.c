@@ -35,7 +35,8 @@ static void sticky_mismatch(struct lifecycle *life, const char *fmt, ...)
 	va_start(ap, fmt);
 	outcome->reason = xvasprintf(fmt, ap);
 	va_end(ap);
-	end_flink(life, false, false, "%s", outcome->reason ? outcome->reason : "wrong restore");
+	/* its checkpoints look like good ones: only this Flink shows that they are not */
+	end_flink(life, true, false, "%s", outcome->reason ? outcome->reason : "wrong restore");
 }
 
 bool job_was_recovered(const struct lifecycle *life, int64_t job_unix_ms, int64_t patience_ms)
