@@ -539,7 +539,7 @@ LIFE_TEST(a_stop_that_was_decided_before_the_recovery_is_not_lost)
 	l->hold_writes = false;
 	written(l);
 	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1);
-	pass(l, 15000);
+	pass(l, 600000);
 	operation(l, STATUS_IN_PROGRESS, NULL, NULL); /* its answer was lost */
 	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
 }
@@ -554,6 +554,25 @@ LIFE_TEST(a_stop_is_lost_although_its_job_was_not_seen_again)
 	operation(l, STATUS_ACCEPTED, NULL, NULL);
 	pass(l, 30000);
 	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START + l->now_ms - 5000));
+	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
+	pass(l, 10000);
+	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_NONE);
+}
+
+/* Flink's answer to the first was lost, and the job was recovered before it answered the next: which job has the stop? */
+LIFE_TEST(a_stop_that_was_sent_before_the_recovery_is_lost_in_the_end)
+{
+	run_proven(l);
+	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START));
+	desire(l, DESIRED_SUSPENDED);
+	l->now_ms += 20000;
+	operation(l, STATUS_UNREACHABLE, NULL, NULL);
+	pass(l, 20000);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START + l->now_ms - 5000));
+	pass(l, 590000);
 	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
 	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
 	pass(l, 10000);

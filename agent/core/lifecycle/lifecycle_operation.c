@@ -14,10 +14,6 @@
  * loses its leadership after 13 s. */
 #define UNRECORDED_MS 5000
 
-/* An earlier agent has sent the operation, and it may have reached the recovered job: it is lost if it takes longer than
- * savepoints do. */
-#define SENT_EARLIER_MS 600000
-
 #define ASK_AGAIN_MS      1000
 #define CRON_PAUSE_MS     60000 /* before a failed savepoint of a cron line is retried */
 #define SLOW_OPERATION_MS 10000 /* after this the result is polled less often */
@@ -466,8 +462,7 @@ void on_operation(struct lifecycle *life, const struct event *event)
 			ask_again(life, status);
 		break;
 	case STATUS_IN_PROGRESS:
-		if (job_was_recovered(life, operation->job_unix_ms,
-				      life->sent_ms ? RECOVERED_MS : SENT_EARLIER_MS))
+		if (operation_is_lost(life))
 			operation_failed(life, NULL, LOST_WITH_JOB_MASTER);
 		else
 			ask_again(life, status);

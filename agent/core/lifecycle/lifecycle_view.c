@@ -19,6 +19,9 @@
 /* After this the statistics of a job cannot be from Flink's cache. */
 #define FRESH_STATISTICS_MS 3100
 
+/* Whether the recovered job has the operation is not known: it is lost if it takes longer than savepoints do. */
+#define LONG_SAVEPOINT_MS 600000
+
 static void sticky_mismatch(struct lifecycle *life, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -267,33 +270,35 @@ static void schedule_poll(struct lifecycle *life, const struct launch *launch)
 		life->poll_ms = life->polled_ms + wait_ms;
 }
 
-/* Our steady time at which Flink accepted the operation, or else it was sent; 0 = not yet, or by an earlier agent. */
-static int64_t operation_out_ms(const struct lifecycle *life)
+/* The date of a job that began at that time of our steady clock. It is wrong after the wall clock was set. */
+static int64_t unix_of(const struct lifecycle *life, int64_t ms)
 {
-	return life->accepted_ms ? life->accepted_ms : life->sent_ms;
+	return life->now_unix_ms - (life->now_ms - ms);
 }
 
-/* Until when a job that is recovered may be the one that has the operation, by our clock, which is also that of the date of the
- * job. INT64_MAX: it was not sent yet; 0: not known, an earlier agent has sent it. */
-static int64_t operation_out_unix_ms(const struct lifecycle *life)
+/* The job that is recovered has the operation if it was there before that was sent. */
+static bool was_there_before(const struct lifecycle *life)
 {
-	int64_t out_ms = operation_out_ms(life);
-
-	if (!out_ms)
-		return life->step == STEP_WRITING ? INT64_MAX : 0;
-	return life->now_unix_ms - (life->now_ms - out_ms);
-}
-
-/* The job that the operation is for still ran after it went out. Unlike the date of a job, that is true after the clock was set. */
-static bool was_seen_with_its_job(const struct lifecycle *life)
-{
-	int64_t out_ms = operation_out_ms(life);
-
+	if (!life->sent_ms) /* or by an earlier agent, nobody knows when */
+		return life->step == STEP_WRITING;
 	/* MUT: a clock that was set gives the operation to a job that was recovered after it */
-	return out_ms && life->seen.operation_job_ms >= out_ms;
+	if (life->seen.operation_job_ms >= life->sent_ms)
+		return false;
+	return life->seen.job_unix_ms <= unix_of(life, life->sent_ms);
 }
 
-/* An operation is for the job that was seen when it was decided, unless another one was recovered before Flink accepted it. */
+bool operation_is_lost(const struct lifecycle *life)
+{
+	int64_t accepted_ms = life->accepted_ms, patience_ms = LONG_SAVEPOINT_MS;
+
+	/* MUT: what Flink may have accepted for the recovered job is lost as soon as the rest */
+	if (accepted_ms && (life->seen.operation_job_ms >= accepted_ms ||
+			    life->seen.job_unix_ms > unix_of(life, accepted_ms)))
+		patience_ms = RECOVERED_MS;
+	return job_was_recovered(life, life->journal.operation.job_unix_ms, patience_ms);
+}
+
+/* An operation is for the job that was seen when it was decided, unless another one was recovered before it was sent. */
 static void see_job_of_operation(struct lifecycle *life)
 {
 	struct operation *operation = &life->journal.operation;
@@ -305,8 +310,7 @@ static void see_job_of_operation(struct lifecycle *life)
 		return;
 	if (operation->job_unix_ms != life->seen.job_unix_ms) {
 		/* MUT: a job that was recovered after that has the operation */
-		if (life->seen.job_unix_ms > operation_out_unix_ms(life) ||
-		    was_seen_with_its_job(life))
+		if (!was_there_before(life))
 			return;
 		operation->job_unix_ms = life->seen.job_unix_ms;
 		life->want_write = true; /* for the next agent */
