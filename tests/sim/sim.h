@@ -662,28 +662,36 @@ void init_exit(struct world *w, int status);
 void container_replace(struct world *w);
 void container_die(struct world *w, const char *why);
 
-/* ---- flink.c, operation.c */
+/* ---- flink.c */
 void flink_start(struct world *w, int launch);
 void flink_end(struct world *w, int wait_status, bool tell);
 void flink_signal(struct world *w, int signo);
 void flink_item(struct world *w, const struct item *item);
 void flink_attempt_ends(struct world *w);
+void flink_completed(struct world *w, int snap); /* a checkpoint counts from now on */
+bool flink_is_stalled(const struct world *w);    /* its checkpoints fail */
+
+/* ---- flink_over.c */
+void flink_job_over(struct world *w, enum job_state state); /* a final state */
+void flink_cleans_up(struct world *w);
 /* Flink 1.x goes on without its leadership. Its job is gone, and is recovered when it leads again; the operations of the job before
  * are reported as in progress from then on. Flink 2.x ends. */
 bool flink_survives_its_leadership(const struct world *w);
 void flink_leads_no_more(struct world *w);
-void flink_job_over(struct world *w, enum job_state state);
-void flink_cleans_up(struct world *w);
-void flink_end_is_shown(struct world *w, int savepoint);
+void flink_end_is_shown(struct world *w, int savepoint); /* to the agent; -1: without one */
 void flink_judge_again(struct world *w);
 /* Part of oracle_signal(): it is not killed before it has cleaned up after its job. */
 void flink_judge_kill(struct world *w, const struct effect *effect);
+
+/* ---- flink_view.c */
+/* What the statistics show as restored. They survive a restart inside Flink. */
+int flink_reported_restore(const struct world *w);
 /* The answer to a poll for what Flink does after its job has ended. */
 void flink_view_cleanup(struct world *w, struct view_slot *slot);
 void flink_view(struct world *w, const char *job_id, struct view_slot *slot);
 const char *rest_path(const struct world *w, int snap, char *buffer, size_t size_bytes);
-void flink_completed(struct world *w, int snap); /* a checkpoint counts from now on */
-bool flink_is_stalled(const struct world *w);    /* its checkpoints fail */
+
+/* ---- operation.c */
 void operation_post(struct world *w, const struct item *item);
 void operation_item(struct world *w, const struct item *item);
 void operations_fail(struct world *w);
