@@ -160,6 +160,23 @@ LIFE_TEST(a_savepoint_that_ends_after_its_job_is_no_failed_stop)
 	CHECK_INT(l->life.stop_retry_ms, ==, 0);
 }
 
+/* How it has ended was not clear yet, and a savepoint of it is due. */
+LIFE_TEST(a_job_that_runs_again_after_an_unclear_end_is_not_running)
+{
+	run_proven(l);
+	ask_savepoint(l, "s1");
+	shown_after(l, 100,
+		    (struct view){.reachable = true,
+				  .job_present = true,
+				  .state = JOB_FINISHED,
+				  .job_unix_ms = UNIX_START});
+	CHECK_PHASE(l, PHASE_RUNNING);
+	shown_after(l, 30000, job_since(JOB_RUNNING, UNIX_START + 40000));
+	is_killed(l);
+	CHECK_PHASE(l, PHASE_STOPPING);
+	CHECK_INT(lifecycle_deadline_ms(&l->life), >, l->now_ms);
+}
+
 /* An unknown word is no state in which a job runs. */
 LIFE_TEST(a_state_that_is_not_known_ends_nothing)
 {

@@ -132,6 +132,10 @@ void end_job_that_runs_again(struct lifecycle *life, const struct view *view)
 	note(life, NOTE_WARNING,
 	     "job %s has ended, and Flink has recovered it: it lost its leadership before it could store the end; killing Flink",
 	     launch->job_id);
+	/* MUT: a job is running whose Flink is killed because it has ended */
+	if (life->phase != PHASE_STOPPING && life->phase != PHASE_TERMINATING)
+		enter(life, life->terminating ? PHASE_TERMINATING : PHASE_STOPPING,
+		      "killing Flink, which runs a job that has ended");
 	withdraw(life, EFFECT_SIGNAL);
 	kill_flink(life);
 }
