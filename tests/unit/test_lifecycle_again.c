@@ -61,13 +61,24 @@ LIFE_TEST(a_job_whose_end_was_not_seen_is_killed_when_flink_recovers_it)
 	suspended_with_its_savepoint(l);
 }
 
-/* The date of a job is of a clock that people set: now the recovery is older than the stop. */
-LIFE_TEST(a_clock_that_was_set_does_not_give_the_stop_to_a_recovered_job)
+/* The date of a job is of a clock that people set. */
+LIFE_TEST(a_clock_that_was_set_forward_does_not_give_the_stop_to_a_recovered_job)
 {
 	stop_is_done(l);
 	l->wall_ms += 3600000;
 	pass(l, 5000);
 	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START + 40000));
+	is_killed(l);
+	suspended_with_its_savepoint(l);
+}
+
+/* Now the recovery has a date from before the stop. */
+LIFE_TEST(a_clock_that_was_set_back_does_not_give_the_stop_to_a_recovered_job)
+{
+	stop_is_done(l);
+	l->wall_ms -= 3600000;
+	pass(l, 5000);
+	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START - 3550000));
 	is_killed(l);
 	suspended_with_its_savepoint(l);
 }

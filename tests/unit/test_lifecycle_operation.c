@@ -572,6 +572,7 @@ LIFE_TEST(a_stop_that_was_sent_before_the_recovery_is_lost_in_the_end)
 	pass(l, 20000);
 	operation(l, STATUS_ACCEPTED, NULL, NULL);
 	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START + l->now_ms - 5000));
+	l->wall_ms -= 3600000;
 	pass(l, 590000);
 	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
 	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);

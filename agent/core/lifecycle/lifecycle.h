@@ -359,9 +359,9 @@ struct lifecycle {
 	char *stalled;      /* checked before the job is restarted from it; owned, NULL = none */
 	bool observe_again; /* the desired state changed during the observation */
 	enum operation_step step;
-	bool asking;         /* TRIGGER or POLL_OPERATION is under way */
-	int64_t accepted_ms; /* when this JobManager accepted our POST for the operation; 0 = it has not */
-	int64_t sent_ms;        /* when this agent has sent the first of them; 0 = it has not */
+	bool asking; /* TRIGGER or POLL_OPERATION is under way */
+	/* when this JobManager accepted our POST for the operation, and when this agent sent the first; 0 = not */
+	int64_t accepted_ms, accepted_unix_ms, sent_ms, sent_unix_ms;
 	char *stop_location;    /* the savepoint of the stop operation, once reported; owned */
 	char *operation_error;  /* what went wrong although there is a savepoint; owned */
 	bool savepoint_damaged; /* the stop operation's savepoint is proven incomplete */

@@ -89,7 +89,7 @@ static void release_deferred(struct lifecycle *life)
 			continue;
 		}
 		if (effect->type == EFFECT_TRIGGER)
-			life->sent_ms = life->now_ms;
+			operation_sent(life);
 		if (effect->type == EFFECT_SIGNAL)
 			life->kill_ms = life->now_ms + life->config->kill_after_ms;
 		if (effect->type == EFFECT_EXIT) {

@@ -353,6 +353,9 @@ void operation_told(struct lifecycle *life, const struct event *event);
 /* It was inspected and is damaged: a savepoint known only from Flink's answer does not count. */
 void operation_disprove(struct lifecycle *life, const char *location);
 
+/* The first POST for the operation goes out now. */
+void operation_sent(struct lifecycle *life);
+
 /* An operation of the previous agent is in the journal and Flink is still running: continue it. */
 void operation_adopt(struct lifecycle *life);
 

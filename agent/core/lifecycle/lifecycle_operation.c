@@ -64,6 +64,12 @@ void operation_start(struct lifecycle *life, enum operation_kind kind, enum oper
 		note(life, NOTE_INFO, "savepoint (%s) requested", operation_reason_name(reason));
 }
 
+void operation_sent(struct lifecycle *life)
+{
+	life->sent_ms = life->now_ms;
+	life->sent_unix_ms = life->now_unix_ms;
+}
+
 void operation_adopt(struct lifecycle *life)
 {
 	bool cancel = life->journal.operation.kind == OPERATION_CANCEL;
@@ -455,6 +461,7 @@ void on_operation(struct lifecycle *life, const struct event *event)
 	switch (status) {
 	case STATUS_ACCEPTED:
 		life->accepted_ms = life->now_ms;
+		life->accepted_unix_ms = life->now_unix_ms;
 		life->step = STEP_POLLING;
 		if (operation->kind == OPERATION_CANCEL)
 			wait_for_end(life);
@@ -581,7 +588,7 @@ void operation_tick(struct lifecycle *life)
 	life->asking = true;
 	triggers = life->step == STEP_TRIGGERING;
 	if (triggers && !life->sent_ms) /* Flink does not know what was sent earlier */
-		life->sent_ms = life->now_ms;
+		operation_sent(life);
 	memcpy(emit(life, triggers ? EFFECT_TRIGGER : EFFECT_POLL_OPERATION)->id,
 	       operation->trigger_id, JOB_ID_BYTES);
 }

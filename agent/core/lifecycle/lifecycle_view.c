@@ -270,12 +270,6 @@ static void schedule_poll(struct lifecycle *life, const struct launch *launch)
 		life->poll_ms = life->polled_ms + wait_ms;
 }
 
-/* The date of a job that began at that time of our steady clock. It is wrong after the wall clock was set. */
-static int64_t unix_of(const struct lifecycle *life, int64_t ms)
-{
-	return life->now_unix_ms - (life->now_ms - ms);
-}
-
 /* The job that is recovered has the operation if it was there before that was sent. */
 static bool was_there_before(const struct lifecycle *life)
 {
@@ -284,7 +278,7 @@ static bool was_there_before(const struct lifecycle *life)
 	/* MUT: a clock that was set gives the operation to a job that was recovered after it */
 	if (life->seen.operation_job_ms >= life->sent_ms)
 		return false;
-	return life->seen.job_unix_ms <= unix_of(life, life->sent_ms);
+	return life->seen.job_unix_ms <= life->sent_unix_ms;
 }
 
 bool operation_is_lost(const struct lifecycle *life)
@@ -293,7 +287,7 @@ bool operation_is_lost(const struct lifecycle *life)
 
 	/* MUT: what Flink may have accepted for the recovered job is lost as soon as the rest */
 	if (accepted_ms && (life->seen.operation_job_ms >= accepted_ms ||
-			    life->seen.job_unix_ms > unix_of(life, accepted_ms)))
+			    life->seen.job_unix_ms > life->accepted_unix_ms))
 		patience_ms = RECOVERED_MS;
 	return job_was_recovered(life, life->journal.operation.job_unix_ms, patience_ms);
 }
