@@ -373,6 +373,13 @@ static void add_env(struct flink_exec *exec, const struct flink_launch *launch)
 			add_variable(exec, launch->env[i]);
 	if (options)
 		add_variable(exec, options);
+	/* a job that Flink recovers was built with the path of the pod before */
+	if (launch->gate_directory) {
+		cleanup_free char *gates =
+			xasprintf("DREY_GATE_DIRECTORY=%s", launch->gate_directory);
+
+		add_variable(exec, gates);
+	}
 	if (launch->held_file) {
 		cleanup_free char *file = xasprintf("DREY_HELD_FILE=%s", launch->held_file);
 		cleanup_free char *class =

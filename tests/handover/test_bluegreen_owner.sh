@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# Blue/green upgrades in which something happens to the owner while the cut is in force: its agent and its Flink are killed, and a
-# person gives the upgrade up. And an upgrade of a job that is suspended.
+# Blue/green upgrades in which something happens to the owner while the cut is in force: its agent and its Flink are killed, its Pod is
+# lost, and a person gives the upgrade up. And an upgrade of a job that is suspended.
 #
 # runs in: ci on 2.3.0
 
@@ -44,8 +44,24 @@ killed_flink() {
 	finishes g3
 }
 
-given_up() {
+another_owns() {
+	[ "$(journal .owner.pod)" != "$OWNER" ]
+}
+
+# Flink recovers the graph of the job, which names the directory of the Pod that built it.
+lost_pod() {
 	begin_with g3
+	next_version 15s
+	crossing "$NEXT"
+	check "the Pod of the owner is lost" lose_pod "$OWNER"
+	await "another one of its version is the owner" another_owns
+	OWNER=$(journal .owner.pod)
+	await "its job runs again" pod_phase "$OWNER" Running
+	finishes "$NEXT"
+}
+
+given_up() {
+	begin_with "${CURRENT:-g3}"
 	crossing g1
 	check "promoted it is no more" eval '! from_outside promote "$APPLICATION" 2>"$RUN/refused.log"'
 	check "which kubectl drey says" grep --quiet 'not promoted: the cut was chosen already' "$RUN/refused.log"
@@ -66,7 +82,7 @@ given_up() {
 # A job that does not run is handed over without a transition: its sinks stay what they are, so that their state is restored.
 suspended() {
 	local side
-	begin_with g3
+	begin_with "${CURRENT:-g3}"
 	side=$(journal '.launches[-1].outputSide // "blue"')
 	handed_over_suspended g2
 	is "$(journal '.launches[-1].outputSide // "blue"')" "$side" "and with the same sinks"
@@ -78,5 +94,5 @@ suspended() {
 }
 
 bluegreen_begin bluegreen_owner 15s
-[ $# -gt 0 ] || set -- killed_agent killed_flink given_up suspended
+[ $# -gt 0 ] || set -- killed_agent killed_flink lost_pod given_up suspended
 bluegreen_cases "$@"

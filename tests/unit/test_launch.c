@@ -421,6 +421,20 @@ TEST(a_job_of_blue_green_is_told_its_side_and_where_its_orders_are)
 	CHECK_HAS(with, "|-D|drey.gate.directory=/state/gate|");
 }
 
+/* The properties are in the graph of the job, which Flink recovers in a pod that may have another directory. */
+TEST(the_gates_of_a_recovered_job_are_told_where_their_orders_are)
+{
+	struct flink_launch launch = launch_of(image, v23);
+	struct flink_exec exec = {0};
+
+	launch.env = LIST("PATH=/bin", "DREY_GATE_DIRECTORY=/other");
+	launch.gate_directory = "/state/gate";
+	CHECK_INT(flink_launch_build(&launch, &exec, NULL), ==, 0);
+	CHECK_INT(exec.envc, ==, 2);
+	CHECK_STR(exec.env[1], "DREY_GATE_DIRECTORY=/state/gate");
+	flink_exec_release(&exec);
+}
+
 TEST(gates_of_flip_504_are_told_their_side_and_their_map)
 {
 	struct flink_launch launch = launch_of(image, v23);

@@ -44,6 +44,9 @@ final class GateCoordinator implements OperatorCoordinator, CoordinationRequestH
 
 	private static final String JOB_ID = "<job_id>";
 
+	/** As drey gave it to this JobManager: a job that is recovered was built with that of another one. */
+	private static final String DIRECTORY = System.getenv("DREY_GATE_DIRECTORY");
+
 	private final Context context;
 	private final Gate gate;
 	/** Null where there is no drey. */
@@ -55,7 +58,8 @@ final class GateCoordinator implements OperatorCoordinator, CoordinationRequestH
 		// all coordinators of a job are made before the first one is started: the hub knows its gates when it begins
 		this.hub = directory == null
 				? null
-				: GateHub.join(context.getCoordinatorStore(), Path.of(directory), launch(context), side, gate);
+				: GateHub.join(context.getCoordinatorStore(), Path.of(DIRECTORY != null ? DIRECTORY : directory),
+						launch(context), side, gate);
 	}
 
 	/** Only Flink 2 has a method for it. */
