@@ -51,13 +51,12 @@ another_owns() {
 # Flink recovers the graph of the job, which names the directory of the Pod that built it.
 lost_pod() {
 	begin_with g3
-	next_version 15s
-	crossing "$NEXT"
+	crossing g4
 	check "the Pod of the owner is lost" lose_pod "$OWNER"
 	await "another one of its version is the owner" another_owns
 	OWNER=$(journal .owner.pod)
 	await "its job runs again" pod_phase "$OWNER" Running
-	finishes "$NEXT"
+	finishes g4
 }
 
 given_up() {
@@ -94,5 +93,6 @@ suspended() {
 }
 
 bluegreen_begin bluegreen_owner 15s
+bluegreen_template g4 15s
 [ $# -gt 0 ] || set -- killed_agent killed_flink lost_pod given_up suspended
 bluegreen_cases "$@"
