@@ -270,24 +270,30 @@ static void schedule_poll(struct lifecycle *life, const struct launch *launch)
 		life->poll_ms = life->polled_ms + wait_ms;
 }
 
-/* The job that is recovered has the operation if it was there before that was sent. */
-static bool was_there_before(const struct lifecycle *life)
+/* The job was recovered after that time. That the job before it still ran then is known by our steady clock; the date of a job is of
+ * a clock that people set. */
+static bool job_came_after(const struct lifecycle *life, int64_t ms, int64_t unix_ms)
 {
-	if (!life->sent_ms) /* or by an earlier agent, nobody knows when */
-		return life->step == STEP_WRITING;
 	/* MUT: a clock that was set gives the operation to a job that was recovered after it */
-	if (life->seen.operation_job_ms >= life->sent_ms)
-		return false;
-	return life->seen.job_unix_ms <= life->sent_unix_ms;
+	if (life->seen.operation_job_ms >= ms)
+		return true;
+	return life->seen.job_unix_ms > unix_ms;
+}
+
+/* The recovered job has the operation for sure: it was there before the operation was sent. */
+static bool operation_came_after_job(const struct lifecycle *life)
+{
+	if (!life->sent_ms) /* not yet, or by an earlier agent at an unknown time */
+		return life->step == STEP_WRITING;
+	return !job_came_after(life, life->sent_ms, life->sent_unix_ms);
 }
 
 bool operation_is_lost(const struct lifecycle *life)
 {
-	int64_t accepted_ms = life->accepted_ms, patience_ms = LONG_SAVEPOINT_MS;
+	int64_t patience_ms = LONG_SAVEPOINT_MS;
 
 	/* MUT: what Flink may have accepted for the recovered job is lost as soon as the rest */
-	if (accepted_ms && (life->seen.operation_job_ms >= accepted_ms ||
-			    life->seen.job_unix_ms > life->accepted_unix_ms))
+	if (life->accepted_ms && job_came_after(life, life->accepted_ms, life->accepted_unix_ms))
 		patience_ms = RECOVERED_MS;
 	return job_was_recovered(life, life->journal.operation.job_unix_ms, patience_ms);
 }
@@ -304,7 +310,7 @@ static void see_job_of_operation(struct lifecycle *life)
 		return;
 	if (operation->job_unix_ms != life->seen.job_unix_ms) {
 		/* MUT: a job that was recovered after that has the operation */
-		if (!was_there_before(life))
+		if (!operation_came_after_job(life))
 			return;
 		operation->job_unix_ms = life->seen.job_unix_ms;
 		life->want_write = true; /* for the next agent */
