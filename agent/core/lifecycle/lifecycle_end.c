@@ -58,13 +58,16 @@ void end_flink_unrecorded(struct lifecycle *life)
 	kill_flink(life);
 }
 
+enum phase ending_phase(const struct lifecycle *life)
+{
+	return life->terminating ? PHASE_TERMINATING : PHASE_STOPPING;
+}
+
 /* Takes ownership of `reason`. */
 static void end_with(struct lifecycle *life, bool after_write, bool counts, enum cause cause,
 		     char *reason)
 {
-	enum phase phase = life->terminating ? PHASE_TERMINATING : PHASE_STOPPING;
-
-	enter_because(life, phase, cause, "%s", reason ? reason : "ending Flink");
+	enter_because(life, ending_phase(life), cause, "%s", reason ? reason : "ending Flink");
 	if (!life->end_wanted) {
 		free(life->end_reason);
 		life->end_reason = reason;

@@ -134,8 +134,7 @@ void end_job_that_runs_again(struct lifecycle *life, const struct view *view)
 	     launch->job_id);
 	/* MUT: a job is running whose Flink is killed because it has ended */
 	if (life->phase != PHASE_STOPPING && life->phase != PHASE_TERMINATING)
-		enter(life, life->terminating ? PHASE_TERMINATING : PHASE_STOPPING,
-		      "killing Flink, which runs a job that has ended");
+		enter(life, ending_phase(life), "killing Flink, which runs a job that has ended");
 	withdraw(life, EFFECT_SIGNAL);
 	kill_flink(life);
 }

@@ -80,11 +80,6 @@ static void kill_for_lease(struct lifecycle *life)
 		kill_flink(life);
 }
 
-static enum phase ending_phase(const struct lifecycle *life)
-{
-	return life->terminating ? PHASE_TERMINATING : PHASE_STOPPING;
-}
-
 void lease_ran_out(struct lifecycle *life)
 {
 	if (object_end_ms(life) < journal_end_ms(life))
