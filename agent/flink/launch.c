@@ -341,6 +341,13 @@ static void add_variable(struct flink_exec *exec, const char *entry)
 	exec->packed_bytes += strlen(entry) + 1;
 }
 
+static void set_variable(struct flink_exec *exec, const char *name, const char *value)
+{
+	cleanup_free char *entry = xasprintf("%s=%s", name, value ? value : "");
+
+	add_variable(exec, entry);
+}
+
 char *flink_jvm_args(const char *const *options, const char *more)
 {
 	struct buf text = BUF_INIT;
@@ -374,21 +381,13 @@ static void add_env(struct flink_exec *exec, const struct flink_launch *launch)
 	if (options)
 		add_variable(exec, options);
 	/* a job that Flink recovers was built with the path of the pod before */
-	if (launch->gate_directory) {
-		cleanup_free char *gates =
-			xasprintf("DREY_GATE_DIRECTORY=%s", launch->gate_directory);
-
-		add_variable(exec, gates);
-	}
+	if (launch->gate_directory)
+		set_variable(exec, "DREY_GATE_DIRECTORY", launch->gate_directory);
 	if (launch->held_file) {
-		cleanup_free char *file = xasprintf("DREY_HELD_FILE=%s", launch->held_file);
-		cleanup_free char *class =
-			xasprintf("DREY_HELD_CLASS=%s", launch->job_class ? launch->job_class : "");
-
-		add_variable(exec, class);
-		add_variable(exec, file);
+		set_variable(exec, "DREY_HELD_CLASS", launch->job_class);
+		set_variable(exec, "DREY_HELD_FILE", launch->held_file);
 		if (launch->rehearse)
-			add_variable(exec, FLINK_REHEARSE "=1");
+			set_variable(exec, FLINK_REHEARSE, "1");
 	}
 }
 
