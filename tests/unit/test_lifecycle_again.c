@@ -33,6 +33,14 @@ static void suspended_with_its_savepoint(struct life *l)
 	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_NONE);
 }
 
+static void is_killed_when_recovered(struct life *l, struct view view)
+{
+	pass(l, 5000);
+	shown_after(l, 100, view);
+	is_killed(l);
+	suspended_with_its_savepoint(l);
+}
+
 /* The end of the stop cannot be written, so Flink is not told to end before it has recovered the job. */
 LIFE_TEST(a_stopped_job_that_flink_recovers_is_killed_at_once)
 {
@@ -55,10 +63,7 @@ LIFE_TEST(a_job_whose_end_was_not_seen_is_killed_when_flink_recovers_it)
 	stop_is_done(l);
 	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START)); /* it is about to end */
 	CHECK_NOTHING(l, EFFECT_SIGNAL);
-	pass(l, 5000);
-	shown_after(l, 100, job_since(JOB_CREATED, UNIX_START + 40000));
-	is_killed(l);
-	suspended_with_its_savepoint(l);
+	is_killed_when_recovered(l, job_since(JOB_CREATED, UNIX_START + 40000));
 }
 
 /* The date of a job is of a clock that people set. */
@@ -66,10 +71,7 @@ LIFE_TEST(a_clock_that_was_set_forward_does_not_give_the_stop_to_a_recovered_job
 {
 	stop_is_done(l);
 	l->wall_ms += 3600000;
-	pass(l, 5000);
-	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START + 40000));
-	is_killed(l);
-	suspended_with_its_savepoint(l);
+	is_killed_when_recovered(l, job_since(JOB_RUNNING, UNIX_START + 40000));
 }
 
 /* Now the recovery has a date from before the stop. */
@@ -77,10 +79,7 @@ LIFE_TEST(a_clock_that_was_set_back_does_not_give_the_stop_to_a_recovered_job)
 {
 	stop_is_done(l);
 	l->wall_ms -= 3600000;
-	pass(l, 5000);
-	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START - 3550000));
-	is_killed(l);
-	suspended_with_its_savepoint(l);
+	is_killed_when_recovered(l, job_since(JOB_RUNNING, UNIX_START - 3550000));
 }
 
 /* Its end is on record, and the agent that has recorded it is no more. */

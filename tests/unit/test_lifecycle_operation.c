@@ -457,6 +457,16 @@ LIFE_TEST(a_suspend_stops_with_a_savepoint_and_parks)
 	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
 }
 
+static void is_lost_after_10_min(struct life *l)
+{
+	pass(l, 590000);
+	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
+	pass(l, 10000);
+	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_NONE);
+}
+
 /* A Flink 1.x that was cut off from the API server for 30 s recovers its job, and never reports how the stop of the job
  * before has ended. */
 LIFE_TEST(a_stop_is_lost_with_the_leadership_of_flink)
@@ -504,12 +514,7 @@ LIFE_TEST(a_stop_that_was_lost_without_an_agent_is_lost)
 	hello(l, job);
 	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START - 60000));
 	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
-	pass(l, 590000);
-	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
-	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
-	pass(l, 10000);
-	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
-	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_NONE);
+	is_lost_after_10_min(l);
 }
 
 /* What was last seen of the job was older than its recovery. */
@@ -573,12 +578,7 @@ LIFE_TEST(a_stop_that_was_sent_before_the_recovery_is_lost_in_the_end)
 	operation(l, STATUS_ACCEPTED, NULL, NULL);
 	shown_after(l, 100, job_since(JOB_RUNNING, UNIX_START + l->now_ms - 5000));
 	l->wall_ms -= 3600000;
-	pass(l, 590000);
-	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
-	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
-	pass(l, 10000);
-	operation(l, STATUS_IN_PROGRESS, NULL, NULL);
-	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_NONE);
+	is_lost_after_10_min(l);
 }
 
 /* The agent that has sent it was no more when Flink answered. */
