@@ -7,6 +7,7 @@
 #   marked; contents              each content of it since then, in a line
 #   colour, other_colour          the side that runs, and the one of the next version
 #   sequence FROM TO              the contents of a transition between these sides
+#   in_shadow_of T                the upgrade to T, until its job runs in the shadow; sets `side` and `coming`, which the caller has local
 #   finishes T FROM TO            the transition to T ends well
 
 BLUEGREEN_JOB=FlipJob
@@ -62,6 +63,13 @@ colour() {
 
 other_colour() {
 	[ "$(colour)" = BLUE ] && echo GREEN || echo BLUE
+}
+
+in_shadow_of() { # T
+	side=$(colour) coming=$(other_colour)
+	marked
+	upgrade_to "$1"
+	await "its job runs in the shadow" transition_is shadow
 }
 
 # The contents of a transition from one side to the other; what the gates write at the same time as drey may come before it.

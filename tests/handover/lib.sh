@@ -18,6 +18,7 @@
 #   template_bare T           a template without Flink
 #   template_keys T KEY=VALUE...    drey.yaml has these keys, too, or with other values
 #   faults POD [RULE...]      the rules of the Pod's proxy from now on
+#   has_met POD CONFIGMAP FAULT [WORD]   a request for that ConfigMap has met it there; WORD: what follows FAULT in the proxy's log
 #
 # By hand:
 #   start_pod POD IP T        a JobManager; start_tm POD IP T a TaskManager
@@ -212,6 +213,10 @@ faults() { # POD [RULE...]
 	: >"$file.new"
 	[ $# -eq 0 ] || printf '%s\n' "$@" >"$file.new"
 	mv "$file.new" "$file"
+}
+
+has_met() { # POD CONFIGMAP FAULT [WORD]
+	grep --quiet "/configmaps/$2.* $3 ${4:-}" "$RUN/log/$1.proxy.log"
 }
 
 # ---- Pods by hand --------------------------------------------------------------------------------

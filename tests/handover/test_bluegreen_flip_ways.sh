@@ -30,10 +30,7 @@ later() {
 before_the_cut() {
 	local other side coming
 	begin_with g4
-	side=$(colour) coming=$(other_colour)
-	marked
-	upgrade_to g3
-	await "its job runs in the shadow" transition_is shadow
+	in_shadow_of g3
 	check "a person gives it up" drey_of "$OWNER" abort --yes
 	await "the version is refused" handover_is refused
 	at_rest "$side"
@@ -75,10 +72,7 @@ killed_flink() { # POD STATE PHASE
 killed_on_both_sides() {
 	local side coming
 	begin_with "${CURRENT:-g4}"
-	side=$(colour) coming=$(other_colour)
-	marked
-	upgrade_to g7
-	await "its job runs in the shadow" transition_is shadow
+	in_shadow_of g7
 	killed agent "$OWNER" shadow
 	killed agent "$CANDIDATE" shadow
 	killed_flink "$OWNER" shadow Running

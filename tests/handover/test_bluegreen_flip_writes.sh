@@ -19,25 +19,9 @@
 # shellcheck source=tests/handover/flip_lib.sh
 . "$TOP/tests/handover/flip_lib.sh"
 
-# How many writes of that Pod have met it.
-met() { # POD FAULT
-	grep --count --extended-regexp "^PATCH .*/configmaps/$APPLICATION-bluegreen.* $2 " "$RUN/log/$1.proxy.log"
-}
-
-has_met() { # POD FAULT
-	[ "$(met "$@")" -ge 1 ]
-}
-
 both_meet() { # [RULE...]
 	faults "$OWNER" "$@"
 	faults "$CANDIDATE" "$@"
-}
-
-in_shadow_of() { # T
-	side=$(colour) coming=$(other_colour)
-	marked
-	upgrade_to "$1"
-	await "its job runs in the shadow" transition_is shadow
 }
 
 # The new version may be done before it could write the keys of the stage before that.
@@ -47,33 +31,39 @@ went_through() {
 		"the keys went through the stages, in their order"
 }
 
+# All writes of both sides from the shadow on meet the rules.
+goes_over_with() { # T RULE...
+	local side coming
+	in_shadow_of "$1"
+	both_meet "${@:2}"
+	check "drey promote" drey_of "$OWNER" promote
+	finishes "$1" "$side" "$coming"
+	went_through
+}
+
+has_failed() { # POD FAULT
+	has_met "$1" "$APPLICATION-bluegreen" "$2"
+}
+
 each_failure() {
-	local side coming one before
+	local one before
 	begin_with "${CURRENT:-g3}"
 	before=$OWNER
-	in_shadow_of g4
-	both_meet "status $WRITES 1 409" "status $WRITES 1 429 1" "status $WRITES 1 500" "refuse $WRITES 1" "hang $WRITES 1" \
+	goes_over_with g4 "status $WRITES 1 409" "status $WRITES 1 429 1" "status $WRITES 1 500" "refuse $WRITES 1" "hang $WRITES 1" \
 		"wrong $WRITES 1" "lose $WRITES 1"
-	check "drey promote" drey_of "$OWNER" promote
-	finishes g4 "$side" "$coming"
-	went_through
 	for one in status refuse hang wrong lose; do
-		check "writes have met: $one" has_met "$before" "$one"
+		check "writes have met: $one" has_failed "$before" "$one"
 	done
 	both_meet
 }
 
 each_answer_lost() {
-	local side coming before
+	local before
 	begin_with "${CURRENT:-g4}"
 	before=$OWNER
-	in_shadow_of g5
-	both_meet "lose $WRITES 0"
-	check "drey promote" drey_of "$OWNER" promote
-	finishes g5 "$side" "$coming"
-	went_through
-	check "the old version's writes have met it" has_met "$before" lose
-	check "so have the new one's" has_met "$OWNER" lose
+	goes_over_with g5 "lose $WRITES 0"
+	check "the old version's writes have met it" has_failed "$before" lose
+	check "so have the new one's" has_failed "$OWNER" lose
 	both_meet
 }
 

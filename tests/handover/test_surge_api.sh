@@ -16,12 +16,8 @@
 
 JOURNAL="PATCH drey-journal"
 
-proxied() { # POD FAULT WORD: requests that met it
-	grep -c "$APPLICATION-drey-journal.* $2 $3" "$RUN/log/$1.proxy.log"
-}
-
 met() { # POD FAULT WORD
-	[ "$(proxied "$@")" -ge 1 ]
+	has_met "$1" "$APPLICATION-drey-journal" "${@:2}"
 }
 
 # How often main() of that version ran.
