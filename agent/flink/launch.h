@@ -40,8 +40,8 @@
  * there is no --fromSavepoint; the user's class and the file are in the environment,
  * DREY_HELD_CLASS and DREY_HELD_FILE; with DREY_REHEARSE its JVM is warm when it waits.
  *
- * The directory of the gates is in a property for main(), and in the environment as DREY_GATE_DIRECTORY for a
- * job that Flink recovers, which has the property of the pod that built it.
+ * main() gets the directory of the gates as a property. The environment has it, too (DREY_GATE_DIRECTORY): the graph of
+ * a job that Flink recovers contains the directory of the pod that built it.
  *
  * Options of the JVM follow the word `java` of the command; if a script starts Java, they are in
  * JVM_ARGS, which Flink's scripts put before all other options of the JobManager's JVM only. So
