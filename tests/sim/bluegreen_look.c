@@ -135,6 +135,26 @@ static void tell_report(struct bg_world *w, int side, bool cut_seen)
 	memcpy(agent->flip.report_id, look->id, sizeof(look->id));
 }
 
+static int64_t seen_there(const struct bg_agent *agent)
+{
+	const struct bg_record *seen = &agent->seen;
+	bool mine = xstrsame(seen->id, agent->journal.handover.id);
+
+	return mine && seen->gate.known ? seen->gate.max_seen_unix_ms : GATE_NO_TIME;
+}
+
+/* Not while a job has yet to show how far it is. */
+static void judge(struct bg_agent *agent, int64_t toggle)
+{
+	struct bg_flip *flip = &agent->flip;
+	int64_t here = agent->report.known ? agent->report.max_seen_unix_ms : GATE_NO_TIME;
+	int64_t there = seen_there(agent);
+
+	flip->past = toggle && (here >= toggle || there >= toggle);
+	if (flip->past || (here != GATE_NO_TIME && there != GATE_NO_TIME))
+		flip->judged = true;
+}
+
 static void tell_map(struct bg_agent *agent, const struct flip_values *values, int64_t now_ms,
 		     int splits)
 {
@@ -144,13 +164,10 @@ static void tell_map(struct bg_agent *agent, const struct flip_values *values, i
 
 	if (flip->toggle != toggle || strcmp(flip->known_id, look->aim.id) != 0) {
 		flip->since_ms = now_ms;
-		flip->judged = false;
+		flip->judged = flip->past = false;
 	}
-	if (!flip->judged && look->flink_ok) {
-		flip->judged = true;
-		flip->past = toggle && (agent->report.max_seen_unix_ms >= toggle ||
-					agent->seen.gate.max_seen_unix_ms >= toggle);
-	}
+	if (!flip->judged && look->flink_ok)
+		judge(agent, toggle);
 	flip->toggle = toggle;
 	memcpy(flip->known_id, look->aim.id, sizeof(flip->known_id));
 	flip->known_state =

@@ -137,6 +137,42 @@ LIFE_TEST_FROM(armed_begin, a_cut_counts_when_flink_has_shown_where_the_gates_ar
 	CHECK_TRANSITION(l, TRANSITION_CROSSING);
 }
 
+/* A job that has just started shows no watermark, and what the cut was chosen from may be far behind it. */
+LIFE_TEST_FROM(armed_begin, a_cut_counts_when_both_jobs_have_shown_a_watermark)
+{
+	struct gate_report here = acked(l, GATE_NO_TIME), there = green(l, GATE_NO_TIME);
+
+	here.max_seen_unix_ms = there.max_seen_unix_ms = GATE_NO_TIME;
+	reported(l, &here);
+	shadows(l, SHADOW_RUNNING, &there);
+	keys_say(l, TRANSITION_ARMED, CUT);
+	pass(l, 5000);
+	CHECK_TRANSITION(l, TRANSITION_ARMED);
+	there.max_seen_unix_ms = CUT - 1;
+	shadows(l, SHADOW_RUNNING, &there);
+	keys_say(l, TRANSITION_ARMED, CUT);
+	CHECK_TRANSITION(l, TRANSITION_ARMED);
+	here.max_seen_unix_ms = CUT - 1;
+	reported(l, &here);
+	keys_say(l, TRANSITION_ARMED, CUT);
+	CHECK_TRANSITION(l, TRANSITION_CROSSING);
+}
+
+LIFE_TEST_FROM(armed_begin, a_cut_that_a_job_shows_to_be_past_later_is_given_up)
+{
+	struct gate_report here = acked(l, GATE_NO_TIME);
+
+	here.max_seen_unix_ms = GATE_NO_TIME;
+	reported(l, &here);
+	keys_say(l, TRANSITION_ARMED, CUT);
+	pass(l, 2000);
+	here.max_seen_unix_ms = CUT;
+	reported(l, &here);
+	keys_say(l, TRANSITION_ARMED, CUT);
+	CHECK_TRANSITION(l, TRANSITION_ABORTING);
+	CHECK_HAS(handover_of(l)->why, "in the past");
+}
+
 LIFE_TEST_FROM(armed_begin, a_cut_that_records_have_come_to_since_is_none_of_the_past)
 {
 	struct gate_report there = green(l, CUT);

@@ -46,6 +46,17 @@ const char *lifecycle_looks_at_flip(const struct lifecycle *life)
 	return shadow || transition_is_on(life) ? launch->job_id : NULL;
 }
 
+/* A job that has started lately shows no watermark yet, and its records may be at or above the cut all the same. */
+static void judge_cut(struct lifecycle *life, int64_t toggle_unix_ms)
+{
+	struct flip_known *flip = &life->gate.flip;
+
+	flip->past = toggle_unix_ms && transition_was_seen(life, toggle_unix_ms);
+	/* MUT: a cut is judged while a job shows no watermark */
+	if (flip->past || transition_shows_watermarks(life))
+		flip->judged = true;
+}
+
 void on_flip(struct lifecycle *life, const struct event *event)
 {
 	struct flip_known *flip = &life->gate.flip;
@@ -53,13 +64,10 @@ void on_flip(struct lifecycle *life, const struct event *event)
 	if (flip->toggle_unix_ms != event->flip.toggle_unix_ms ||
 	    !xstrsame(flip->transition, event->flip.transition)) {
 		flip->since_ms = life->now_ms;
-		flip->judged = false;
+		flip->judged = flip->past = false;
 	}
-	if (!flip->judged && event->flip.gate.subtasks) {
-		flip->judged = true;
-		flip->past = event->flip.toggle_unix_ms &&
-			     transition_was_seen(life, event->flip.toggle_unix_ms);
-	}
+	if (!flip->judged && event->flip.gate.subtasks)
+		judge_cut(life, event->flip.toggle_unix_ms);
 	xstrset(&flip->transition, event->flip.transition);
 	flip->state = event->flip.state;
 	flip->toggle_unix_ms = event->flip.toggle_unix_ms;

@@ -93,5 +93,7 @@ void transition_drop(struct lifecycle *life);
 bool transition_stays(struct lifecycle *life);
 /* A gate of this transition, on either side, has had a record of this time, or a later one. */
 bool transition_was_seen(const struct lifecycle *life, int64_t at_unix_ms);
+/* Both jobs have shown how far they are: what was not seen is not there. */
+bool transition_shows_watermarks(const struct lifecycle *life);
 
 #endif

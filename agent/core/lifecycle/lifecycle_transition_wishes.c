@@ -125,16 +125,30 @@ void transition_stop_failed(struct lifecycle *life)
 	life->transition.failures++;
 }
 
+/* GATE_NO_TIME: its gates have not shown it. */
+static int64_t seen_here(const struct lifecycle *life)
+{
+	bool mine = xstris(life->gate.transition, life->journal.handover.id);
+
+	return mine && life->gate.report.known ? life->gate.report.max_seen_unix_ms : GATE_NO_TIME;
+}
+
+static int64_t seen_there(const struct lifecycle *life)
+{
+	const struct candidate_shadow *shadow = &life->handover.seen[PLACE_CANDIDATE].shadow;
+	bool mine = xstris(shadow->transition, life->journal.handover.id);
+
+	return mine && shadow->gate.known ? shadow->gate.max_seen_unix_ms : GATE_NO_TIME;
+}
+
 bool transition_was_seen(const struct lifecycle *life, int64_t at_unix_ms)
 {
-	const char *id = life->journal.handover.id;
-	const struct candidate_shadow *shadow = &life->handover.seen[PLACE_CANDIDATE].shadow;
+	return seen_here(life) >= at_unix_ms || seen_there(life) >= at_unix_ms;
+}
 
-	if (xstris(life->gate.transition, id) && life->gate.report.known &&
-	    life->gate.report.max_seen_unix_ms >= at_unix_ms)
-		return true;
-	return xstris(shadow->transition, id) && shadow->gate.known &&
-	       shadow->gate.max_seen_unix_ms >= at_unix_ms;
+bool transition_shows_watermarks(const struct lifecycle *life)
+{
+	return seen_here(life) != GATE_NO_TIME && seen_there(life) != GATE_NO_TIME;
 }
 
 const char *lifecycle_refuses_promote(const struct lifecycle *life, int64_t at_unix_ms)
