@@ -73,6 +73,8 @@ static void start(struct bg_world *w, int side, bool anew)
 	struct bg_agent *agent = &here->pod.agent;
 	int newest = anew ? -1 : bg_newest(w, side);
 
+	if (!anew && transition_of(&agent->journal.handover) == TRANSITION_ABORTING)
+		return;
 	if (here->job.alive || agent->relaunches > RELAUNCHES ||
 	    (!anew && w->now_ms < here->job.ended_ms + 500 + 700 * agent->relaunches) ||
 	    !bg_look_lets_start(w, side))

@@ -292,8 +292,9 @@ bool standby_may_start(const struct standby *standby)
 {
 	const struct handover *handover = &standby->handover;
 
+	/* the owner is open sooner than it would run, and the keys of FLIP-504 change when it has ended */
 	/* MUT: a candidate starts its job again after the owner has given the hand-over up */
-	if (transition_of(handover) == TRANSITION_ABORTING && handover->transition.opened)
+	if (transition_of(handover) == TRANSITION_ABORTING)
 		return false;
 	return standby->in_shadow && !standby->terminating && !standby->adopting &&
 	       standby->readable && names_me(standby) && transition_permits_two(handover);
