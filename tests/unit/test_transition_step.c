@@ -218,10 +218,22 @@ static void flip_is_written(struct world *w)
 	w->facts.flip_written = true;
 }
 
+static void flip_is_prepared(struct world *w)
+{
+	flip_is_written(w);
+	is_prepared(w);
+}
+
 static void flip_is_unwritten(struct world *w)
 {
 	flip_is_written(w);
 	w->facts.flip_written = false;
+}
+
+static void flip_is_prepared_unwritten(struct world *w)
+{
+	flip_is_unwritten(w);
+	is_prepared(w);
 }
 
 static void flip_is_written_after_its_cut(struct world *w)
@@ -417,6 +429,8 @@ static const struct row {
 	{TRANSITION_OFFERED, brakes, TRANSITION_NONE, ACT_NONE, false},
 	{TRANSITION_OFFERED, is_replaced, TRANSITION_NONE, ACT_NONE, false},
 	{TRANSITION_OFFERED, is_prepared, TRANSITION_SEEDING, ACT_SAVE, false},
+	{TRANSITION_OFFERED, flip_is_prepared, TRANSITION_SEEDING, ACT_SAVE, false},
+	{TRANSITION_OFFERED, flip_is_prepared_unwritten, STAYS, ACT_NONE, false},
 	{TRANSITION_SEEDING, no_news, STAYS, ACT_NONE, false},
 	{TRANSITION_SEEDING, not_saved, TRANSITION_OFFERED, ACT_NONE, true},
 	{TRANSITION_SEEDING, brakes, TRANSITION_ABORTING, ACT_NONE, false},

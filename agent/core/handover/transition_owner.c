@@ -12,8 +12,12 @@ typedef const struct transition_question Q;
 
 /* ---- the candidate ---- */
 
+/* While a write of the transition before may be on its way, keys of then may be what the candidate starts by. */
 static bool is_prepared(Q *q)
 {
+	/* MUT: a candidate is seeded while gates may still go by the keys of before */
+	if (q->policy->gate == TRANSITION_GATE_FLIP && !q->facts->flip_written)
+		return false;
 	return q->facts->prepared;
 }
 
@@ -384,7 +388,8 @@ static const struct transition_rule rules[] = {
 	 .when = "suspended, cancelled, do-not-restart or another version is wanted; or the job has ended",
 	 .why = WISH_WHY},
 	{IN(OFFERED), is_prepared, TO(SEEDING), .act = ACT_SAVE,
-	 .when = "the candidate is prepared", .why = "a savepoint for the candidate is taken"},
+	 .when = "the candidate is prepared; with `gate: flip` the ConfigMap says what it says at rest",
+	 .why = "a savepoint for the candidate is taken"},
 
 	{IN(SEEDING), work_failed, TO(OFFERED), .counts = true, .when = "the savepoint has failed",
 	 .why = "the savepoint for the candidate has failed"},
