@@ -289,9 +289,8 @@ static void cut_stays(struct bg_world *w)
 	enum transition_state state = transition_of(&w->store.handover);
 	int64_t toggle = toggle_of(&w->flip);
 
-	if (state < TRANSITION_CROSSING || state > TRANSITION_TAKEN || !transition->toggle_unix_ms)
-		return;
-	if (toggle == transition->toggle_unix_ms)
+	if (state < TRANSITION_CROSSING || state > TRANSITION_TAKEN ||
+	    !transition->toggle_unix_ms || toggle == transition->toggle_unix_ms)
 		w->flip_ms = w->now_ms;
 	else if (w->now_ms > w->flip_ms + 40 * BG_SECOND)
 		bg_fail(w, "the cut on record is not the one in the ConfigMap");

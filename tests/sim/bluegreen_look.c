@@ -166,6 +166,7 @@ static void tell_map(struct bg_agent *agent, const struct flip_values *values, i
 		flip->since_ms = now_ms;
 		flip->judged = flip->past = false;
 	}
+	flip->same_ms = now_ms;
 	if (!flip->judged && look->flink_ok)
 		judge(agent, toggle);
 	flip->toggle = toggle;
@@ -333,12 +334,12 @@ bool bg_look_lets_start(struct bg_world *w, int side)
 	return true;
 }
 
-static int64_t chosen(const struct bg_world *w, const struct bg_agent *agent)
+static int64_t chosen(const struct bg_agent *agent)
 {
 	const struct bg_flip *flip = &agent->flip;
 
 	if (transition_of(&agent->journal.handover) == TRANSITION_ABORTING ||
-	    (flip->judged && w->now_ms >= flip->since_ms + CHOSEN_MS))
+	    (flip->judged && flip->same_ms >= flip->since_ms + CHOSEN_MS))
 		return flip->toggle;
 	return 0;
 }
@@ -352,7 +353,7 @@ void bg_look_know(struct bg_world *w, int side, struct transition_facts *facts)
 
 	if (!bg_has_flip(w) || !xstrsame(flip->known_id, handover->id))
 		return;
-	facts->flip_toggle_unix_ms = chosen(w, agent);
+	facts->flip_toggle_unix_ms = chosen(agent);
 	facts->flip_past = flip->past;
 	facts->flip_written = flip->known_state == transition_of(handover);
 	facts->flip_crossed = toggle && flip->toggle == toggle && flip_has_crossed(&flip->gate);

@@ -66,6 +66,7 @@ void on_flip(struct lifecycle *life, const struct event *event)
 		flip->since_ms = life->now_ms;
 		flip->judged = flip->past = false;
 	}
+	flip->same_ms = life->now_ms;
 	if (!flip->judged && event->flip.gate.subtasks)
 		judge_cut(life, event->flip.toggle_unix_ms);
 	xstrset(&flip->transition, event->flip.transition);

@@ -17,7 +17,8 @@ struct flip_known {
 	char *transition; /* that its keys were of; owned; NULL = none, or nothing is known */
 	enum transition_state state; /* ... and of this state of it */
 	int64_t toggle_unix_ms;      /* the cut that is there; 0 = none */
-	int64_t since_ms;            /* it is the same since then */
+	int64_t since_ms;            /* it is the same since then ... */
+	int64_t same_ms;             /* ... and was when the map was read last */
 	bool judged, past;           /* Flink has answered since; records had come to it by then */
 	struct flip_gate gate;       /* `behind`: that one */
 };
