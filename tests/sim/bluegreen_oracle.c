@@ -31,13 +31,15 @@ static void seed_is_kept(struct bg_world *w)
 {
 	const struct handover *handover = &w->store.handover;
 
-	/* the owner's retention, at any time: all savepoints but those that are kept */
+	/* the owner's retention, at any time: all savepoints but those that are kept, as what its job was started from */
 	for (int i = 0; i < w->snap_count; i++) {
 		char path[16];
 
 		snprintf(path, sizeof(path), "%d", i);
 		if (w->snaps[i].savepoint && w->snaps[i].complete &&
-		    i != bg_newest(w, w->store.owner_side) && !transition_keeps(handover, path) &&
+		    i != bg_newest(w, w->store.owner_side) &&
+		    i != w->sides[w->store.owner_side].job.from &&
+		    !transition_keeps(handover, path) &&
 		    transition_of(handover) > TRANSITION_SEEDED)
 			w->snaps[i].deleted = true;
 	}
