@@ -151,7 +151,8 @@ static void judge(struct bg_agent *agent, int64_t toggle)
 	int64_t there = seen_there(agent);
 
 	flip->past = toggle && (here >= toggle || there >= toggle);
-	if (flip->past || (here != GATE_NO_TIME && there != GATE_NO_TIME))
+	if (flip->past || (here != GATE_NO_TIME && there != GATE_NO_TIME && agent->seen_ms &&
+			   flip->beat != agent->seen.beat))
 		flip->judged = true;
 }
 
@@ -164,6 +165,7 @@ static void tell_map(struct bg_agent *agent, const struct flip_values *values, i
 
 	if (flip->toggle != toggle || strcmp(flip->known_id, look->aim.id) != 0) {
 		flip->since_ms = now_ms;
+		flip->beat = agent->seen.beat;
 		flip->judged = flip->past = false;
 	}
 	flip->same_ms = now_ms;

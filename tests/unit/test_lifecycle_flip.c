@@ -42,10 +42,18 @@ static void armed_begin(struct life *l)
 	CHECK_TRANSITION(l, TRANSITION_ARMED);
 }
 
+static void candidate_speaks(struct life *l)
+{
+	struct gate_report there = green(l, T0);
+
+	shadows(l, SHADOW_RUNNING, &there);
+}
+
 /* It is still there when the map is read again. */
 static void keys_stay(struct life *l, int64_t toggle_unix_ms)
 {
 	keys_say(l, TRANSITION_ARMED, toggle_unix_ms);
+	candidate_speaks(l);
 	pass(l, 2000);
 	keys_say(l, TRANSITION_ARMED, toggle_unix_ms);
 }
@@ -107,6 +115,7 @@ LIFE_TEST_FROM(armed_begin, the_cut_counts_when_it_stays_the_same)
 	CHECK_TRANSITION(l, TRANSITION_ARMED);
 	pass(l, 1500);
 	keys_say(l, TRANSITION_ARMED, CUT); /* another subtask was a moment later */
+	candidate_speaks(l);
 	pass(l, 1500);
 	keys_say(l, TRANSITION_ARMED, CUT);
 	CHECK_TRANSITION(l, TRANSITION_ARMED);
@@ -142,8 +151,21 @@ LIFE_TEST_FROM(armed_begin, a_cut_counts_when_flink_has_shown_where_the_gates_ar
 		.flip = {.transition = id, .state = TRANSITION_ARMED, .toggle_unix_ms = CUT}};
 
 	step(l, &e);
+	candidate_speaks(l);
 	pass(l, 5000);
 	CHECK_TRANSITION(l, TRANSITION_ARMED);
+	keys_say(l, TRANSITION_ARMED, CUT);
+	CHECK_TRANSITION(l, TRANSITION_CROSSING);
+}
+
+/* Its agent was away: its job may be further than it has said last. */
+LIFE_TEST_FROM(armed_begin, a_cut_counts_when_the_candidate_has_spoken_since)
+{
+	keys_say(l, TRANSITION_ARMED, CUT);
+	pass(l, 2000);
+	keys_say(l, TRANSITION_ARMED, CUT);
+	CHECK_TRANSITION(l, TRANSITION_ARMED);
+	candidate_speaks(l);
 	keys_say(l, TRANSITION_ARMED, CUT);
 	CHECK_TRANSITION(l, TRANSITION_CROSSING);
 }
@@ -188,6 +210,8 @@ LIFE_TEST_FROM(armed_begin, a_cut_that_records_have_come_to_since_is_none_of_the
 {
 	struct gate_report there = green(l, CUT);
 
+	keys_say(l, TRANSITION_ARMED, CUT);
+	candidate_speaks(l);
 	keys_say(l, TRANSITION_ARMED, CUT);
 	shadows(l, SHADOW_RUNNING, &there);
 	pass(l, 2000);

@@ -46,12 +46,18 @@ const char *lifecycle_looks_at_flip(const struct lifecycle *life)
 	return shadow || transition_is_on(life) ? launch->job_id : NULL;
 }
 
-/* A job that has started lately shows no watermark yet, and its records may be at or above the cut all the same. */
+/* A job that has started lately shows no watermark yet, and its records may be at or above the cut all the same. So may
+ * those of a candidate whose agent is away: what it has said before counts only against the cut. */
 static void judge_cut(struct lifecycle *life, int64_t toggle_unix_ms)
 {
+	const struct candidate_seen *candidate = &life->handover.seen[PLACE_CANDIDATE];
 	struct flip_known *flip = &life->gate.flip;
+	bool spoken = candidate->beats && candidate->beat != flip->beat;
 
 	flip->past = toggle_unix_ms && transition_was_seen(life, toggle_unix_ms);
+	/* MUT: a cut is judged by what the candidate said before it */
+	if (!flip->past && !spoken)
+		return;
 	/* MUT: a cut is judged while a job shows no watermark */
 	if (flip->past || transition_shows_watermarks(life))
 		flip->judged = true;
@@ -64,6 +70,7 @@ void on_flip(struct lifecycle *life, const struct event *event)
 	if (flip->toggle_unix_ms != event->flip.toggle_unix_ms ||
 	    !xstrsame(flip->transition, event->flip.transition)) {
 		flip->since_ms = life->now_ms;
+		flip->beat = life->handover.seen[PLACE_CANDIDATE].beat;
 		flip->judged = flip->past = false;
 	}
 	flip->same_ms = life->now_ms;

@@ -19,8 +19,9 @@ struct flip_known {
 	int64_t toggle_unix_ms;      /* the cut that is there; 0 = none */
 	int64_t since_ms;            /* it is the same since then ... */
 	int64_t same_ms;             /* ... and was when the map was read last */
-	bool judged, past;           /* Flink has answered since; records had come to it by then */
-	struct flip_gate gate;       /* `behind`: that one */
+	int64_t beat;                /* the candidate's when it was seen first */
+	bool judged, past; /* both jobs have shown where they are since; records had come to it */
+	struct flip_gate gate; /* `behind`: that one */
 };
 
 /* What the gates of the job here have reported last, and what they were told last. */
