@@ -130,6 +130,33 @@ LIFE_TEST_FROM(t_crossing_begin, an_owner_behind_the_cut_waits_for_a_job_that_ru
 	CHECK_STR(json_str(transition, "candidateState"), "starting");
 }
 
+static const char *waits_for(struct json *doc, struct life *l)
+{
+	status_add_handover(doc, &l->life, NULL, NULL);
+	return json_str(json_get(handover_in(doc), "transition"), "waitsFor");
+}
+
+/* Its candidate is prepared, and another agent's write may be on its way. */
+LIFE_TEST_FROM(t_offered_begin, an_owner_waits_for_the_config_map_of_the_gates)
+{
+	cleanup_json struct json *before = json_object(), *unwritten = json_object();
+
+	l->config.handover.blue_green.policy.gate = TRANSITION_GATE_FLIP;
+	CHECK_STR(waits_for(before, l), "the next version prepares");
+	shadows(l, SHADOW_PREPARED, NULL);
+	CHECK_TRANSITION(l, TRANSITION_OFFERED);
+	CHECK_STR(waits_for(unwritten, l), "the ConfigMap of the gates says what it says at rest");
+}
+
+LIFE_TEST_FROM(t_armed_begin, an_owner_waits_for_the_gates_that_choose_the_cut)
+{
+	cleanup_json struct json *theirs = json_object(), *own = json_object();
+
+	CHECK_HAS(waits_for(own, l), "acknowledge the cut");
+	l->config.handover.blue_green.policy.gate = TRANSITION_GATE_FLIP;
+	CHECK_HAS(waits_for(theirs, l), "the gates choose the cut");
+}
+
 LIFE_TEST_FROM(t_offered_begin, what_is_not_known_of_a_transition_is_null)
 {
 	cleanup_json struct json *doc = json_object();

@@ -236,6 +236,12 @@ static void flip_is_prepared_unwritten(struct world *w)
 	is_prepared(w);
 }
 
+static void flip_is_late_unwritten(struct world *w)
+{
+	flip_is_prepared_unwritten(w);
+	is_late(w);
+}
+
 static void flip_is_written_after_its_cut(struct world *w)
 {
 	flip_is_written(w);
@@ -431,6 +437,7 @@ static const struct row {
 	{TRANSITION_OFFERED, is_prepared, TRANSITION_SEEDING, ACT_SAVE, false},
 	{TRANSITION_OFFERED, flip_is_prepared, TRANSITION_SEEDING, ACT_SAVE, false},
 	{TRANSITION_OFFERED, flip_is_prepared_unwritten, STAYS, ACT_NONE, false},
+	{TRANSITION_OFFERED, flip_is_late_unwritten, TRANSITION_REFUSED, ACT_NONE, true},
 	{TRANSITION_SEEDING, no_news, STAYS, ACT_NONE, false},
 	{TRANSITION_SEEDING, not_saved, TRANSITION_OFFERED, ACT_NONE, true},
 	{TRANSITION_SEEDING, brakes, TRANSITION_ABORTING, ACT_NONE, false},

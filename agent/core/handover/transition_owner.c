@@ -13,10 +13,15 @@ typedef const struct transition_question Q;
 /* ---- the candidate ---- */
 
 /* While a write of the transition before may be on its way, keys of then may be what the candidate starts by. */
+static bool may_go_by_old_keys(Q *q)
+{
+	return q->policy->gate == TRANSITION_GATE_FLIP && !q->facts->flip_written;
+}
+
 static bool is_prepared(Q *q)
 {
 	/* MUT: a candidate is seeded while gates may still go by the keys of before */
-	if (q->policy->gate == TRANSITION_GATE_FLIP && !q->facts->flip_written)
+	if (may_go_by_old_keys(q))
 		return false;
 	return q->facts->prepared;
 }
@@ -24,6 +29,11 @@ static bool is_prepared(Q *q)
 static bool is_gone(Q *q)
 {
 	return q->facts->gone;
+}
+
+static bool is_late_unwritten(Q *q)
+{
+	return q->facts->late && q->facts->prepared && may_go_by_old_keys(q);
 }
 
 static bool has_failed(Q *q)
@@ -377,6 +387,9 @@ static bool is_over(Q *q)
 #define GIVEN_UP_WHY "after the cut the candidate did not go on in time, or was given up"
 
 static const struct transition_rule rules[] = {
+	{IN(OFFERED), is_late_unwritten, TO(REFUSED), .counts = true,
+	 .when = "the deadline has passed, the candidate is prepared, and with `gate: flip` the ConfigMap does not say what it says at rest",
+	 .why = "the ConfigMap of the gates could not be written within handover.prepareDeadline"},
 	{IN(OFFERED), is_late, TO(REFUSED), .counts = true, .quotes = true,
 	 .when = "the deadline has passed",
 	 .why = "the candidate was not prepared within handover.prepareDeadline"},

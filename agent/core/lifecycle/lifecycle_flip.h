@@ -21,6 +21,8 @@ struct flip_wanted {
 	bool cut_recorded;
 };
 enum flip_turn lifecycle_wants_flip(const struct lifecycle *life, struct flip_wanted *ret_wanted);
+/* The ConfigMap was read, and says what it is to say in this state of this transition. */
+bool lifecycle_flip_is_written(const struct lifecycle *life);
 /* A transition is under way, and the gates of this launch are looked at; NULL: nothing is. Borrowed. */
 const char *lifecycle_looks_at_flip(const struct lifecycle *life);
 

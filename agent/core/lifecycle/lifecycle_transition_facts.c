@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_flip.h"
 #include "core/lifecycle/lifecycle_handover_internal.h"
 
 /* The last report of a job that was stopped may come a moment after its end. */
@@ -334,7 +335,7 @@ static void know_flip(const struct lifecycle *life, struct transition_facts *fac
 		return;
 	facts->flip_toggle_unix_ms = flip_toggle_of(life);
 	facts->flip_past = flip->past;
-	facts->flip_written = flip->state == transition_state_of(life);
+	facts->flip_written = lifecycle_flip_is_written(life);
 	facts->flip_crossed = toggle_unix_ms && flip->toggle_unix_ms == toggle_unix_ms &&
 			      flip_has_crossed(&flip->gate);
 }
