@@ -243,7 +243,7 @@ struct event {
 			bool ended; /* the last one: its Flink ends, or its job starts anew */
 			struct gate_report report;
 		} gate;
-		struct flip_known flip; /* borrowed; without since_ms */
+		struct flip_known flip; /* borrowed; only what was read */
 	};
 };
 
