@@ -115,6 +115,51 @@ RIG_TEST(a_look_without_all_subtasks_says_nothing_about_a_checkpoint)
 	CHECK(rig->report.snapshots[0].min_watermark_unix_ms == GATE_NO_TIME);
 }
 
+static const struct gate_snapshot *seventh(const struct rig *rig)
+{
+	return gate_snapshot_of(&rig->report, 7);
+}
+
+/* Flink shows some seconds later what they had by then. */
+RIG_TEST(a_checkpoint_has_at_most_what_is_shown_after_it)
+{
+	look(rig, 12, 500, 300, done(7, 11));
+	look(rig, 15, 700, 600, done(7, 11));
+	CHECK_INT(seventh(rig)->seen_unix_ms, ==, 0);
+	look(rig, 16, 900, 800, done(7, 11));
+	CHECK_INT(seventh(rig)->seen_unix_ms, ==, 901);
+	look(rig, 17, 950, 850, done(7, 11));
+	CHECK_INT(seventh(rig)->seen_unix_ms, ==, 901);
+	CHECK(!seventh(rig)->restarted);
+}
+
+RIG_TEST(a_checkpoint_of_a_job_without_watermarks_has_none)
+{
+	look(rig, 12, GATE_NO_TIME, GATE_NO_TIME, done(7, 11));
+	look(rig, 16, GATE_NO_TIME, GATE_NO_TIME, done(7, 11));
+	CHECK_INT(seventh(rig)->seen_unix_ms, ==, 1);
+}
+
+/* What is shown then is of a job that went back. */
+RIG_TEST(after_a_restart_it_is_not_known_what_a_checkpoint_had)
+{
+	look(rig, 12, 500, 300, done(7, 11));
+	rig->start_unix_ms = 14 * S;
+	look(rig, 16, GATE_NO_TIME, GATE_NO_TIME, done(7, 11));
+	look(rig, 30, 900, 800, done(7, 11));
+	CHECK_INT(seventh(rig)->seen_unix_ms, ==, 0);
+	CHECK(seventh(rig)->restarted);
+}
+
+RIG_TEST(what_was_known_stays_known_after_a_restart)
+{
+	look(rig, 12, 500, 300, done(7, 11));
+	look(rig, 16, 900, 800, done(7, 11));
+	rig->start_unix_ms = 17 * S;
+	look(rig, 20, 100, 100, done(7, 11));
+	CHECK_INT(seventh(rig)->seen_unix_ms, ==, 901);
+}
+
 RIG_TEST(it_is_clean_if_it_was_complete_before_the_cut)
 {
 	struct flip_checkpoint begun = {.id = 7, .trigger_unix_ms = 11 * S};

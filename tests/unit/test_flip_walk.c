@@ -197,7 +197,8 @@ static struct gate_report report_of(const struct world *w, enum side side)
 	report.snapshots[0] = (struct gate_snapshot){.checkpoint_id = 1,
 						     .confirmed = true,
 						     .withheld_above = !w->has_clean,
-						     .min_watermark_unix_ms = w->checkpoint_at};
+						     .min_watermark_unix_ms = w->checkpoint_at,
+						     .seen_unix_ms = w->ready};
 	return report;
 }
 

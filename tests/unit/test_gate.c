@@ -163,10 +163,10 @@ TEST(snapshots_show_what_is_committed_and_from_where_nothing_is_missing)
 
 	CHECK(gate_clean(&all) == NULL);
 	CHECK(!gate_has_committed(&all, 0));
-	all.snapshots[0] = (struct gate_snapshot){52, false, 9, T + 5, T + 5};
-	all.snapshots[1] = (struct gate_snapshot){51, true, 1, T - 5, T - 5};
-	all.snapshots[2] = (struct gate_snapshot){50, true, 0, T - 90, T - 90};
-	all.snapshots[3] = (struct gate_snapshot){49, true, 0, T - 95, T - 95};
+	all.snapshots[0] = (struct gate_snapshot){52, false, 9, T + 5, T + 5, 0, false};
+	all.snapshots[1] = (struct gate_snapshot){51, true, 1, T - 5, T - 5, 0, false};
+	all.snapshots[2] = (struct gate_snapshot){50, true, 0, T - 90, T - 90, 0, false};
+	all.snapshots[3] = (struct gate_snapshot){49, true, 0, T - 95, T - 95, 0, false};
 	all.snapshot_count = 4;
 	if (CHECK(gate_clean(&all) != NULL))
 		CHECK_INT(gate_clean(&all)->checkpoint_id, ==, 50);

@@ -91,6 +91,38 @@ static void saved(struct world *w)
 	w->facts.made = (struct transition_point){(char *)"sp/made", 57};
 }
 
+static void flip_saved(struct world *w)
+{
+	saved(w);
+	w->policy.gate = TRANSITION_GATE_FLIP;
+	w->here.snapshots[0] = (struct gate_snapshot){.checkpoint_id = 57};
+	w->here.snapshot_count = 1;
+}
+
+static void flip_saved_seen(struct world *w)
+{
+	flip_saved(w);
+	w->here.snapshots[0].seen_unix_ms = T - 10;
+}
+
+static void flip_saved_before_a_restart(struct world *w)
+{
+	flip_saved(w);
+	w->here.snapshots[0].restarted = true;
+}
+
+static void flip_saved_long_before_a_restart(struct world *w)
+{
+	flip_saved_seen(w);
+	w->here.snapshots[0].restarted = true;
+}
+
+static void flip_saved_another(struct world *w)
+{
+	flip_saved_seen(w);
+	w->here.snapshots[0].checkpoint_id = 56;
+}
+
 static void saved_unseen(struct world *w)
 {
 	saved(w);
@@ -446,6 +478,11 @@ static const struct row {
 	{TRANSITION_SEEDING, is_gone, TRANSITION_NONE, ACT_NONE, false},
 	{TRANSITION_SEEDING, saved_unseen, STAYS, ACT_NONE, false},
 	{TRANSITION_SEEDING, saved, TRANSITION_SEEDED, ACT_NONE, false},
+	{TRANSITION_SEEDING, flip_saved, STAYS, ACT_NONE, false},
+	{TRANSITION_SEEDING, flip_saved_another, STAYS, ACT_NONE, false},
+	{TRANSITION_SEEDING, flip_saved_seen, TRANSITION_SEEDED, ACT_NONE, false},
+	{TRANSITION_SEEDING, flip_saved_before_a_restart, TRANSITION_OFFERED, ACT_NONE, true},
+	{TRANSITION_SEEDING, flip_saved_long_before_a_restart, TRANSITION_SEEDED, ACT_NONE, false},
 	{TRANSITION_SEEDED, parks, TRANSITION_ABORTING, ACT_NONE, false},
 	{TRANSITION_SEEDED, is_gone, TRANSITION_ABORTING, ACT_NONE, true},
 	{TRANSITION_SEEDED, is_late, TRANSITION_ABORTING, ACT_NONE, true},

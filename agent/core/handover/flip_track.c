@@ -121,8 +121,10 @@ static void see_checkpoint(struct flip_track *track, const struct flip_checkpoin
 		at = add_checkpoint(track, seen);
 	}
 	first = seen->completed && !track->checkpoints[at].seen.completed;
-	if (first)
+	if (first) {
 		track->checkpoints[at].clean = !look->cut_seen;
+		track->checkpoints[at].complete_unix_ms = look->at_unix_ms;
+	}
 	track->checkpoints[at].seen.completed |= seen->completed;
 	track->checkpoints[at].seen.discarded |= seen->discarded;
 }
@@ -137,6 +139,29 @@ static void settle(struct flip_track *track, const struct flip_look *look)
 		/* MUT: a checkpoint after a failover has what was seen before it */
 		if (track->checkpoints[i].start_unix_ms != look->start_unix_ms)
 			track->checkpoints[i].watermark_unix_ms = GATE_NO_TIME;
+	}
+}
+
+/* The most that its subtasks can have had: by the times of Flink, none has started since it was triggered. */
+static void limit(struct flip_track *track, const struct flip_look *look)
+{
+	for (size_t i = 0; i < track->checkpoint_count; i++) {
+		bool complete = track->checkpoints[i].seen.completed;
+
+		if (track->checkpoints[i].seen_unix_ms)
+			continue;
+		/* MUT: what is shown after a failover limits a checkpoint of before */
+		if (look->running < look->subtasks ||
+		    look->start_unix_ms >= track->checkpoints[i].seen.trigger_unix_ms) {
+			track->checkpoints[i].restarted = true;
+			continue;
+		}
+		/* MUT: what Flink has shown before a checkpoint limits it */
+		if (!complete ||
+		    look->at_unix_ms < track->checkpoints[i].complete_unix_ms + SETTLES_MS)
+			continue;
+		/* the records after its last watermark do not show: one that is later does */
+		track->checkpoints[i].seen_unix_ms = most(look) > 0 ? most(look) + 1 : 1;
 	}
 }
 
@@ -182,7 +207,9 @@ static void report_checkpoints(const struct flip_track *track, struct gate_repor
 			.confirmed = is_confirmed(track, id),
 			.withheld_above = !usable,
 			.min_watermark_unix_ms = track->checkpoints[at].watermark_unix_ms,
-			.active_watermark_unix_ms = track->checkpoints[at].watermark_unix_ms};
+			.active_watermark_unix_ms = track->checkpoints[at].watermark_unix_ms,
+			.seen_unix_ms = track->checkpoints[at].seen_unix_ms,
+			.restarted = track->checkpoints[at].restarted};
 		at = next_below(track, id);
 	}
 }
@@ -203,6 +230,7 @@ void flip_track_add(struct flip_track *track, const char *launch_id, const struc
 	track->looks[at].start_unix_ms = look->start_unix_ms;
 	track->looks[at].watermark_unix_ms = without(look) ? GATE_NO_TIME : least(look);
 	settle(track, look);
+	limit(track, look);
 	*ret_report = (struct gate_report){.known = look->subtasks > 0,
 					   .subtasks = look->subtasks,
 					   .running = look->running,

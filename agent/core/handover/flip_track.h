@@ -5,7 +5,8 @@
  *
  * Flink shows what was true some seconds ago, and a watermark only rises while a subtask lives. So a checkpoint
  * that was triggered after a look has at least the watermark of that look, if no subtask has started again
- * since. Everything else is not known, and counts as the worst.
+ * since; and at most that of a look which began some seconds after it was complete, if none has. Everything else is
+ * not known, and counts as the worst.
  *
  * Life cycle: zeroed -> flip_track_add() for each look. The looks of one launch.
  */
@@ -46,8 +47,11 @@ struct flip_track {
 	struct {
 		struct flip_checkpoint seen;
 		int64_t start_unix_ms, watermark_unix_ms; /* of the look before it */
-		bool settled; /* it is known whether a subtask has started meanwhile */
-		bool clean;   /* it was complete when no gate could know a cut */
+		bool settled;             /* it is known whether a subtask has started meanwhile */
+		bool clean;               /* it was complete when no gate could know a cut */
+		int64_t complete_unix_ms; /* of the first look at which it was complete */
+		int64_t seen_unix_ms;     /* as in struct gate_snapshot */
+		bool restarted;
 	} checkpoints[FLIP_CHECKPOINTS];
 	size_t checkpoint_count;
 };

@@ -110,6 +110,15 @@ bool gate_has_committed(const struct gate_report *report, int64_t below_unix_ms)
 	return false;
 }
 
+const struct gate_snapshot *gate_snapshot_of(const struct gate_report *report,
+					     int64_t checkpoint_id)
+{
+	for (size_t i = 0; i < report->snapshot_count; i++)
+		if (report->snapshots[i].checkpoint_id == checkpoint_id)
+			return &report->snapshots[i];
+	return NULL;
+}
+
 const struct gate_snapshot *gate_clean(const struct gate_report *report)
 {
 	for (size_t i = 0; i < report->snapshot_count; i++)

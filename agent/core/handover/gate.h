@@ -64,6 +64,10 @@ struct gate_snapshot {
 	int64_t withheld_above, min_watermark_unix_ms;
 	/* of the subtasks that had records then; not in the record of a candidate */
 	int64_t active_watermark_unix_ms;
+	/* Gates of FLIP-504, in the same way: whatever has a checkpoint with all below this has all that this one has; 0 =
+	 * not known. It stays unknown if the job has started again too soon after it */
+	int64_t seen_unix_ms;
+	bool restarted;
 };
 
 #define GATE_SNAPSHOTS 8
@@ -103,6 +107,9 @@ bool gate_is_ahead(const struct gate_report *here, const struct gate_report *the
 bool gate_is_near(const struct gate_report *here, const struct gate_report *there, int64_t most_ms);
 /* All that has a time below this is committed. */
 bool gate_has_committed(const struct gate_report *report, int64_t below_unix_ms);
+/* NULL = it is not among them. Borrowed. */
+const struct gate_snapshot *gate_snapshot_of(const struct gate_report *report,
+					     int64_t checkpoint_id);
 /* The newest checkpoint before anything was held back; NULL = none that can be restored. Borrowed. */
 const struct gate_snapshot *gate_clean(const struct gate_report *report);
 

@@ -104,10 +104,31 @@ static bool work_is_done(Q *q)
 	return q->facts->work == WORK_DONE;
 }
 
+/* What gates of FLIP-504 had seen at the seed follows from what Flink shows of them some seconds later. NULL: it is not
+ * known yet. */
+static const struct gate_snapshot *flip_seed(Q *q)
+{
+	if (q->policy->gate != TRANSITION_GATE_FLIP || !work_is_done(q))
+		return NULL;
+	return gate_snapshot_of(q->facts->gate, q->facts->made.checkpoint_id);
+}
+
+static bool flip_seed_is_lost(Q *q)
+{
+	const struct gate_snapshot *seed = flip_seed(q);
+
+	return seed && seed->restarted && !seed->seen_unix_ms;
+}
+
 /* What its gates have seen until then has to be known. */
 static bool is_seeded(Q *q)
 {
+	const struct gate_snapshot *seed = flip_seed(q);
+
 	if (q->policy->gate != TRANSITION_GATE_NONE && !q->facts->gate->known)
+		return false;
+	/* MUT: what gates of FLIP-504 had seen at the seed is taken from before it */
+	if (q->policy->gate == TRANSITION_GATE_FLIP && !(seed && seed->seen_unix_ms))
 		return false;
 	return work_is_done(q);
 }
@@ -413,8 +434,11 @@ static const struct transition_rule rules[] = {
 	 .why = "the savepoint for the candidate was not taken in time"},
 	{IN(SEEDING), lost_without_work, TO(NONE), .quotes = true,
 	 .when = LOST_WHEN ", and no savepoint is under way", .why = LOST_WHY},
+	{IN(SEEDING), flip_seed_is_lost, TO(OFFERED), .counts = true,
+	 .when = "`gate: flip`; the savepoint is there, and the job has started again before Flink showed what its gates had seen by then",
+	 .why = "the job has started again right after the savepoint for the candidate"},
 	{IN(SEEDING), is_seeded, TO(SEEDED),
-	 .when = "the savepoint is there, verified, and the gates have reported",
+	 .when = "the savepoint is there, verified, and the gates have reported; with `gate: flip` Flink has shown what they had seen by then",
 	 .why = "the candidate starts its job"},
 
 	{IN(SEEDED), is_anything_else_wanted, TO(ABORTING),

@@ -190,13 +190,13 @@ static void count_doubled(struct transition *transition, const struct transition
 		transition->below = candidate->passed_below;
 }
 
-/* Of FLIP-504's gates only the watermarks are known: what was seen is not far above them. */
+/* Of FLIP-504's gates only watermarks are known, and those at the seed only later. */
 static int64_t seen_by(const struct transition_facts *facts, const struct transition_policy *policy)
 {
-	int64_t seen = facts->gate->max_seen_unix_ms;
+	const struct gate_snapshot *seed = gate_snapshot_of(facts->gate, facts->made.checkpoint_id);
+	bool is_flip = policy->gate == TRANSITION_GATE_FLIP;
+	int64_t seen = is_flip && seed ? seed->seen_unix_ms : facts->gate->max_seen_unix_ms;
 
-	if (policy->gate == TRANSITION_GATE_FLIP && seen > 0)
-		seen += policy->lead_ms;
 	return seen > 0 ? seen : 1;
 }
 
