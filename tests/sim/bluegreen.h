@@ -183,7 +183,7 @@ struct bg_flip {
 	/* flip_known */
 	char known_id[40];
 	enum transition_state known_state;
-	int64_t toggle, since_ms, same_ms, beat;
+	int64_t toggle, since_ms, same_ms, written_ms, beat;
 	bool judged, past;
 	struct flip_gate gate;
 };

@@ -14,6 +14,7 @@
 #define AGAIN_MS  2000
 #define ROUNDS    8
 #define CHOSEN_MS 2000
+#define LATE_MS   5000
 
 static struct bg_agent *agent_of(struct bg_world *w, int side)
 {
@@ -162,19 +163,23 @@ static void tell_map(struct bg_agent *agent, const struct flip_values *values, i
 	struct bg_flip *flip = &agent->flip;
 	const struct bg_look *look = &flip->look;
 	int64_t toggle = flip_toggle(values);
+	enum transition_state known =
+		flip_is_written(&look->aim.keys, values) ? look->aim.state : TRANSITION_NONE;
+	bool anew = flip->toggle != toggle || strcmp(flip->known_id, look->aim.id) != 0;
 
-	if (flip->toggle != toggle || strcmp(flip->known_id, look->aim.id) != 0) {
+	if (anew) {
 		flip->since_ms = now_ms;
 		flip->beat = agent->seen.beat;
 		flip->judged = flip->past = false;
 	}
+	if (anew || flip->known_state != known)
+		flip->written_ms = now_ms;
 	flip->same_ms = now_ms;
 	if (!flip->judged && look->flink_ok)
 		judge(agent, toggle);
 	flip->toggle = toggle;
 	memcpy(flip->known_id, look->aim.id, sizeof(flip->known_id));
-	flip->known_state =
-		flip_is_written(&look->aim.keys, values) ? look->aim.state : TRANSITION_NONE;
+	flip->known_state = known;
 	flip->gate = (struct flip_gate){.stage = flip_stage(values)};
 	if (!look->flink_ok)
 		return;
@@ -357,6 +362,9 @@ void bg_look_know(struct bg_world *w, int side, struct transition_facts *facts)
 		return;
 	facts->flip_toggle_unix_ms = chosen(agent);
 	facts->flip_past = flip->past;
-	facts->flip_written = flip->known_state == transition_of(handover);
+	/* a cut may come late when it is given up */
+	facts->flip_written = flip->known_state == transition_of(handover) &&
+			      (flip->known_state != TRANSITION_ABORTING ||
+			       flip->same_ms >= flip->written_ms + LATE_MS);
 	facts->flip_crossed = toggle && flip->toggle == toggle && flip_has_crossed(&flip->gate);
 }

@@ -256,6 +256,27 @@ LIFE_TEST_FROM(armed_begin, a_cut_that_comes_while_it_is_given_up_is_recorded)
 	CHECK_INT(lifecycle_wants_flip(&l->life, &wanted), ==, FLIP_MINE);
 	CHECK_INT(wanted.keys.active, ==, SIDE_GREEN);
 	keys_say(l, TRANSITION_ABORTING, 0);
+	CHECK(!transition_in(l)->opened);
+	pass(l, 5000);
+	keys_say(l, TRANSITION_ABORTING, 0);
+	CHECK(transition_in(l)->opened);
+	CHECK(transition_in(l)->replay.path != NULL);
+}
+
+/* A gate with an old copy of the keys writes it when drey has written its own. */
+LIFE_TEST_FROM(armed_begin, a_cut_that_comes_late_is_recorded)
+{
+	is_aborted(l);
+	keys_say(l, TRANSITION_ABORTING, 0);
+	pass(l, 3000);
+	keys_say(l, TRANSITION_NONE, CUT);
+	CHECK_INT(transition_in(l)->toggle_unix_ms, ==, CUT);
+	keys_say(l, TRANSITION_ABORTING, 0);
+	pass(l, 4999);
+	keys_say(l, TRANSITION_ABORTING, 0);
+	CHECK(!transition_in(l)->opened);
+	pass(l, 1);
+	keys_say(l, TRANSITION_ABORTING, 0);
 	CHECK(transition_in(l)->opened);
 	CHECK(transition_in(l)->replay.path != NULL);
 }
@@ -265,6 +286,12 @@ LIFE_TEST_FROM(armed_begin, without_a_cut_nothing_was_held_back)
 	struct flip_wanted wanted;
 
 	is_aborted(l);
+	keys_say(l, TRANSITION_ABORTING, 0);
+	pass(l, 4999);
+	keys_say(l, TRANSITION_ABORTING, 0);
+	CHECK(!transition_in(l)->opened);
+	pass(l, 1); /* not without a look */
+	CHECK(!transition_in(l)->opened);
 	keys_say(l, TRANSITION_ABORTING, 0);
 	CHECK(transition_in(l)->opened);
 	CHECK_STR(transition_in(l)->replay.path, NULL);

@@ -74,13 +74,16 @@ static void judge_cut(struct lifecycle *life, int64_t toggle_unix_ms)
 void on_flip(struct lifecycle *life, const struct event *event)
 {
 	struct flip_known *flip = &life->gate.flip;
+	bool anew = flip->toggle_unix_ms != event->flip.toggle_unix_ms ||
+		    !xstrsame(flip->transition, event->flip.transition);
 
-	if (flip->toggle_unix_ms != event->flip.toggle_unix_ms ||
-	    !xstrsame(flip->transition, event->flip.transition)) {
+	if (anew) {
 		flip->since_ms = life->now_ms;
 		flip->beat = life->handover.seen[PLACE_CANDIDATE].beat;
 		flip->judged = flip->past = false;
 	}
+	if (anew || flip->state != event->flip.state)
+		flip->written_ms = life->now_ms;
 	flip->same_ms = life->now_ms;
 	if (!flip->judged && event->flip.gate.subtasks)
 		judge_cut(life, event->flip.toggle_unix_ms);

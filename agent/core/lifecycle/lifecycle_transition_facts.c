@@ -325,6 +325,19 @@ static int64_t flip_toggle_of(const struct lifecycle *life)
 	return flip->toggle_unix_ms;
 }
 
+/* A gate that has been told late may still choose a cut, and the first version of them asks nobody. */
+#define LATE_MS 5000
+
+static bool may_come_late(const struct lifecycle *life)
+{
+	const struct flip_known *flip = &life->gate.flip;
+
+	/* MUT: a transition is over before the last gate knows that it is given up */
+	if (transition_state_of(life) != TRANSITION_ABORTING)
+		return false;
+	return flip->same_ms - flip->written_ms < LATE_MS;
+}
+
 static void know_flip(const struct lifecycle *life, struct transition_facts *facts)
 {
 	const struct flip_known *flip = &life->gate.flip;
@@ -335,7 +348,7 @@ static void know_flip(const struct lifecycle *life, struct transition_facts *fac
 		return;
 	facts->flip_toggle_unix_ms = flip_toggle_of(life);
 	facts->flip_past = flip->past;
-	facts->flip_written = lifecycle_flip_is_written(life);
+	facts->flip_written = lifecycle_flip_is_written(life) && !may_come_late(life);
 	facts->flip_crossed = toggle_unix_ms && flip->toggle_unix_ms == toggle_unix_ms &&
 			      flip_has_crossed(&flip->gate);
 }

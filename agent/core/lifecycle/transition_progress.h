@@ -19,6 +19,7 @@ struct flip_known {
 	int64_t toggle_unix_ms;      /* the cut that is there; 0 = none */
 	int64_t since_ms;            /* it is the same since then ... */
 	int64_t same_ms;             /* ... and was when the map was read last */
+	int64_t written_ms;          /* since then the keys say what they are to say, or do not */
 	int64_t beat;                /* the candidate's when it was seen first */
 	bool judged, past; /* both jobs have shown where they are since; records had come to it */
 	struct flip_gate gate; /* `behind`: that one */
