@@ -205,11 +205,13 @@ static bool is_late(const struct bg_world *w, const struct bg_agent *agent)
 /* The gates' counts of the savepoint of the stop. */
 static bool stopped_behind(const struct bg_agent *agent, const struct transition_facts *facts)
 {
-	for (size_t i = 0; i < agent->report.snapshot_count && facts->work == WORK_DONE; i++)
-		if (agent->report.snapshots[i].checkpoint_id == facts->made.checkpoint_id)
-			return agent->report.snapshots[i].min_watermark_unix_ms >=
-			       agent->journal.handover.transition.toggle_unix_ms;
-	return false;
+	const struct gate_snapshot *made;
+
+	if (facts->work != WORK_DONE)
+		return false;
+	made = gate_snapshot_of(&agent->report, facts->made.checkpoint_id);
+	return made &&
+	       made->min_watermark_unix_ms >= agent->journal.handover.transition.toggle_unix_ms;
 }
 
 static void fill_own(struct bg_world *w, int side, struct transition_facts *facts)

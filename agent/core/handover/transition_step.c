@@ -193,9 +193,11 @@ static void count_doubled(struct transition *transition, const struct transition
 /* Of FLIP-504's gates only watermarks are known, and those at the seed only later. */
 static int64_t seen_by(const struct transition_facts *facts, const struct transition_policy *policy)
 {
-	const struct gate_snapshot *seed = gate_snapshot_of(facts->gate, facts->made.checkpoint_id);
-	bool is_flip = policy->gate == TRANSITION_GATE_FLIP;
-	int64_t seen = is_flip && seed ? seed->seen_unix_ms : facts->gate->max_seen_unix_ms;
+	const struct gate_snapshot *seed =
+		policy->gate == TRANSITION_GATE_FLIP
+			? gate_snapshot_of(facts->gate, facts->made.checkpoint_id)
+			: NULL;
+	int64_t seen = seed ? seed->seen_unix_ms : facts->gate->max_seen_unix_ms;
 
 	return seen > 0 ? seen : 1;
 }

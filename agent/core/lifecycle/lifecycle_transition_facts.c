@@ -157,16 +157,14 @@ enum transition_work transition_work_of(const struct lifecycle *life)
 /* The counts of the gates at that savepoint, by the last report of the job. */
 static bool stopped_behind(const struct lifecycle *life, const struct transition_facts *facts)
 {
-	const struct gate_report *report = facts->gate;
+	const struct gate_snapshot *made = gate_snapshot_of(facts->gate, facts->made.checkpoint_id);
 	/* as the state that has led to the stop */
 	bool idle_passes = life->config->handover.blue_green.policy.idle_passes;
 
-	for (size_t i = 0; i < report->snapshot_count; i++)
-		if (report->snapshots[i].checkpoint_id == facts->made.checkpoint_id)
-			return (idle_passes ? report->snapshots[i].active_watermark_unix_ms
-					    : report->snapshots[i].min_watermark_unix_ms) >=
-			       record_of(life)->toggle_unix_ms;
-	return false;
+	if (!made)
+		return false;
+	return (idle_passes ? made->active_watermark_unix_ms : made->min_watermark_unix_ms) >=
+	       record_of(life)->toggle_unix_ms;
 }
 
 static void know_work(struct lifecycle *life, struct transition_facts *facts)
