@@ -180,8 +180,8 @@ POD_TEST_FROM(shadow_begins, it_may_start_its_job_only_while_the_hand_over_lasts
 	CHECK(standby_may_start(&p->standby));
 	state_of(p, TRANSITION_CROSSING);
 	CHECK(standby_may_start(&p->standby));
-	state_of(p,
-		 TRANSITION_ABORTING); /* one that runs does so until the owner's output is open */
+	/* one that runs does so until the owner's output is open */
+	state_of(p, TRANSITION_ABORTING);
 	CHECK_NOTHING(p, STANDBY_DO_KILL);
 	CHECK(!standby_may_start(&p->standby));
 }
