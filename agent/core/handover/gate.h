@@ -64,8 +64,9 @@ struct gate_snapshot {
 	int64_t withheld_above, min_watermark_unix_ms;
 	/* of the subtasks that had records then; not in the record of a candidate */
 	int64_t active_watermark_unix_ms;
-	/* Gates of FLIP-504, in the same way: whatever has a checkpoint with all below this has all that this one has; 0 =
-	 * not known. It stays unknown if the job has started again too soon after it */
+	/* Only of gates of FLIP-504, and not in the record of a candidate, either. When all below this event time is
+	 * committed, all that is in this snapshot is; 0 = not known (yet). `restarted`: the job has started again
+	 * before it was known */
 	int64_t seen_unix_ms;
 	bool restarted;
 };

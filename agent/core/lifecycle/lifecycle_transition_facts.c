@@ -323,7 +323,7 @@ static int64_t flip_toggle_of(const struct lifecycle *life)
 	return flip->toggle_unix_ms;
 }
 
-/* A gate that has been told late may still choose a cut, and the first version of them asks nobody. */
+/* A gate that reads the keys late may still choose a cut, and one of the first version writes it at any stage. */
 #define LATE_MS 5000
 
 static bool may_come_late(const struct lifecycle *life)
