@@ -18,6 +18,8 @@
 #                                  instead, and no s3api
 #   server_down KIND               ends it and waits for its end; server_up with the same DIR brings it back with the
 #                                  same data on the same port
+#   lying_up UPSTREAM              a proxy in front of a store that lies (lying_proxy.py): LYING_URL. Its log: $RUN/log/lying.log
+#   lies [RULE]...                 what it lies about from now on, one rule each; none: it tells the truth
 #   s3_client COMMAND...           boto3 (client.py); swift_upload DIR CONTAINER [OPTION...]  swiftclient
 #   swift_unpack DIR CONTAINER     uploads many small files in one request (tempauth)
 #
@@ -347,6 +349,25 @@ swift_proxy() { # DIR PORT
 		reseller_prefix = AUTH
 		operator_roles = admin, member
 	EOF
+}
+
+# ---- the lying proxy -----------------------------------------------------------------------------
+
+lying_up() { # UPSTREAM
+	local port
+	take_port port
+	lies
+	find_server_python
+	spawn lying "$SERVER_PYTHON" "$SERVERS_DIR/lying_proxy.py" --upstream "$1" --lies "$RUN/lies" \
+		--port-file "$RUN/lying.port" --port "$port"
+	LYING_URL=http://127.0.0.1:$port
+	wait_until "the lying proxy listens" 20 test -s "$RUN/lying.port"
+}
+
+# Replaced as a whole, so that no request sees half of it.
+lies() { # [RULE]...
+	printf '%s\n' "$@" >"$RUN/lies.new"
+	mv "$RUN/lies.new" "$RUN/lies"
 }
 
 # ---- clients -------------------------------------------------------------------------------------
