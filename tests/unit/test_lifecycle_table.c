@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "doc_file.h"
+#define LIFE_ONCE
 #include "life.h"
 
 #define DOC   "docs/reference/lifecycle.md"

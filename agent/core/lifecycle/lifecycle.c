@@ -262,8 +262,6 @@ static void on_tick(struct lifecycle *life)
 		watch_tasks(life);
 	if (due(life, &life->ready_ms))
 		not_ready(life);
-	if (life->look_ms && life->now_ms >= life->look_ms)
-		stopping_looked(life);
 	/* MUT: the cleanup is awaited forever */
 	if (due(life, &life->clean_ms))
 		cleanup_gives_up(life);
@@ -422,6 +420,8 @@ static void dispatch(struct lifecycle *life, const struct event *event)
 static void decide(struct lifecycle *life, const struct event *event, const struct standing *before)
 {
 	dispatch(life, event);
+	if (life->terminating && !life->foreign)
+		stopping_pursue(life);
 	if (!handover_stepped(life))
 		pursue(life);
 	watch_do_not_restart(life);
@@ -513,6 +513,7 @@ void lifecycle_release(struct lifecycle *life)
 	free(life->keeper);
 	free(life->stalled);
 	free(life->stop_location);
+	free(life->stop_error);
 	free(life->operation_error);
 	free(life->ended_restart);
 	last_resort_forget(life);

@@ -511,7 +511,6 @@ struct lifecycle {
 	int64_t savepoint_retry_ms;        /* a requested savepoint is repeated; 0 = no pause */
 	int64_t clean_ms;                  /* SIGTERM waits for Flink's cleanup until then */
 	int64_t grace_end_ms;              /* when the container will be killed; 0 = not known */
-	enum operation_reason stop_reason; /* of the stop that waits */
 	/* the container is being stopped, and Flink is polled once more first: at most until then;
 	 * 0 = no such poll */
 	int64_t look_ms;
@@ -519,9 +518,9 @@ struct lifecycle {
 	int64_t budget_end_ms; /* a stop of the container must be complete by then */
 	enum upgrade upgrade;  /* why the container is being stopped */
 	int64_t lifted_ms;     /* when do-not-restart was last lifted, in this process */
-	/* a stop waits for the savepoint in flight, and must be complete by then; 0 = none waits */
-	int64_t stop_by_ms;
-	int holds; /* in a row, for the backoff */
+	bool stop_follows;     /* a stop waits for the savepoint in flight */
+	char *stop_error;      /* the stop of a container that ends has failed: why; NULL = no */
+	int holds;             /* in a row, for the backoff */
 
 	/* the step that runs */
 	int64_t now_ms, now_unix_ms;

@@ -242,7 +242,7 @@ static const char *check_deadlines(const struct lifecycle *life)
 		 "a request for another parallelism waits that is not in progress"},
 		{find_deferred(life, EFFECT_DISPOSE) && !life->disposing,
 		 "a disposal waits that is not in progress"},
-		{(life->look_ms || life->stop_by_ms) && !life->terminating,
+		{(life->look_ms || life->stop_follows) && !life->terminating,
 		 "the end of the container is prepared, but it is not ending"},
 	};
 

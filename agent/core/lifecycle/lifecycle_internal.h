@@ -267,14 +267,13 @@ void seen_without_do_not_restart(struct lifecycle *life);
 
 void on_stopping(struct lifecycle *life, int64_t grace_left_ms, enum upgrade upgrade);
 
-/* Before Flink is stopped, a job that may have ended is polled once more: call it with every
- * answer, and when its time is up. */
-void stopping_looked(struct lifecycle *life);
+/* After every event of a container that ends: what follows for the job (the table in
+ * lifecycle_stopping.c). Nothing happens twice. */
+void stopping_pursue(struct lifecycle *life);
 
-/* The container is being stopped, and the operation in flight is complete: continue with the stop
- * that waited for it, or with the end of Flink. `error`: why a stop has no savepoint; NULL = it was
- * not a stop, and succeeded. */
-void stopping_goes_on(struct lifecycle *life, const char *error);
+/* The container is being stopped, and this operation has failed; `error` is copied. A stop is not
+ * repeated then; the failure of another operation does not prevent the stop. */
+void stopping_failed(struct lifecycle *life, enum operation_kind kind, const char *error);
 
 /* The container is being stopped: exit as soon as the journal is written. */
 void leave(struct lifecycle *life);

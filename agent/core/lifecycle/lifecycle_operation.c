@@ -147,10 +147,8 @@ static void run_on(struct lifecycle *life, bool ok, const char *why)
 	bool stop = operation_ends_job(life->journal.operation.kind);
 
 	operation_clear(life);
-	if (life->terminating) {
-		stopping_goes_on(life, NULL);
+	if (life->terminating)
 		return;
-	}
 	schedule_savepoint_after(life, ok ? 0 : config->savepoints.interval_ms / 10 + pause_ms);
 	if (!ok && stop)
 		handover_stop_failed(life, why);
@@ -196,11 +194,8 @@ static void operation_failed(struct lifecycle *life, const char *location, const
 	if (operation->reason == REASON_MANUAL && !retried)
 		operation_remember(life, operation);
 	if (life->terminating) {
-		char *why = xstrdup(error); /* it may belong to the operation */
-
+		stopping_failed(life, operation->kind, error);
 		operation_clear(life);
-		stopping_goes_on(life, why);
-		free(why);
 		return;
 	}
 	run_on(life, false, error);

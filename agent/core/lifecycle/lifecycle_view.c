@@ -439,5 +439,4 @@ void on_view(struct lifecycle *life, const struct event *event)
 	watch_checkpoints(life);
 	schedule_poll(life, launch);
 	last_resort_viewed(life);
-	stopping_looked(life);
 }
