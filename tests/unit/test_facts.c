@@ -88,3 +88,31 @@ TEST(the_same_path_has_the_same_key)
 	CHECK(snapshot_path_key("/cp/a/chk-1") != snapshot_path_key("/cp/a/chk-2"));
 	CHECK_INT(snapshot_path_key(NULL), ==, 0);
 }
+
+/* ---- traces ---- */
+
+TEST(of_each_kind_the_newest_traces_are_kept)
+{
+	struct trace copy = {.kind = TRACE_COPY, .name = "copy", .path = "file:/copy"};
+	struct trace trace = {.kind = TRACE_RESULT, .path = "file:/r", .says = "it has FINISHED"};
+	struct facts facts = {0};
+
+	CHECK(!facts_newest_trace(&facts, TRACE_RESULT));
+	facts_add_trace(&facts, &copy);
+	for (int i = 0; i < 3 * TRACES_OF_A_KIND; i++) {
+		trace.unix_ms = 1000 + (i * 7) % (3 * TRACES_OF_A_KIND);
+		facts_add_trace(&facts, &trace);
+	}
+	CHECK_INT(facts.trace_count, ==, TRACES_OF_A_KIND + 1);
+	for (size_t i = 1; i < facts.trace_count; i++)
+		CHECK_INT(facts.traces[i].unix_ms, >=, 1000 + 2 * TRACES_OF_A_KIND);
+	CHECK_INT(facts_newest_trace(&facts, TRACE_RESULT)->unix_ms, ==,
+		  1000 + 3 * TRACES_OF_A_KIND - 1);
+	CHECK_STR(facts_newest_trace(&facts, TRACE_RESULT)->says, "it has FINISHED");
+	CHECK_STR(facts_newest_trace(&facts, TRACE_RESULT)->name, "");
+	CHECK_STR(facts_newest_trace(&facts, TRACE_COPY)->name, "copy");
+	CHECK(!facts_newest_trace(&facts, TRACE_HA));
+	CHECK_STR(trace_kind_name(TRACE_COPY), "copy");
+	CHECK_STR(trace_kind_name(TRACE_COUNT), "unknown");
+	facts_release(&facts);
+}

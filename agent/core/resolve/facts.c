@@ -5,6 +5,13 @@
 
 #include "base/mem.h"
 
+static void trace_release(struct trace *trace)
+{
+	free(trace->name);
+	free(trace->path);
+	free(trace->says);
+}
+
 void facts_release(struct facts *facts)
 {
 	if (!facts)
@@ -33,6 +40,9 @@ void facts_release(struct facts *facts)
 	for (size_t i = 0; i < facts->stored_count; i++)
 		free(facts->stored[i]);
 	free(facts->stored);
+	for (size_t i = 0; i < facts->trace_count; i++)
+		trace_release(&facts->traces[i]);
+	free(facts->traces);
 	free(facts->lock_held);
 	free(facts->ended_detail);
 	*facts = (struct facts){0};
@@ -125,6 +135,52 @@ void facts_add_job(struct facts *facts, const char *job_id)
 			return;
 	facts->jobs = xreallocarray(facts->jobs, facts->job_count + 1, sizeof(*facts->jobs));
 	snprintf(facts->jobs[facts->job_count++], sizeof(*facts->jobs), "%s", job_id);
+}
+
+static struct trace *place_of_trace(struct facts *facts, const struct trace *trace)
+{
+	struct trace *oldest = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < facts->trace_count; i++) {
+		if (facts->traces[i].kind != trace->kind)
+			continue;
+		count++;
+		if (!oldest || facts->traces[i].unix_ms < oldest->unix_ms)
+			oldest = &facts->traces[i];
+	}
+	if (count == TRACES_OF_A_KIND) {
+		if (oldest->unix_ms >= trace->unix_ms)
+			return NULL;
+		trace_release(oldest);
+		return oldest;
+	}
+	facts->traces =
+		xreallocarray(facts->traces, facts->trace_count + 1, sizeof(*facts->traces));
+	return &facts->traces[facts->trace_count++];
+}
+
+void facts_add_trace(struct facts *facts, const struct trace *trace)
+{
+	struct trace *place = place_of_trace(facts, trace);
+
+	if (!place)
+		return;
+	*place = *trace;
+	place->name = xstrdup(trace->name ? trace->name : "");
+	place->path = xstrdup(trace->path ? trace->path : "");
+	place->says = xstrdup(trace->says);
+}
+
+const struct trace *facts_newest_trace(const struct facts *facts, enum trace_kind kind)
+{
+	const struct trace *newest = NULL;
+
+	for (size_t i = 0; i < facts->trace_count; i++)
+		if (facts->traces[i].kind == kind &&
+		    (!newest || facts->traces[i].unix_ms > newest->unix_ms))
+			newest = &facts->traces[i];
+	return newest;
 }
 
 bool facts_is_own_job(const struct facts *facts, const char *job_id)
@@ -254,4 +310,16 @@ const char *verdict_name(enum verdict verdict)
 	static const char *const names[] = {"none", "chosen", "older", "rejected"};
 
 	return (size_t)verdict < ARRAY_LEN(names) ? names[verdict] : "unknown";
+}
+
+const char *trace_kind_name(enum trace_kind kind)
+{
+	static const char *const names[TRACE_COUNT] = {
+		[TRACE_HA] = "ha",
+		[TRACE_ID] = "id",
+		[TRACE_RESULT] = "result",
+		[TRACE_COPY] = "copy",
+	};
+
+	return (size_t)kind < TRACE_COUNT ? names[kind] : "unknown";
 }

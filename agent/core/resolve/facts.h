@@ -110,6 +110,29 @@ enum job_end {
 	JOB_END_UNKNOWN, /* there is a record, but it cannot be understood */
 };
 
+/* What a launch leaves behind that is no snapshot. */
+enum trace_kind {
+	TRACE_HA,     /* a map of a job in Flink's HA data of this application */
+	TRACE_ID,     /* a directory or a savepoint with one of the numbered job ids (job_id.h) */
+	TRACE_RESULT, /* Flink's record of how a job ended */
+	TRACE_COPY,   /* a copy of the journal */
+	TRACE_COUNT,
+};
+
+/*
+ * A trace that this application has run, for a decision whose journal knows of no launch: with one,
+ * such a journal is lost, and the application does not start empty.
+ */
+struct trace {
+	enum trace_kind kind;
+	char *name;       /* job id, or "" where it is not known; owned, as all texts */
+	char *path;       /* where it was found */
+	int64_t unix_ms;  /* its date; 0 = not known */
+	char *says;       /* what it says, for people: "it has FINISHED"; NULL = nothing */
+	enum job_end end; /* TRACE_RESULT, once its content was read; else NONE */
+	bool surely_ours; /* no other application can have left it */
+};
+
 /* What the job that would be launched consists of, as its main() builds it. */
 struct job_fact {
 	enum source_state state; /* NOT_CONFIGURED: not asked yet; resolve() asks when it matters */
@@ -129,6 +152,8 @@ struct facts {
 	 * numbered ones (job_id.h), and those of the maps in its own HA data; owned */
 	char (*jobs)[JOB_ID_BYTES];
 	size_t job_count;
+	struct trace *traces; /* in the order in which they were found; owned */
+	size_t trace_count;
 	int max_metadata_version; /* what this Flink can read; 0 = not known */
 	int64_t now_unix_ms;
 	/* what Flink would start again automatically, keys of core/resolve/ha_keys.h; owned */
@@ -169,6 +194,13 @@ void facts_add_job(struct facts *facts, const char *job_id);
 /* Is it such a job, or does the id of one begin so? Only this application can have used it. */
 bool facts_is_own_job(const struct facts *facts, const char *job_id);
 
+/* Append (copied). Of each kind only the newest are kept. */
+#define TRACES_OF_A_KIND 16
+void facts_add_trace(struct facts *facts, const struct trace *trace);
+
+/* The newest of this kind; borrowed; NULL = there is none. */
+const struct trace *facts_newest_trace(const struct facts *facts, enum trace_kind kind);
+
 /* How the job ended; detail is copied. */
 void facts_set_end(struct facts *facts, const char *job_id, enum job_end end, const char *detail);
 
@@ -199,5 +231,6 @@ struct candidate *facts_find(const struct facts *facts, const char *path);
 const char *source_kind_name(enum source_kind kind);    /* "journal", "checkpoints", ... */
 const char *source_state_name(enum source_state state); /* "present", "absent", ... */
 const char *verdict_name(enum verdict verdict);         /* "chosen", "older", "rejected" */
+const char *trace_kind_name(enum trace_kind kind);      /* "ha", "id", "result", "copy" */
 
 #endif
