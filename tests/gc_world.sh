@@ -7,9 +7,14 @@
 #   gc_journal DIR URI COUNT [AT [JQ]]    DIR/state/journal.json with COUNT launches, all proven when they began: AT is jq of
 #                                 the time in ms, of the number n and of $now; JQ changes the journal
 #   gc_job N                      the job id of launch N, from 1 to 9
+#   gc_file N                     the name of a state file
 
 gc_job() { # N
 	printf '%032x\n' "$1"
+}
+
+gc_file() { # N
+	printf '%08x-0000-4000-8000-000000000000\n' "$1"
 }
 
 gc_configure() { # DIR URI

@@ -10,6 +10,7 @@ set -uo pipefail
 contract_begin jq cc
 F=tests/fixtures/metadata
 SHARED=1837b946-1ecb-4012-b47d-c7c170583d29 # the rocksdb fixture refers to it
+STATE=$(gc_file 1)
 OTHER=bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
 gc=("$DREY" gc --config "$dir/drey.yaml")
 NOW=$(date +%s)
@@ -39,15 +40,15 @@ world() {
 	mkdir -p "$dir/ck" "$dir/sp" "$dir/state" "$dir/results"
 	for n in 1 2 3 4 5; do
 		put "ck/$(gc_job "$n")/chk-${n}0/_metadata" $((65 - n * 10)) 2.3.0-hashmap-chk
-		put "ck/$(gc_job "$n")/chk-${n}0/state" $((65 - n * 10))
-		put "ck/$(gc_job "$n")/chk-${n}1/state" $((65 - n * 10))
-		put "ck/$(gc_job "$n")/shared/unused-$n" $((65 - n * 10))
+		put "ck/$(gc_job "$n")/chk-${n}0/$STATE" $((65 - n * 10))
+		put "ck/$(gc_job "$n")/chk-${n}1/$STATE" $((65 - n * 10))
+		put "ck/$(gc_job "$n")/shared/$(gc_file $((n + 16)))" $((65 - n * 10))
 		mkdir -p "$dir/ck/$(gc_job "$n")/taskowned"
 		put "results/$(gc_job "$n")/$(gc_job "$n").json" $((65 - n * 10))
 	done
 	put "ck/$(gc_job 2)/shared/$SHARED" 50
 	put "ck/$OTHER/chk-7/_metadata" 1 2.3.0-rocksdb-inc-chk
-	put "ck/$OTHER/shared/unused" 50
+	put "ck/$OTHER/shared/$(gc_file 32)" 50
 	put "sp/savepoint-000001-0123456789ab/_metadata" 50 2.3.0-hashmap-chk
 	journal
 }
@@ -125,7 +126,7 @@ ok 'it deletes' status 0 "${gc[@]}" --json --delete
 ok 'what it has said' json '.deleted.files == 16 and .deleted.files == .delete.files and .deleted.bytes == .delete.bytes and .failed == 0'
 ok 'directories of old launches are gone' test ! -e "$dir/ck/$(gc_job 1)"
 ok 'but for what is referred to' test "$(find "$dir/ck/$(gc_job 2)" -type f)" = "$dir/ck/$(gc_job 2)/shared/$SHARED"
-ok 'checkpoints of the last launches are there' test -e "$dir/ck/$(gc_job 3)/chk-30/_metadata" -a -e "$dir/ck/$(gc_job 4)/chk-40/state"
+ok 'checkpoints of the last launches are there' test -e "$dir/ck/$(gc_job 3)/chk-30/_metadata" -a -e "$dir/ck/$(gc_job 4)/chk-40/$STATE"
 ok 'without what was never completed' test ! -e "$dir/ck/$(gc_job 4)/chk-41"
 ok 'the last launch has all' test "$(find "$dir/ck/$(gc_job 5)" -type f | wc -l)" -eq 4
 ok 'and so has the other application' test "$(find "$dir/ck/$OTHER" -type f | wc -l)" -eq 2
@@ -141,12 +142,34 @@ ok 'a link is not followed' status 0 "${gc[@]}" --json --delete
 ok 'but in doubt' json '.doubt.files == 1 and .deleted.files == 16'
 ok 'what is behind it is there' test -e "$dir/sp/savepoint-000001-0123456789ab/_metadata" -a -L "$dir/ck/$(gc_job 1)/shared/link"
 
+# ---- what Flink may know from elsewhere, and what is not its own
+world
+put "ck/$(gc_job 1)/taskowned/$(gc_file 48)" 50
+put "ck/$(gc_job 1)/notes.txt" 50
+put "ck/$(gc_job 1)/shared/notes.txt" 50
+ok 'files that operators own' status 0 "${gc[@]}" --json --delete
+ok 'are in doubt' json '[.rows[] | select(.reason == "task-owned") | .files] == [1]'
+ok 'and other names' json '[.rows[] | select(.reason == "strange") | .files] == [2]'
+ok 'all of them are there' test "$(find "$dir/ck/$(gc_job 1)" -type f | wc -l)" -eq 3
+
+# ---- the result store is the checkpoint directory, by a link
+world
+rm -r "$dir/results"
+ln -s "$dir/ck" "$dir/results"
+for n in 1 2 3 4 5; do put "ck/$(gc_job "$n")/$(gc_job "$n").json" $((65 - n * 10)); done
+ok 'results among checkpoints' status 0 "${gc[@]}" --json --delete
+ok 'go without checkpoints that are needed' test -e "$dir/ck/$(gc_job 3)/chk-30/_metadata" -a -e "$dir/ck/$(gc_job 4)/chk-40/$STATE"
+ok 'and without what others refer to' test -e "$dir/ck/$(gc_job 2)/shared/$SHARED"
+ok 'which are complete' status 0 "$DREY" verify "$dir/ck/$(gc_job 4)/chk-40"
+ok 'but for those of dead launches' test ! -e "$dir/ck/$(gc_job 4)/$(gc_job 4).json" -a -e "$dir/ck/$(gc_job 5)/$(gc_job 5).json"
+rm "$dir/results"
+
 # ---- killed between any two deletions
 # Whatever has a _metadata and had a file beside it has that file still.
 halves() {
 	local path
 	for path in "$dir"/ck/*/chk-*0/_metadata; do
-		[ -e "${path%_metadata}state" ] || return 1
+		[ -e "${path%_metadata}$STATE" ] || return 1
 	done
 }
 if [[ $(file -bL "$DREY" 2>/dev/null) == *'statically linked'* ]] || grep -qa libasan "$DREY" ||

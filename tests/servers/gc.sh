@@ -19,9 +19,9 @@ gc_make() { # DIR
 		job=$(gc_job "$n")
 		mkdir -p "$1/ck/$job/chk-${n}0" "$1/ck/$job/chk-${n}1" "$1/ck/$job/shared" "$1/results/$job"
 		cp "$FIXTURES/2.3.0-hashmap-chk" "$1/ck/$job/chk-${n}0/_metadata"
-		echo state >"$1/ck/$job/chk-${n}0/state"
-		echo state >"$1/ck/$job/chk-${n}1/state"
-		echo unused >"$1/ck/$job/shared/unused-$n"
+		echo state >"$1/ck/$job/chk-${n}0/$(gc_file 1)"
+		echo state >"$1/ck/$job/chk-${n}1/$(gc_file 1)"
+		echo unused >"$1/ck/$job/shared/$(gc_file $((n + 16)))"
 		echo '{}' >"$1/results/$job/$job.json"
 	done
 	job=$(gc_job 2)

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "core/gc/gc.h"
+#include "tests/unit/gc_names.h"
 #include "tests/unit/tap.h"
 
 #define HOUR   INT64_C(3600000)
@@ -65,7 +66,9 @@ static void tree(struct world *w, const char *job)
 
 static void file(struct world *w, const char *name, int64_t hours)
 {
-	CHECK(gc_add_file(&w->gc, name, 100, ago(hours), false));
+	char full[GC_NAME_BYTES];
+
+	CHECK(gc_add_file(&w->gc, gc_full_name(name, full), 100, ago(hours), false));
 }
 
 static struct gc_snapshot *snapshot(struct world *w, const char *job, int64_t id, int64_t hours)
@@ -103,9 +106,10 @@ static void judge(struct world *w)
 static const char *why(const struct world *w, const char *name)
 {
 	cleanup_buf struct buf text = BUF_INIT;
+	char full[GC_NAME_BYTES];
 
 	for (size_t i = 0; i < w->gc.file_count; i++)
-		if (!strcmp(gc_name(&w->gc, &w->gc.files[i], &text), name))
+		if (!strcmp(gc_name(&w->gc, &w->gc.files[i], &text), gc_full_name(name, full)))
 			return gc_reason_name((enum gc_reason)w->gc.files[i].reason);
 	return "no such file";
 }
@@ -123,11 +127,11 @@ GC_TEST(a_shared_file_that_nothing_refers_to_goes)
 	judge(w);
 	CHECK(!w->gc.stop);
 	CHECK_STR(why(w, "shared/aa"), "unreferenced");
-	CHECK_STR(why(w, "taskowned/bb"), "unreferenced");
+	CHECK_STR(why(w, "taskowned/bb"), "task-owned");
 	CHECK_STR(why(w, "dstl/cc"), "unreferenced");
 	CHECK_STR(why(w, "shared/job_x_op_y_0_1/dd"), "unreferenced");
-	CHECK_INT(w->gc.sums[GC_UNREFERENCED].files, ==, 4);
-	CHECK_INT(w->gc.sums[GC_UNREFERENCED].bytes, ==, 400);
+	CHECK_INT(w->gc.sums[GC_UNREFERENCED].files, ==, 3);
+	CHECK_INT(w->gc.sums[GC_UNREFERENCED].bytes, ==, 300);
 }
 
 GC_TEST(a_shared_file_stays_if_a_snapshot_refers_to_it_by_any_path)
@@ -136,7 +140,7 @@ GC_TEST(a_shared_file_stays_if_a_snapshot_refers_to_it_by_any_path)
 	tree(w, jobs[3]);
 	file(w, "shared/aa", 300);
 	file(w, "shared/bb", 300);
-	gc_refer(&w->gc, "s3a://somewhere/else/aa");
+	gc_refer(&w->gc, "s3a://somewhere/else/" GC_UUID("aa"));
 	judge(w);
 	CHECK_STR(why(w, "shared/aa"), "referred");
 	CHECK_STR(why(w, "shared/bb"), "unreferenced");
@@ -148,12 +152,12 @@ GC_TEST(nothing_is_deleted_that_is_younger_than_the_first_checkpoint_of_the_last
 
 	left_by_all(w);
 	tree(w, jobs[3]);
-	CHECK(gc_add_file(&w->gc, "shared/aa", 100, proven_unix_ms, false));
-	CHECK(gc_add_file(&w->gc, "shared/bb", 100, 0, false));
+	CHECK(gc_add_file(&w->gc, "shared/" GC_UUID("aa"), 100, proven_unix_ms, false));
+	CHECK(gc_add_file(&w->gc, "shared/" GC_UUID("bb"), 100, 0, false));
 	judge(w);
 	CHECK_STR(why(w, "shared/aa"), "unreferenced");
 	CHECK_STR(why(w, "shared/bb"), "strange");
-	CHECK(gc_add_file(&w->gc, "shared/cc", 100, proven_unix_ms + 1, false));
+	CHECK(gc_add_file(&w->gc, "shared/" GC_UUID("cc"), 100, proven_unix_ms + 1, false));
 	judge(w);
 	CHECK_STR(why(w, "shared/aa"), "active");
 }
@@ -182,6 +186,62 @@ GC_TEST(what_flink_does_not_write_is_in_doubt)
 	CHECK_INT(w->gc.sums[GC_STRANGE].files, ==, 5);
 }
 
+GC_TEST(names_that_flink_does_not_give_are_in_doubt_wherever_they_are)
+{
+	static const struct {
+		const char *name, *reason;
+	} rows[] = {
+		{"shared/notes.txt", "strange"},
+		{"shared/" GC_UUID("a1") ".bak", "strange"},
+		{"shared/x" GC_UUID("a2"), "strange"},
+		{"shared/0000a3-0000-4000-8000-000000000000", "strange"},
+		{"shared/job_a_op_b_0_1/db/" GC_UUID("a4"), "strange"},
+		{"shared/other/" GC_UUID("a5"), "strange"},
+		{"shared/op_1/db/000012.sst", "strange"}, /* ForSt: the name is a counter */
+		{"dstl/sub/" GC_UUID("a6"), "strange"},
+		{"chk-41/state", "strange"},
+		{"chk-41/_metadata.bak", "strange"},
+		{"chk-41/._metadata.inprogress." GC_UUID("a7"), "unfinished"},
+		{"chk-41/" GC_UUID("a8"), "unfinished"},
+		{"chk-0/" GC_UUID("a9"), "strange"},
+		{"33333333333333333333333333333333.json", "strange"},
+		{"blob_p-1", "strange"},
+		{"taskowned/" GC_UUID("b1"), "task-owned"},
+		{"taskowned/job_a_tm_b/" GC_UUID("b2"), "task-owned"},
+		{"taskowned/anything", "task-owned"},
+		{"taskowned", "strange"},
+	};
+
+	left_by_all(w);
+	tree(w, jobs[3]);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		CHECK(gc_add_file(&w->gc, rows[i].name, 100, ago(300), false));
+	judge(w);
+	CHECK(!w->gc.stop);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (!CHECK_STR(why(w, rows[i].name), rows[i].reason))
+			tap_note("%s", rows[i].name);
+}
+
+GC_TEST(a_directory_of_results_loses_only_results)
+{
+	left_by_all(w);
+	/* the result store is the checkpoint directory by another name */
+	gc_add_tree(&w->gc, GC_TREE_RESULTS, "s3a://b/ck/33333333333333333333333333333333",
+		    jobs[3]);
+	file(w, "33333333333333333333333333333333.json", 300);
+	file(w, "33333333333333333333333333333333_DIRTY.json", 300);
+	file(w, "chk-40/_metadata", 300);
+	file(w, "chk-40/aa", 300);
+	file(w, "shared/bb", 300);
+	file(w, "readme.json", 300);
+	judge(w);
+	CHECK_INT(w->gc.sums[GC_RESULT].files, ==, 2);
+	CHECK_INT(gc_total(&w->gc, GC_DELETE).files, ==, 2);
+	CHECK_STR(why(w, "chk-40/_metadata"), "strange");
+	CHECK_STR(why(w, "shared/bb"), "strange");
+}
+
 /* ---- checkpoints ---- */
 
 GC_TEST(a_checkpoint_without_metadata_goes)
@@ -192,7 +252,7 @@ GC_TEST(a_checkpoint_without_metadata_goes)
 	file(w, "chk-41/bb", 300);
 	file(w, "chk-40/_metadata", 300);
 	file(w, "chk-40/cc", 300);
-	gc_refer(&w->gc, "file:/ck/x/chk-41/bb");
+	gc_refer(&w->gc, "file:/ck/x/chk-41/" GC_UUID("bb"));
 	judge(w);
 	CHECK_STR(why(w, "chk-41/aa"), "unfinished");
 	CHECK_STR(why(w, "chk-41/bb"), "referred");
@@ -390,12 +450,14 @@ GC_TEST(what_flink_could_recover_for_a_job_that_may_live_stays)
 
 /* ---- results ---- */
 
+#define RESULT "ffffffffffffffffffffffffffffffff_DIRTY.json"
+
 static void add_results(void *ctx, const char *dir, const char *job_id)
 {
 	struct world *w = ctx;
 
 	gc_add_tree(&w->gc, GC_TREE_RESULTS, dir, job_id);
-	file(w, "x.json", 300);
+	file(w, RESULT, 300);
 }
 
 GC_TEST(results_of_dead_launches_go_also_when_a_snapshot_cannot_be_read)
@@ -533,7 +595,7 @@ static const char *stop_of(struct world *w)
 	gc_results(&w->journal, add_results, w);
 	judge(w);
 	CHECK_STR(why(w, "shared/aa"), now->gc.stop ? "stopped" : "unreferenced");
-	CHECK_STR(why(w, "x.json"), now->gc.stop ? "stopped" : "result");
+	CHECK_STR(why(w, RESULT), now->gc.stop ? "stopped" : "result");
 	return w->gc.stop ? w->gc.stop : "none";
 }
 
@@ -626,13 +688,105 @@ GC_TEST(it_must_be_known_to_what_the_last_launch_refers)
 	/* Flink has discarded it since, and its successor was not seen */
 	gc_find_snapshot(&w->gc, "/ck/44444444444444444444444444444444/chk-50")->gone = true;
 	gc_judge(&w->gc, &w->journal);
-	CHECK(!w->gc.stop); /* what it was started from is known */
+	CHECK(w->gc.stop); /* what it was started from is known, but nothing of its own */
 	gc_find_snapshot(&w->gc, last->restore_path)->gone = true;
 	gc_judge(&w->gc, &w->journal);
-	CHECK_HAS(w->gc.stop, "no checkpoint of the last launch could be read");
+	CHECK_HAS(w->gc.stop, "no snapshot of the last launch could be read");
 	last->restore_kind = SNAPSHOT_SAVEPOINT;
 	gc_judge(&w->gc, &w->journal);
+	/* a savepoint has its own files, but not even one snapshot of a running job is left */
+	CHECK_HAS(w->gc.stop, "no snapshot of the last launch could be read");
+	gc_find_snapshot(&w->gc, "/ck/44444444444444444444444444444444/chk-50")->gone = false;
+	gc_judge(&w->gc, &w->journal);
 	CHECK(!w->gc.stop);
+}
+
+/* A checkpoint of this job that the journal knows, and that has lost its _metadata. */
+static struct gc_snapshot *lost(struct world *w, const char *job, int64_t id)
+{
+	struct gc_snapshot *s = snapshot(w, job, id, 0);
+
+	s->unix_ms = 0;
+	s->lost = true;
+	s->check = GC_CHECK_NONE;
+	return s;
+}
+
+GC_TEST(a_checkpoint_that_has_lost_its_metadata_stops_all_unless_it_is_not_needed_any_more)
+{
+	struct gc_snapshot *s;
+
+	left_by_all(w);
+	tree(w, jobs[1]);
+	file(w, "chk-21/aa", 800);
+	file(w, "shared/bb", 800);
+	lost(w, jobs[1], 21); /* drey gc was killed when it had deleted the _metadata */
+	judge(w);
+	CHECK(!w->gc.stop);
+	CHECK_STR(why(w, "chk-21/aa"), "replaced");
+
+	tree(w, jobs[3]);
+	file(w, "chk-41/aa", 300);
+	s = lost(w, jobs[3], 41);
+	gc_retain(&w->gc, &w->journal);
+	CHECK(s->retained);
+	gc_judge(&w->gc, &w->journal);
+	CHECK_HAS(w->gc.stop, "was not read");
+	CHECK_INT(gc_total(&w->gc, GC_DELETE).files, ==, 0);
+}
+
+GC_TEST(a_lost_checkpoint_in_a_tree_with_young_files_stays)
+{
+	left_by_all(w);
+	tree(w, jobs[1]);
+	file(w, "chk-21/aa", 800);
+	file(w, "shared/bb", LAST_H + 10); /* younger than the launches that are a way back */
+	lost(w, jobs[1], 21);
+	gc_retain(&w->gc, &w->journal);
+	CHECK(gc_find_snapshot(&w->gc, "/ck/11111111111111111111111111111111/chk-21")->retained);
+}
+
+GC_TEST(what_the_journal_has_seen_completed_is_known_however_it_is_spelled)
+{
+	struct gc_snapshot s = {.path = (char *)"s3a://b/x/33333333333333333333333333333333/chk-40",
+				.kind = SNAPSHOT_CHECKPOINT,
+				.job_id = "33333333333333333333333333333333",
+				.checkpoint_id = 40};
+	struct gc_snapshot sp = {.path = (char *)"file:/sp/savepoint-444444-0123456789ab",
+				 .kind = SNAPSHOT_SAVEPOINT};
+
+	CHECK(!gc_was_completed(&w->journal, &s));
+	xstrset(&w->journal.launches[3].last_checkpoint_path,
+		"s3://b/x/33333333333333333333333333333333/chk-40");
+	CHECK(gc_was_completed(&w->journal, &s));
+	s.checkpoint_id = 4;
+	CHECK(!gc_was_completed(&w->journal, &s));
+	xstrset(&w->journal.launches[4].restore_path, "/sp/savepoint-444444-0123456789ab");
+	CHECK(gc_was_completed(&w->journal, &sp));
+}
+
+static void count_dir(void *ctx, const char *dir)
+{
+	struct buf *text = ctx;
+
+	buf_addf(text, "%s ", dir);
+}
+
+GC_TEST(checkpoints_without_metadata_are_named_to_be_looked_for)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	left_by_all(w);
+	tree(w, jobs[3]);
+	file(w, "chk-40/aa", 300); /* a snapshot: it was seen with its _metadata */
+	file(w, "chk-41/aa", 300);
+	file(w, "chk-42/_metadata", 300);
+	file(w, "chk-42/aa", 300);
+	file(w, "chk-43/aa", 300);
+	lost(w, jobs[3], 43);
+	gc_unfinished(&w->gc, count_dir, &text);
+	CHECK_STR(buf_str(&text), "file:/ck/33333333333333333333333333333333/chk-41 "
+				  "file:/ck/33333333333333333333333333333333/chk-43 ");
 }
 
 GC_TEST(no_snapshot_is_deleted_if_one_that_stays_was_not_read)

@@ -21,6 +21,8 @@
 #define MAX_FILES 3000
 #define MAX_REFS  24
 
+#define UUID_REST "-0000-4000-8000-000000000000"
+
 enum { IN_CHK, IN_SHARED, IN_TASKOWNED };
 
 struct file {
@@ -68,9 +70,10 @@ static void name_of(const struct history *h, int file, char *ret, size_t size)
 	const struct file *f = &h->files[file];
 
 	if (f->where == IN_CHK)
-		snprintf(ret, size, "chk-%d/f%d", (int)f->chk, file);
+		snprintf(ret, size, "chk-%d/%08d" UUID_REST, (int)f->chk, file);
 	else
-		snprintf(ret, size, "%s/f%d", f->where == IN_SHARED ? "shared" : "taskowned", file);
+		snprintf(ret, size, "%s/%08d" UUID_REST,
+			 f->where == IN_SHARED ? "shared" : "taskowned", file);
 }
 
 /* ---- what happens ---- */
@@ -343,7 +346,7 @@ static void add_trees(const struct history *h, struct gc *gc)
 {
 	for (int job = 0; job < h->job_count; job++) {
 		cleanup_free char *dir = xasprintf("file:/ck/%s", h->ids[job]);
-		char name[60];
+		char name[80];
 
 		if (!gc_wants_job(&h->journal, h->ids[job]))
 			continue;
@@ -365,7 +368,7 @@ static void add_trees(const struct history *h, struct gc *gc)
 
 static void decide(const struct history *h, struct gc *gc)
 {
-	char name[60];
+	char name[80];
 	int index;
 
 	*gc = (struct gc){.now_unix_ms = h->now_ms, .policy = {60 * MINUTE, h->keep, 0}};
@@ -392,13 +395,13 @@ static void decide(const struct history *h, struct gc *gc)
 
 /* ---- what must be true ---- */
 
-/* The number in "shared/f12"; -1: a _metadata, and *ret_id is its checkpoint. */
+/* The number in "shared/00000012-..."; -1: a _metadata, and *ret_id is its checkpoint. */
 static int parse(const char *name, int *ret_id)
 {
 	const char *last = strrchr(name, '/') + 1;
 
 	*ret_id = atoi(name + 4);
-	return *last == 'f' ? atoi(last + 1) : -1;
+	return *last != '_' ? atoi(last) : -1;
 }
 
 struct deletion {
@@ -479,6 +482,8 @@ static const char *judge_plan(const struct history *h, const struct gc *gc,
 			return "something of another application is deleted";
 		if (!strcmp(h->ids[list[i].job], last))
 			return "something of the last launch is deleted";
+		if (list[i].file >= 0 && h->files[list[i].file].where == IN_TASKOWNED)
+			return "a file is deleted to which operators may refer in their own state";
 	}
 	for (int i = 0; i < h->snap_count; i++) {
 		const struct snap *s = &h->snaps[i];
@@ -507,7 +512,8 @@ static const char *judge_rest(const struct history *h, const struct gc *gc)
 		const struct file *f = &h->files[i];
 		bool active = false;
 
-		if (!f->exists || h->foreign[f->job] || is_referred(h, i) ||
+		if (!f->exists || f->where == IN_TASKOWNED || h->foreign[f->job] ||
+		    is_referred(h, i) ||
 		    !strcmp(h->ids[f->job], journal_launch_const(&h->journal)->job_id))
 			continue;
 		for (int k = 0; k < h->snap_count; k++)

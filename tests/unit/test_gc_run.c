@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "gc_names.h"
 #include "metadata_writer.h"
 #include "run/gc/gc_run.h"
 #include "store_dir.h"
@@ -89,16 +90,18 @@ static void checkpoint(struct world *w, const char *job, int id, const char *ref
 static void shared(struct world *w, const char *job, const char *name, int days)
 {
 	cleanup_free char *path = xasprintf("%s/shared/%s", job, name);
+	char full[GC_NAME_BYTES];
 
-	put_at(w, path, "1234", 4, days);
+	put_at(w, gc_full_name(path, full), "1234", 4, days);
 }
 
 static bool there(const struct world *w, const char *job, const char *name)
 {
 	cleanup_free char *path = xasprintf("%s/%s/%s", w->ck, job, name);
+	char full[GC_NAME_BYTES];
 	struct stat st;
 
-	return stat(path, &st) == 0;
+	return stat(gc_full_name(path, full), &st) == 0;
 }
 
 static bool ends(void *ctx)
@@ -175,7 +178,7 @@ RUN_TEST(what_nothing_needs_is_deleted)
 
 RUN_TEST(what_another_job_refers_to_stays)
 {
-	checkpoint(w, OTHER, 7, "11111111111111111111111111111111/shared/a1", 1);
+	checkpoint(w, OTHER, 7, "11111111111111111111111111111111/shared/" GC_UUID("a1"), 1);
 	collect(w, 0);
 	CHECK(!w->run.gc.stop);
 	CHECK(there(w, jobs[1], "shared/a1"));

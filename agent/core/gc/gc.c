@@ -206,6 +206,7 @@ static const struct {
 	[GC_HA_NAMED] = {GC_KEEP, "ha-named", "Flink's HA data refer to them"},
 	[GC_ACTIVE] = {GC_DOUBT, "active", "something still writes for this job"},
 	[GC_STRANGE] = {GC_DOUBT, "strange", "not what Flink writes there"},
+	[GC_TASK_OWNED] = {GC_DOUBT, "task-owned", "operators may refer to them"},
 	[GC_UNPROVEN] = {GC_DOUBT, "unproven", "of a job that is not known to be dead"},
 	[GC_STOPPED] = {GC_DOUBT, "stopped", "nothing can be judged now"},
 };

@@ -67,10 +67,11 @@ enum gc_reason {
 	GC_NEEDED,   /* of the last launch */
 	GC_HA_NAMED, /* Flink's HA data refer to it */
 	/* doubt */
-	GC_ACTIVE,   /* something has written for this job since the last launch is proven */
-	GC_STRANGE,  /* not a file that Flink writes there */
-	GC_UNPROVEN, /* in Flink's HA, and not proven to be of a dead launch */
-	GC_STOPPED,  /* gc.stop */
+	GC_ACTIVE,     /* something has written for this job since the last launch is proven */
+	GC_STRANGE,    /* not a file that Flink writes there */
+	GC_TASK_OWNED, /* operators may refer to it in their own state */
+	GC_UNPROVEN,   /* in Flink's HA, and not proven to be of a dead launch */
+	GC_STOPPED,    /* gc.stop */
 	GC_REASON_COUNT,
 };
 
@@ -124,9 +125,14 @@ struct gc_snapshot {
 	int64_t unix_ms;           /* of _metadata */
 	bool named;                /* something besides the journal names it: it stays */
 	enum gc_check check;
+	/* The journal knows it as completed, and its directory is there without a _metadata: deleted by halves,
+	 * or the store does not show it. To what it refers is not known. unix_ms: 0 */
+	bool lost;
 	bool retained; /* gc_retain() */
 	bool read;     /* its references were passed to gc_refer() */
-	bool gone;     /* it has disappeared since: nothing is known of its references */
+	/* It has disappeared since: neither reading it nor a new listing of its directory finds anything.
+	 * Nothing is known of its references. */
+	bool gone;
 };
 
 struct gc {
@@ -171,6 +177,9 @@ void gc_results(const struct journal *journal,
  * none that the journal knows? Then it stays. */
 bool gc_ha_needs(const struct journal *journal, const struct candidate *candidate);
 
+/* Has the journal recorded this snapshot as completed? However its path is spelled. */
+bool gc_was_completed(const struct journal *journal, const struct gc_snapshot *snapshot);
+
 /* Begin a tree: the files that are added next are in it (copied). */
 void gc_add_tree(struct gc *gc, enum gc_tree_kind kind, const char *dir, const char *job_id);
 /* False: there is no room for more (4 GiB of names). No date: mtime_unix_ms <= 0. */
@@ -190,6 +199,11 @@ bool gc_is_referred(const struct gc *gc, const char *path);
 /* A snapshot whose files are to be looked up (then its `check` is set), -1: no more. At most some of
  * each of the newest launches. */
 int gc_next_check(const struct gc *gc, const struct journal *journal);
+
+/* The checkpoints in trees of jobs that have no _metadata, neither as a file of the tree nor as a snapshot:
+ * calls fn with the directory of each. A listing that has left out the _metadata would have its files
+ * deleted: so look whether it is really absent. */
+void gc_unfinished(const struct gc *gc, void (*fn)(void *ctx, const char *dir), void *ctx);
 
 /* Decide which snapshots stay. Read their references next. */
 void gc_retain(struct gc *gc, const struct journal *journal);

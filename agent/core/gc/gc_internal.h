@@ -14,6 +14,9 @@ enum gc_job {
 /* What is known about a job id of 32 digits. */
 enum gc_job gc_job_of(const struct gc *gc, const struct journal *journal, const char *job_id);
 
+/* Is it a snapshot of this launch? */
+bool gc_is_of(const struct gc_snapshot *snapshot, const struct launch *launch);
+
 /* Has something been written in the tree since the last launch is proven? */
 bool gc_is_active(const struct gc_tree *tree, const struct journal *journal);
 
@@ -25,6 +28,18 @@ char *gc_journal_stops(const struct gc *gc, const struct journal *journal);
 
 /* A restore request that has not been carried out. */
 bool gc_request_waits(const struct journal *journal);
+
+/* What a file of a tree is, by its name relative to the tree. */
+enum gc_known {
+	GC_KNOWN_NOT, /* nothing that Flink writes there: it stays */
+	GC_KNOWN_CHECKPOINT,
+	GC_KNOWN_SHARED,
+	GC_KNOWN_TASK_OWNED,
+	GC_KNOWN_RESULT,
+	GC_KNOWN_BLOB,
+};
+
+enum gc_known gc_known_name(enum gc_tree_kind kind, const char *name);
 
 /* The n of "chk-<n>", and *ret_rest what follows it and a slash; 0 = another name. */
 int64_t gc_checkpoint_of(const char *name, const char **ret_rest);

@@ -55,6 +55,16 @@ static bool last_is_covered(const struct gc *gc, const struct journal *journal)
 	return false;
 }
 
+/* A snapshot of the last launch is still there after all was read. */
+static bool last_has_left_one(const struct gc *gc, const struct journal *journal)
+{
+	for (size_t i = 0; i < gc->snapshot_count; i++)
+		if (gc->snapshots[i].read && !gc->snapshots[i].gone &&
+		    gc_is_of(&gc->snapshots[i], journal_launch_const(journal)))
+			return true;
+	return false;
+}
+
 /* Files of snapshots need more than results. */
 static char *what_is_missing(const struct gc *gc, const struct journal *journal)
 {
@@ -64,9 +74,10 @@ static char *what_is_missing(const struct gc *gc, const struct journal *journal)
 	if (!gc_has_complete(gc, journal, journal->launch_count - 1))
 		return xstrdup("no complete snapshot of the last launch was found");
 	/* MUT: the last launch may refer to anything */
-	if (!last_is_covered(gc, journal))
-		return xstrdup("no checkpoint of the last launch could be read");
+	if (!last_is_covered(gc, journal) || !last_has_left_one(gc, journal))
+		return xstrdup("no snapshot of the last launch could be read");
 	for (size_t i = 0; i < gc->snapshot_count; i++)
+		/* MUT: a snapshot that stays need not be read */
 		if (gc->snapshots[i].retained && !gc->snapshots[i].read && !gc->snapshots[i].gone)
 			return xasprintf("%s was not read", gc->snapshots[i].path);
 	return NULL;
@@ -171,6 +182,26 @@ static void chks_find(const struct gc *gc, const struct gc_tree *tree, struct ch
 	}
 }
 
+void gc_unfinished(const struct gc *gc, void (*fn)(void *ctx, const char *dir), void *ctx)
+{
+	for (size_t i = 0; i < gc->tree_count; i++) {
+		struct chks chks;
+
+		if (gc->trees[i].kind != GC_TREE_JOB)
+			continue;
+		chks_find(gc, &gc->trees[i], &chks);
+		for (size_t k = 0; k < chks.count; k++) {
+			cleanup_free char *dir = xasprintf("%s/chk-%jd", gc->trees[i].dir,
+							   (intmax_t)chks.list[k].id);
+
+			if (!chks.list[k].metadata &&
+			    (!chks.list[k].snapshot || chks.list[k].snapshot->lost))
+				fn(ctx, dir);
+		}
+		free(chks.list);
+	}
+}
+
 /* ---- one file ---- */
 
 static bool is_strange(const struct gc_file *file)
@@ -183,42 +214,48 @@ static enum gc_reason judge_in_checkpoint(const struct gc *gc, const struct chk 
 {
 	const struct gc_snapshot *snapshot = chk->snapshot;
 
-	if (!*rest || strchr(rest, '/'))
-		return GC_STRANGE;
 	if (snapshot && snapshot->retained)
 		return GC_RETAINED;
 	/* MUT: a file goes with its checkpoint although another refers to it */
 	if (gc_is_referred(gc, rest))
 		return GC_REFERRED;
-	if (!snapshot && chk->metadata) /* it is complete, but was not seen as such */
+	/* it is complete, but was not seen as such */
+	if (chk->metadata && (!snapshot || snapshot->lost))
 		return GC_STRANGE;
 	return snapshot ? GC_REPLACED : GC_UNFINISHED;
 }
 
-static bool is_in(const char *name, const char *dir)
+static enum gc_reason judge_known(const struct gc *gc, const struct gc_tree *tree, const char *name,
+				  const struct chks *chks)
 {
-	size_t len = strlen(dir);
-
-	return !strncmp(name, dir, len) && name[len] == '/' && name[len + 1];
-}
-
-static enum gc_reason judge_of_job(const struct gc *gc, const struct gc_file *file,
-				   const struct chks *chks)
-{
-	cleanup_buf struct buf text = BUF_INIT;
-	const char *name = gc_name(gc, file, &text), *rest;
+	const char *rest;
 	int64_t id = gc_checkpoint_of(name, &rest);
 
-	if (is_strange(file))
-		return GC_STRANGE;
-	if (id)
-		return judge_in_checkpoint(gc, chk_find(chks, id), rest);
-	if (!is_in(name, "shared") && !is_in(name, "taskowned") && !is_in(name, "dstl"))
-		return GC_STRANGE;
-	/* MUT: shared files are deleted although snapshots refer to them */
-	if (gc_is_referred(gc, name))
-		return GC_REFERRED;
-	return GC_UNREFERENCED;
+	switch (gc_known_name(tree->kind, name)) {
+	case GC_KNOWN_NOT:
+		return gc_is_referred(gc, name) ? GC_REFERRED : GC_STRANGE;
+	case GC_KNOWN_CHECKPOINT:
+		return id ? judge_in_checkpoint(gc, chk_find(chks, id), rest) : GC_STRANGE;
+	case GC_KNOWN_SHARED:
+		/* MUT: shared files are deleted although snapshots refer to them */
+		return gc_is_referred(gc, name) ? GC_REFERRED : GC_UNREFERENCED;
+	case GC_KNOWN_TASK_OWNED:
+		return GC_TASK_OWNED;
+	case GC_KNOWN_RESULT:
+		return GC_RESULT;
+	case GC_KNOWN_BLOB:
+		return GC_BLOB;
+	}
+	return GC_STRANGE;
+}
+
+static enum gc_reason judge_file(const struct gc *gc, const struct gc_tree *tree,
+				 const struct gc_file *file, const struct chks *chks)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	return is_strange(file) ? GC_STRANGE
+				: judge_known(gc, tree, gc_name(gc, file, &text), chks);
 }
 
 static enum gc_reason judge_in_ha(const struct gc *gc, const struct gc_tree *tree,
@@ -276,14 +313,10 @@ static void judge_files(struct gc *gc, struct gc_tree *tree, const struct journa
 		struct gc_file *file = &gc->files[i];
 		enum gc_reason reason = whole;
 
-		if (whole == GC_REASON_COUNT && tree->kind == GC_TREE_JOB)
-			reason = judge_of_job(gc, file, &chks);
-		else if (whole == GC_REASON_COUNT && tree->kind == GC_TREE_HA)
+		if (whole == GC_REASON_COUNT && tree->kind == GC_TREE_HA)
 			reason = judge_in_ha(gc, tree, file, journal);
 		else if (whole == GC_REASON_COUNT)
-			reason = is_strange(file)                ? GC_STRANGE
-				 : tree->kind == GC_TREE_RESULTS ? GC_RESULT
-								 : GC_BLOB;
+			reason = judge_file(gc, tree, file, &chks);
 		file->reason = (uint8_t)reason;
 		file->verdict = (uint8_t)gc_reason_verdict(reason);
 		tree->sums[reason].files++;

@@ -107,7 +107,7 @@ void gc_results(const struct journal *journal,
 
 /* ---- complete snapshots ---- */
 
-static bool is_of(const struct gc_snapshot *snapshot, const struct launch *launch)
+bool gc_is_of(const struct gc_snapshot *snapshot, const struct launch *launch)
 {
 	if (snapshot->kind == SNAPSHOT_CHECKPOINT)
 		return !strcmp(snapshot->job_id, launch->job_id);
@@ -127,7 +127,7 @@ bool gc_has_complete(const struct gc *gc, const struct journal *journal, size_t 
 {
 	for (size_t i = 0; i < gc->snapshot_count; i++)
 		if (gc->snapshots[i].check == GC_CHECK_COMPLETE &&
-		    is_of(&gc->snapshots[i], &journal->launches[index]))
+		    gc_is_of(&gc->snapshots[i], &journal->launches[index]))
 			return true;
 	return false;
 }
@@ -149,7 +149,7 @@ static int best_unchecked(const struct gc *gc, const struct launch *launch)
 	for (size_t i = 0; i < gc->snapshot_count; i++) {
 		const struct gc_snapshot *snapshot = &gc->snapshots[i];
 
-		if (!is_of(snapshot, launch))
+		if (!gc_is_of(snapshot, launch) || snapshot->lost)
 			continue;
 		if (snapshot->check != GC_CHECK_NONE)
 			checked++;
@@ -230,6 +230,26 @@ static bool is_needed_by_journal(const struct gc *gc, const struct journal *jour
 	       is_named_by(journal->operation.path, snapshot);
 }
 
+static bool is_path_of(const char *path, const struct gc_snapshot *snapshot)
+{
+	return snapshot->kind == SNAPSHOT_CHECKPOINT && *snapshot->job_id
+		       ? is_named_by(path, snapshot)
+		       : path && snapshot_same_path(path, snapshot->path);
+}
+
+bool gc_was_completed(const struct journal *journal, const struct gc_snapshot *snapshot)
+{
+	for (size_t i = 0; i < journal->launch_count; i++)
+		if (is_path_of(journal->launches[i].last_checkpoint_path, snapshot) ||
+		    is_path_of(journal->launches[i].restore_path, snapshot))
+			return true;
+	for (size_t i = 0; i < journal->snapshot_count; i++)
+		if (is_path_of(journal->snapshots[i].path, snapshot))
+			return true;
+	return is_path_of(journal->outcome.savepoint, snapshot) ||
+	       is_path_of(journal->handover.savepoint, snapshot);
+}
+
 bool gc_is_active(const struct gc_tree *tree, const struct journal *journal)
 {
 	/* MUT: a job that still writes counts as dead */
@@ -237,30 +257,36 @@ bool gc_is_active(const struct gc_tree *tree, const struct journal *journal)
 }
 
 /* Deleting it means to delete files of a tree: without one it stays. */
-static bool is_in_quiet_tree(const struct gc *gc, const struct journal *journal,
-			     const struct gc_snapshot *snapshot)
+static const struct gc_tree *tree_of(const struct gc *gc, const struct gc_snapshot *snapshot)
 {
 	for (size_t i = 0; i < gc->tree_count; i++) {
 		const struct gc_tree *tree = &gc->trees[i];
 
 		if (tree->kind == GC_TREE_JOB && !strcmp(tree->job_id, snapshot->job_id) &&
 		    snapshot_is_under(snapshot->path, tree->dir))
-			return !gc_is_active(tree, journal);
+			return tree;
 	}
-	return false;
+	return NULL;
 }
 
 static bool may_go(const struct gc *gc, const struct journal *journal,
 		   const struct gc_snapshot *snapshot)
 {
 	const struct launch *floor = &journal->launches[gc->floor];
+	const struct gc_tree *tree;
+	int64_t unix_ms;
 
-	return snapshot->kind == SNAPSHOT_CHECKPOINT && snapshot->checkpoint_id > 0 &&
-	       !snapshot->named && gc_job_of(gc, journal, snapshot->job_id) == GC_JOB_OLD &&
-	       snapshot->unix_ms > 0 && snapshot->unix_ms < floor->intended_unix_ms &&
-	       snapshot->unix_ms + gc->policy.keep_ms <= gc->now_unix_ms &&
-	       !is_needed_by_journal(gc, journal, snapshot) &&
-	       is_in_quiet_tree(gc, journal, snapshot);
+	if (snapshot->kind != SNAPSHOT_CHECKPOINT || snapshot->checkpoint_id <= 0 ||
+	    snapshot->named || gc_job_of(gc, journal, snapshot->job_id) != GC_JOB_OLD ||
+	    is_needed_by_journal(gc, journal, snapshot))
+		return false;
+	tree = tree_of(gc, snapshot);
+	if (!tree || gc_is_active(tree, journal))
+		return false;
+	/* without its _metadata it is at most as young as the rest of its tree */
+	unix_ms = snapshot->lost ? tree->newest_unix_ms : snapshot->unix_ms;
+	return unix_ms > 0 && unix_ms < floor->intended_unix_ms &&
+	       unix_ms + gc->policy.keep_ms <= gc->now_unix_ms;
 }
 
 void gc_retain(struct gc *gc, const struct journal *journal)
