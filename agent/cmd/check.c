@@ -10,6 +10,7 @@
 #include "cmd/decide.h"
 #include "cmd/reasons.h"
 #include "cmd/text.h"
+#include "run/config/config_check.h"
 #include "run/config/setup.h"
 #include "run/ha/ha_observe.h"
 #include "run/journal/journal_store.h"
@@ -197,6 +198,14 @@ static void print_changelog(const struct check *check)
 		    "with Flink's changelog, a restored job fails at its first checkpoint in claim mode NO_CLAIM, the default: set execution.state-recovery.claim-mode: CLAIM in Flink's configuration, unless the code of the job does");
 }
 
+static void print_unused(const struct check *check)
+{
+	cleanup_free char *text = config_unused_savepoints(&check->setup.config);
+
+	if (text)
+		row(check, "warning", text);
+}
+
 /* A third version would end the pod that prepares, or the one that the job has just come to. Back to one
  * of the two it may always go: that is what a rollback is. NULL: it is allowed. */
 static char *handover_refuses(const struct check *check)
@@ -288,6 +297,7 @@ static int report(struct check *check)
 	row(check, "checked", text);
 	print_spare(check);
 	print_changelog(check);
+	print_unused(check);
 	read_journal(check);
 	print_now(check);
 	refusal = handover_refuses(check);

@@ -41,6 +41,9 @@ ok 'would start empty' says 'start empty: upgrade is stateless'
 end_drey
 before=$(sum)
 
+new_yaml 'generation: two' 'restore: {policy: none}'
+ok 'a job that never uses its state' status 0 "$DREY" check --config "$dir/new.yaml"
+ok 'it is warned that nothing will use the savepoint of the upgrade' says 'no launch uses the savepoints of upgrade: savepoint'
 new_yaml 'generation: one'
 sed -i "s|^flink:|flink:\n  properties: {state.changelog.enabled: true}|" "$dir/new.yaml"
 ok "with Flink's changelog" status 0 "$DREY" check --config "$dir/new.yaml"

@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "run/config/config.h"
+#include "run/config/config_check.h"
 #include "tests/unit/tap.h"
 
 #define SMALLEST                                                                                   \
@@ -201,6 +202,8 @@ TEST(refuses_what_no_schedule_and_no_store_can_use_with_its_place)
 	CHECK_HAS(
 		refusal("restore: {policy: savepoint}\nsavepoints: {onStopFailure: last-state}\n"),
 		"'restore.policy' excludes checkpoints");
+	CHECK_HAS(refusal("restore: {policy: none, initialSavepoint: 's3://b/sp'}\n"),
+		  "'restore.policy' is none, so no launch would use it");
 	CHECK_HAS(refusal("savepoints: {interval: 1h, cron: '@daily'}\n"),
 		  "line 5, column 34: 'savepoints.interval' and 'savepoints.cron' exclude");
 	CHECK_HAS(
@@ -208,6 +211,40 @@ TEST(refuses_what_no_schedule_and_no_store_can_use_with_its_place)
 		"line 5, column 29: restore.initialSavepoint: 'http://nn/sp': scheme 'http' is not supported");
 	CHECK_HAS(refusal("restore: {initialSavepoint: 'swift://a.b.c/sp'}\n"),
 		  "line 5, column 29: restore.initialSavepoint: swift://a.b.c is neither");
+}
+
+TEST(warns_of_savepoints_that_no_launch_will_use)
+{
+	static const struct {
+		const char *lines, *warning;
+	} rows[] = {
+		{"", NULL},
+		{"upgrade: savepoint\n", NULL},
+		{"restore: {policy: none}\n", "the savepoints of upgrade: savepoint; set"},
+		{"restore: {policy: none}\nupgrade: last-state\nonSigterm: savepoint\n",
+		 "the savepoints of onSigterm: savepoint; set"},
+		{"restore: {policy: none}\nupgrade: stateless\nsavepoints: {interval: 1h}\n",
+		 "the savepoints of savepoints.interval; set"},
+		{"restore: {policy: none}\nsavepoints: {cron: '@daily'}\n",
+		 "the savepoints of upgrade: savepoint, savepoints.cron; set"},
+		{"restore: {policy: none}\nupgrade: stateless\n", NULL},
+		{"restore: {policy: savepoint}\n", NULL},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		cleanup_free char *text = xasprintf("%s%s", SMALLEST, rows[i].lines);
+		cleanup_free char *warning = NULL;
+		struct config config;
+
+		if (!CHECK_INT(parse(text, &config, NULL), ==, 0))
+			continue;
+		warning = config_unused_savepoints(&config);
+		if (rows[i].warning)
+			CHECK_HAS(warning, rows[i].warning);
+		else
+			CHECK_STR(warning, NULL);
+		config_release(&config);
+	}
 }
 
 TEST(refuses_values_out_of_range)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "core/handover/transition_step.h"
 
@@ -54,6 +55,41 @@ static int check_stop_failure(const struct config *config, const struct yaml_nod
 	return yaml_err(
 		config_node_of(root, "savepoints.onStopFailure"), err,
 		"'savepoints.onStopFailure' is last-state, but 'restore.policy' excludes checkpoints; set it to retry or keep-running");
+}
+
+/* The two contradict each other, and an empty start would be silent. */
+static int check_policy(const struct config *config, const struct yaml_node *root, struct err *err)
+{
+	if (config->restore.policy != POLICY_NONE || !config->restore.initial_savepoint)
+		return 0;
+	return yaml_err(
+		config_node_of(root, "restore.initialSavepoint"), err,
+		"'restore.initialSavepoint' is set, but 'restore.policy' is none, so no launch would use it; remove one of them");
+}
+
+char *config_unused_savepoints(const struct config *config)
+{
+	cleanup_buf struct buf keys = BUF_INIT;
+	const struct {
+		bool takes;
+		const char *key;
+	} all[] = {
+		{config->upgrade == UPGRADE_BY_SAVEPOINT, "upgrade: savepoint"},
+		{config->on_sigterm == SIGTERM_SAVEPOINT, "onSigterm: savepoint"},
+		{config->savepoints.interval_ms > 0, "savepoints.interval"},
+		{config->savepoints.cron != NULL, "savepoints.cron"},
+	};
+
+	if (config->restore.policy != POLICY_NONE)
+		return NULL;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		if (all[i].takes)
+			buf_addf(&keys, "%s%s", keys.len_bytes ? ", " : "", all[i].key);
+	if (!keys.len_bytes)
+		return NULL;
+	return xasprintf(
+		"restore.policy is none, so no launch uses the savepoints of %s; set upgrade: stateless and take no savepoints, or set restore.policy: latest",
+		buf_str(&keys));
 }
 
 static int check_lease(const struct config *config, const struct yaml_node *root, struct err *err)
@@ -157,8 +193,8 @@ static int check_handover(const struct config *config, const struct yaml_node *r
 int config_check(const struct config *config, const struct yaml_node *root, struct err *err)
 {
 	if (check_schedule(config, root, err) < 0 || check_health(config, root, err) < 0 ||
-	    check_stop_failure(config, root, err) < 0 || check_lease(config, root, err) < 0 ||
-	    check_handover(config, root, err) < 0)
+	    check_stop_failure(config, root, err) < 0 || check_policy(config, root, err) < 0 ||
+	    check_lease(config, root, err) < 0 || check_handover(config, root, err) < 0)
 		return -1;
 	return 0;
 }

@@ -12,4 +12,8 @@ const struct yaml_node *config_node_of(const struct yaml_node *root, const char 
 /* -1 with ERR_CONFIG: what contradicts what, with the place in the file. */
 int config_check(const struct config *config, const struct yaml_node *root, struct err *err);
 
+/* What takes savepoints that no launch will ever use, for a warning; NULL: nothing does. The caller
+ * frees it. */
+char *config_unused_savepoints(const struct config *config);
+
 #endif
