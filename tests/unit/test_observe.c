@@ -404,11 +404,32 @@ static void know(struct world *w, const char *name, bool verified)
 	journal_add_snapshot(&w->journal, &snapshot);
 }
 
+/* Else it would count as older than it was, and an older checkpoint would take its place. */
+WORLD_TEST(a_savepoint_with_another_id_than_the_journal_knows_is_damaged)
+{
+	const struct candidate *c;
+
+	put_savepoint(w, JOB, 1, 2, DAY_S);
+	know(w, "sp/savepoint-aaaaaa-000000000001", true);
+	put(w, "elsewhere", 4, DAY_S);
+	know(w, "elsewhere", true);
+	observe(w);
+	c = find(w, "savepoint-aaaaaa");
+	if (CHECK(c != NULL)) {
+		CHECK_INT(c->integrity, ==, INTEGRITY_DAMAGED);
+		CHECK_STR(c->detail, "its _metadata is of checkpoint 2, not 3");
+		CHECK_INT(c->snapshot.checkpoint_id, ==, 3);
+	}
+	c = find(w, "elsewhere");
+	if (CHECK(c != NULL))
+		CHECK_INT(c->integrity, ==, INTEGRITY_DAMAGED);
+}
+
 WORLD_TEST(what_the_journal_names_is_looked_at)
 {
 	const struct candidate *c;
 
-	put(w, "elsewhere", 4, DAY_S);
+	put(w, "elsewhere", 3, DAY_S);
 	know(w, "elsewhere", true);
 	know(w, "gone", true);
 	observe(w);
@@ -416,7 +437,7 @@ WORLD_TEST(what_the_journal_names_is_looked_at)
 	if (CHECK(c != NULL)) {
 		CHECK_INT(c->source, ==, SOURCE_JOURNAL);
 		CHECK_INT(c->integrity, ==, INTEGRITY_UNCHECKED);
-		CHECK_INT(c->snapshot.checkpoint_id, ==, 4);
+		CHECK_INT(c->snapshot.checkpoint_id, ==, 3);
 		/* seen now, not then */
 		CHECK(!c->snapshot.verified);
 		CHECK_INT(c->snapshot.verified_unix_ms, ==, 0);

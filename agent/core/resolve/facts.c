@@ -1,5 +1,6 @@
 #include "core/resolve/facts.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -272,6 +273,8 @@ struct candidate *facts_add(struct facts *facts, enum source_kind source,
 	if (source != SOURCE_CHECKPOINTS && source != SOURCE_SAVEPOINTS)
 		candidate = find_path(facts, snapshot->path, key);
 	if (candidate) {
+		if (source == SOURCE_JOURNAL && snapshot->checkpoint_id)
+			candidate->recorded_id = snapshot->checkpoint_id;
 		if (snapshot->origin == ORIGIN_INITIAL)
 			candidate->snapshot.origin = ORIGIN_INITIAL;
 		return candidate;
@@ -282,8 +285,21 @@ struct candidate *facts_add(struct facts *facts, enum source_kind source,
 			sizeof(*facts->candidates));
 	candidate = &facts->candidates[facts->candidate_count++];
 	*candidate = (struct candidate){.path_key = key, .source = source};
+	if (source == SOURCE_JOURNAL)
+		candidate->recorded_id = snapshot->checkpoint_id;
 	snapshot_copy(&candidate->snapshot, snapshot);
 	return candidate;
+}
+
+char *facts_is_of_another(const struct candidate *candidate, int64_t checkpoint_id)
+{
+	int64_t expected =
+		candidate->recorded_id ? candidate->recorded_id : candidate->snapshot.checkpoint_id;
+
+	if (!expected || expected == checkpoint_id)
+		return NULL;
+	return xasprintf("its _metadata is of checkpoint %" PRId64 ", not %" PRId64, checkpoint_id,
+			 expected);
 }
 
 const char *source_kind_name(enum source_kind kind)

@@ -91,6 +91,9 @@ struct candidate {
 	/* only listed: the beginning of its _metadata was not read, so its checkpoint id is not
 	 * known. `wanted`: resolve() needs it (DECISION_VERIFY). */
 	bool unread, wanted;
+	/* the checkpoint id under which the journal knows it; 0 = it does not. A _metadata with another
+	 * one is that of another snapshot. */
+	int64_t recorded_id;
 	int metadata_version;            /* 0 = not known */
 	char (*operators)[JOB_ID_BYTES]; /* ids of its operators, sorted; owned */
 	size_t operator_count;           /* 0 = not known */
@@ -224,6 +227,10 @@ bool facts_was_completed(const struct candidate *candidate);
  * that it is the initial savepoint is recorded there. */
 struct candidate *facts_add(struct facts *facts, enum source_kind source,
 			    const struct snapshot *snapshot);
+
+/* Its _metadata is of this checkpoint. Is that another one than its path or the journal says? Then the text
+ * says so; NULL: no. The caller frees. */
+char *facts_is_of_another(const struct candidate *candidate, int64_t checkpoint_id);
 
 /* The candidate of this path; borrowed; NULL = there is none. */
 struct candidate *facts_find(const struct facts *facts, const char *path);

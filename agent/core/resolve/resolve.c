@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "core/resolve/listing_doubt.h"
 #include "core/resolve/resolve_internal.h"
 
 /* ---- rule 5: an error is never absence ---- */
@@ -141,6 +142,8 @@ void resolve(const struct journal *journal, struct facts *facts, const struct po
 
 	*ret_decision = (struct decision){.settled = NO_CANDIDATE};
 	reset(facts);
+	/* MUT: a listing that leaves out what exists is believed */
+	listing_doubt(journal, facts);
 	lineage_find(&in.lineage, journal, facts);
 	in.adopts = policy->adopt;
 	in.promised = promise_of_outcome(&in);

@@ -44,12 +44,21 @@ static const char *uri_at(void *ctx, size_t index)
 
 static void read_header(struct candidate *c, const struct store_look *seen)
 {
+	cleanup_free char *another = NULL;
 	struct metadata_header header;
 	struct err err = {0};
 
 	if (metadata_peek(seen->head, seen->head_len_bytes, &header, &err) < 0) {
 		observe_set(c, err.kind == ERR_FORMAT ? INTEGRITY_DAMAGED : INTEGRITY_UNREADABLE,
 			    err.msg);
+		return;
+	}
+	another = facts_is_of_another(c, header.checkpoint_id);
+	if (another) {
+		/* that it was completed is known, and when: it keeps its place among the others */
+		if (c->recorded_id)
+			c->snapshot.checkpoint_id = c->recorded_id;
+		observe_set(c, INTEGRITY_DAMAGED, another);
 		return;
 	}
 	c->snapshot.checkpoint_id = header.checkpoint_id;

@@ -48,16 +48,14 @@ static void set_broken(struct candidate *candidate, const struct verify_report *
 static void judge(struct candidate *candidate, const struct verify_report *report)
 {
 	struct snapshot *snapshot = &candidate->snapshot;
-	cleanup_free char *text = NULL;
+	cleanup_free char *text = facts_is_of_another(candidate, report->header.checkpoint_id);
 
 	if (report->verdict != VERIFY_COMPLETE) {
 		set_broken(candidate, report);
 		return;
 	}
 	/* MUT: a wrong checkpoint id in _metadata is accepted */
-	if (snapshot->checkpoint_id && snapshot->checkpoint_id != report->header.checkpoint_id) {
-		text = xasprintf("its _metadata is of checkpoint %" PRId64 ", not %" PRId64,
-				 report->header.checkpoint_id, snapshot->checkpoint_id);
+	if (text) {
 		observe_set(candidate, INTEGRITY_DAMAGED, text);
 		return;
 	}

@@ -1,0 +1,113 @@
+#include "core/resolve/listing_doubt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define JOB_DIGITS       (JOB_ID_BYTES - 1)
+#define SAVEPOINT_DIGITS 6
+#define SAVEPOINT_RANDOM 12
+#define HEX              "0123456789abcdef"
+
+static bool is_checkpoint(const char *name)
+{
+	size_t digits = strncmp(name, "chk-", 4) ? 0 : strspn(name + 4, "0123456789");
+
+	return digits && !name[4 + digits];
+}
+
+/* "savepoint-<6 digits>-<12 digits>" */
+static bool is_savepoint(const char *name)
+{
+	static const char prefix[] = "savepoint-";
+	const char *job = name + sizeof(prefix) - 1;
+
+	return !strncmp(name, prefix, sizeof(prefix) - 1) && strspn(job, HEX) == SAVEPOINT_DIGITS &&
+	       job[SAVEPOINT_DIGITS] == '-' &&
+	       strspn(job + SAVEPOINT_DIGITS + 1, HEX) == SAVEPOINT_RANDOM &&
+	       !job[SAVEPOINT_DIGITS + 1 + SAVEPOINT_RANDOM];
+}
+
+static bool knows_job(const struct journal *journal, const char *begin, size_t digits)
+{
+	char id[JOB_ID_BYTES] = "";
+
+	memcpy(id, begin, digits);
+	for (size_t i = 0; i < journal->launch_count; i++)
+		if (!strncmp(journal->launches[i].job_id, id, digits))
+			return true;
+	return journal_is_former_job(journal, id);
+}
+
+/* Cut off the last name of the path, and return it; "" when there is only one. */
+static const char *take_name(char *path)
+{
+	char *end = path + strlen(path), *name;
+
+	while (end > path && end[-1] == '/')
+		*--end = '\0';
+	name = strrchr(path, '/');
+	if (!name || name == path)
+		return "";
+	*name = '\0';
+	return name + 1;
+}
+
+/* Would a listing of `dir` have shown it? */
+static bool is_shown_by(const struct journal *journal, const struct place_fact *place,
+			const char *path)
+{
+	cleanup_free char *dir = xstrdup(path);
+	const char *name = take_name(dir), *job;
+
+	if (!strcmp(name, "_metadata"))
+		name = take_name(dir);
+	if (place->kind == SNAPSHOT_SAVEPOINT)
+		return is_savepoint(name) &&
+		       knows_job(journal, name + strlen("savepoint-"), SAVEPOINT_DIGITS) &&
+		       snapshot_same_path(dir, place->dir);
+	if (!is_checkpoint(name))
+		return false;
+	/* a job may write without a directory of its own */
+	if (snapshot_same_path(dir, place->dir))
+		return true;
+	job = take_name(dir);
+	return strlen(job) == JOB_DIGITS && knows_job(journal, job, JOB_DIGITS) &&
+	       snapshot_same_path(dir, place->dir);
+}
+
+/* It was found by its name alone. */
+static bool was_found(const struct candidate *c)
+{
+	return (c->source == SOURCE_JOURNAL || c->source == SOURCE_HA) && c->metadata_version;
+}
+
+static void doubt(struct facts *facts, struct place_fact *place, const char *path)
+{
+	cleanup_free char *why = xasprintf(
+		"the listing of %s leaves out %s, which exists: it may leave out newer ones",
+		place->dir, path);
+
+	place->state = SOURCE_UNREADABLE;
+	xstrset(&place->detail, why);
+	facts_set_source(facts, place->source, SOURCE_UNREADABLE, why);
+}
+
+void listing_doubt(const struct journal *journal, struct facts *facts)
+{
+	for (size_t i = 0; i < facts->candidate_count; i++) {
+		const struct candidate *c = &facts->candidates[i];
+
+		if (!was_found(c))
+			continue;
+		for (size_t k = 0; k < facts->place_count; k++) {
+			struct place_fact *place = &facts->places[k];
+
+			if (place->state != SOURCE_UNREADABLE &&
+			    !facts->sources[place->source].left_out &&
+			    is_shown_by(journal, place, c->snapshot.path))
+				doubt(facts, place, c->snapshot.path);
+		}
+	}
+}

@@ -1,0 +1,22 @@
+/*
+ * listing_doubt - a listing that leaves out what exists is wrong, and may leave out more. Pure.
+ *
+ * The journal and Flink's HA data name snapshots from before the listings were made. When one of them was
+ * found by its name, and a complete listing of its directory does not have it, that listing is an old one, or
+ * was cut, or is another directory's: the newest may be missing from it, too. The source then counts as
+ * unreadable, until a listing agrees with what is there.
+ *
+ * Only names that a listing would have shown are compared: <dir>/<job id>/chk-<n>, <dir>/chk-<n> and
+ * <dir>/savepoint-<6 digits>-<12 digits>, of jobs that the journal knows, and only where no snapshot was left
+ * out because there were too many.
+ */
+#ifndef DREY_CORE_LISTING_DOUBT_H
+#define DREY_CORE_LISTING_DOUBT_H
+
+#include "core/journal/journal.h"
+#include "core/resolve/facts.h"
+
+/* Mark sources as SOURCE_UNREADABLE, with both sightings as their detail. May be called again. */
+void listing_doubt(const struct journal *journal, struct facts *facts);
+
+#endif

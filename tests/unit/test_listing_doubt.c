@@ -1,0 +1,98 @@
+#include "resolve_world.h"
+
+#include "core/resolve/listing_doubt.h"
+
+/* The directories were listed completely, and only the journal knows of a snapshot that was found by its name. */
+static void listed_begin(struct world *w)
+{
+	begin(w);
+	ran(w, JOB_A, NULL, 0);
+	w->facts.place_count = 0;
+	facts_add_place(&w->facts, SOURCE_CHECKPOINTS, SNAPSHOT_CHECKPOINT, "file:/cp",
+			SOURCE_PRESENT, "listed");
+	facts_add_place(&w->facts, SOURCE_SAVEPOINTS, SNAPSHOT_SAVEPOINT, "file:/sp/",
+			SOURCE_ABSENT, "listed");
+}
+
+#define DOUBT_TEST(name) WORLD_TEST_FROM(listed_begin, name)
+
+static struct candidate *named(struct world *w, const char *path, enum snapshot_kind kind)
+{
+	return found(w, SOURCE_JOURNAL, path, kind, "", 7);
+}
+
+static enum source_state after(struct world *w, enum source_kind source)
+{
+	listing_doubt(&w->journal, &w->facts);
+	return w->facts.sources[source].state;
+}
+
+DOUBT_TEST(a_listing_that_leaves_out_a_checkpoint_that_exists_is_unreadable)
+{
+	named(w, "file:/cp/" JOB_A "/chk-7", SNAPSHOT_CHECKPOINT);
+	CHECK_INT(after(w, SOURCE_CHECKPOINTS), ==, SOURCE_UNREADABLE);
+	CHECK_HAS(w->facts.sources[SOURCE_CHECKPOINTS].detail,
+		  "the listing of file:/cp leaves out file:/cp/" JOB_A "/chk-7, which exists");
+	CHECK_INT(w->facts.sources[SOURCE_SAVEPOINTS].state, ==, SOURCE_ABSENT);
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.cause, ==, CAUSE_STORAGE_UNREADABLE);
+}
+
+DOUBT_TEST(so_is_one_that_leaves_out_a_savepoint_or_a_checkpoint_without_a_job_directory)
+{
+	named(w, "file:/sp/savepoint-aaaaaa-0123456789ab/_metadata", SNAPSHOT_SAVEPOINT);
+	CHECK_INT(after(w, SOURCE_SAVEPOINTS), ==, SOURCE_UNREADABLE);
+	named(w, "/cp/chk-7/", SNAPSHOT_CHECKPOINT);
+	CHECK_INT(after(w, SOURCE_CHECKPOINTS), ==, SOURCE_UNREADABLE);
+}
+
+DOUBT_TEST(flinks_ha_data_are_a_witness_too)
+{
+	found(w, SOURCE_HA, "file:/cp/" JOB_A "/chk-7", SNAPSHOT_CHECKPOINT, JOB_A, 7);
+	CHECK_INT(after(w, SOURCE_CHECKPOINTS), ==, SOURCE_UNREADABLE);
+}
+
+DOUBT_TEST(names_that_no_listing_shows_are_no_contradiction)
+{
+	static const char *const paths[] = {
+		"file:/cp/" JOB_FOREIGN "/chk-7", /* of a job that is not asked for */
+		"file:/sp/savepoint-ffffff-0123456789ab",
+		"file:/cp/" JOB_A "/chk-x",
+		"file:/cp/deeper/" JOB_A "/chk-7",
+		"file:/sp/my-savepoint",
+		"file:/sp/savepoint-aaaaaa-0123456789ab-copy",
+		"file:/else/" JOB_A "/chk-7",
+		"chk-7",
+		"/chk-7",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++)
+		named(w, paths[i],
+		      strstr(paths[i], "/sp/") ? SNAPSHOT_SAVEPOINT : SNAPSHOT_CHECKPOINT);
+	CHECK_INT(after(w, SOURCE_CHECKPOINTS), ==, SOURCE_PRESENT);
+	CHECK_INT(after(w, SOURCE_SAVEPOINTS), ==, SOURCE_ABSENT);
+}
+
+DOUBT_TEST(what_was_not_found_or_is_listed_contradicts_nothing)
+{
+	struct candidate *gone = named(w, "file:/cp/" JOB_A "/chk-7", SNAPSHOT_CHECKPOINT);
+
+	gone->metadata_version = 0;
+	broken(gone, INTEGRITY_INCOMPLETE, "no _metadata");
+	found_checkpoint(w, JOB_A, 8);
+	CHECK_INT(after(w, SOURCE_CHECKPOINTS), ==, SOURCE_PRESENT);
+}
+
+DOUBT_TEST(a_listing_that_was_too_long_to_keep_may_leave_out_anything)
+{
+	named(w, "file:/cp/" JOB_A "/chk-7", SNAPSHOT_CHECKPOINT);
+	w->facts.sources[SOURCE_CHECKPOINTS].left_out = 1;
+	CHECK_INT(after(w, SOURCE_CHECKPOINTS), ==, SOURCE_PRESENT);
+}
+
+DOUBT_TEST(the_directories_of_a_job_of_old_count_too)
+{
+	journal_add_former_job(&w->journal, JOB_B);
+	named(w, "file:/cp/" JOB_B "/chk-3", SNAPSHOT_CHECKPOINT);
+	CHECK_INT(after(w, SOURCE_CHECKPOINTS), ==, SOURCE_UNREADABLE);
+}
