@@ -139,6 +139,7 @@ static int open_by_hand(struct places *places, bool decides)
 		return CLI_USAGE;
 	if (decides && take_policy(places) != CLI_OK)
 		return CLI_USAGE;
+	places->policy.max_loss.max_ms = LOSS_MAX_AUTO;
 	setup_storage_environment(&places->storage);
 	places->where.storage = &places->storage;
 	places->where.checkpoint_dir = places->checkpoints;

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "cmd/cli.h"
 #include "cmd/text.h"
+#include "core/resolve/evidence.h"
 
 static const struct candidate *chosen_by(const struct decision *decision, const struct facts *facts)
 {
@@ -56,6 +57,23 @@ static void add_snapshot(struct json *doc, const struct candidate *candidate)
 	add_identity(to, &candidate->snapshot);
 	json_add_known(to, "sizeBytes", candidate->snapshot.size_bytes, 0);
 	json_add_known(to, "fileCount", candidate->snapshot.file_count, 0);
+}
+
+static void add_loss(struct json *doc, const struct reasons *ex)
+{
+	const struct decision_loss *loss = &ex->decision->loss;
+	const struct candidate *lost;
+	struct json *to;
+
+	if (!loss->is_one) {
+		json_add_null(doc, "loss");
+		return;
+	}
+	lost = &ex->facts->candidates[loss->candidate];
+	to = json_add_object(doc, "loss");
+	json_add_str(to, "path", lost->snapshot.path);
+	add_identity(to, &lost->snapshot);
+	json_add_known(to, "ms", loss->ms, 0);
 }
 
 static void add_launch(struct json *doc, const struct reasons *ex)
@@ -140,6 +158,28 @@ static const char *reasons_integrity(enum integrity integrity)
 	return (size_t)integrity < ARRAY_LEN(names) ? names[integrity] : "unknown";
 }
 
+/* What each witness says of it (core/resolve/evidence.h). */
+static void add_evidence(struct json *doc, const struct reasons *ex,
+			 const struct candidate *candidate)
+{
+	struct evidence evidence;
+	struct json *to;
+
+	if (!ex->journal)
+		return;
+	evidence_of(ex->journal, ex->facts, candidate, &evidence);
+	to = json_add_object(doc, "evidence");
+	json_add_str(to, "verdict", evidence_verdict_name(evidence.verdict));
+	json_add_str(to, "sighting", sighting_name(evidence.sighting));
+	json_add_known(to, "listedUnixMs", candidate->listed_unix_ms, 1);
+	json_add_known(to, "metadataBytes", candidate->snapshot.metadata_bytes, 1);
+	json_add_str(to, "reading", reading_name(evidence.reading));
+	json_add_known(to, "readUnixMs", candidate->read_unix_ms, 1);
+	json_add_str(to, "record", record_of_name(evidence.record));
+	json_add_bool(to, "contradicted", evidence.contradicted);
+	json_add_str(to, "text", evidence.text);
+}
+
 static void add_candidate(struct json *list, const struct reasons *ex,
 			  const struct candidate *candidate)
 {
@@ -160,6 +200,7 @@ static void add_candidate(struct json *list, const struct reasons *ex,
 		     candidate->in_ha ? reasons_integrity(candidate->recovery) : NULL);
 	json_add_str(to, "verdict", verdict_of(candidate, "notJudged"));
 	json_add_str(to, "reason", reason_of(ex, candidate, text, sizeof(text)));
+	add_evidence(to, ex, candidate);
 }
 
 /* A URI of the old form s3a://KEY:SECRET@bucket/... contains keys, which must not be printed. */
@@ -217,6 +258,7 @@ struct json *reasons_document(const struct reasons *ex)
 	json_add_bool(doc, "allowNonRestoredState", ex->decision->allow_non_restored);
 	add_snapshot(doc, chosen(ex));
 	add_launch(doc, ex);
+	add_loss(doc, ex);
 	if (ex->lifted)
 		add_other(doc, "whenLifted", ex->lifted);
 	if (ex->resumed) {
@@ -291,6 +333,21 @@ static void print_condition(const struct candidate *candidate, const char *reaso
 	text_print(candidate->detail, out);
 }
 
+/* What the witnesses say, where they do not agree and nothing above has it. */
+static void print_evidence(const struct reasons *ex, const struct candidate *candidate, FILE *out)
+{
+	struct evidence evidence;
+
+	if (!ex->journal)
+		return;
+	evidence_of(ex->journal, ex->facts, candidate, &evidence);
+	if (!evidence.contradicted ||
+	    (candidate->detail && strstr(candidate->detail, evidence.text)))
+		return;
+	fprintf(out, "; %s: ", evidence_verdict_name(evidence.verdict));
+	text_print(evidence.text, out);
+}
+
 #define ROW "%-10s  %-11s  %-10s  %6s  %-8.8s  %-16s  %8s  %5s  "
 
 static void print_candidate(const struct reasons *ex, const struct candidate *candidate, FILE *out)
@@ -314,6 +371,7 @@ static void print_candidate(const struct reasons *ex, const struct candidate *ca
 	fputs("\n            ", out);
 	text_print(reason_of(ex, candidate, reason, sizeof(reason)), out);
 	print_condition(candidate, reason_of(ex, candidate, reason, sizeof(reason)), out);
+	print_evidence(ex, candidate, out);
 	fputc('\n', out);
 }
 

@@ -5,10 +5,13 @@
  *   {decision, rule, reason, allowNonRestoredState,
  *    snapshot {path, kind, checkpointId, jobId, completedUnixMs, sizeBytes, fileCount} or null,
  *    launch {jobId, args []} or null,
+ *    loss {path, kind, checkpointId, jobId, completedUnixMs, ms} or null: what is, or would be, given up
  *    sources [{name, state: present|absent|unreadable, detail, leftOut}],
  *    candidates [{path, source, kind, checkpointId, jobId, completedUnixMs, sizeBytes, fileCount,
  *                 metadataVersion, integrity: unchecked|complete|damaged|incomplete|unreadable,
- *                 detail, haJobId, haIntegrity, verdict: chosen|older|rejected|notJudged, reason}]}
+ *                 detail, haJobId, haIntegrity, verdict: chosen|older|rejected|notJudged, reason,
+ *                 evidence {verdict, sighting, listedUnixMs, metadataBytes, reading, readUnixMs, record,
+ *                           contradicted, text}}]}
  * and, only when it is parked, whenResumed {decision, rule, cause, reason, path}, and whenLifted (without
  * path) if that is by do-not-restart. The verdicts are those of the last of these decisions. Candidates
  * are in the order chosen, older, rejected, notJudged (no rule has reached it), and inside that the newest
@@ -36,6 +39,7 @@ struct reasons {
 	const struct decision *lifted;
 	/* the decision after `drey resume`, if the application is parked; NULL = it is not */
 	const struct decision *resumed;
+	const struct journal *journal; /* by which they were decided; NULL: no evidence is shown */
 };
 
 /* The caller frees with json_free(). */

@@ -118,8 +118,11 @@ static int explain(struct places *places, const struct facts *facts,
 		   const struct decision *decision, const struct decision *lifted,
 		   const struct decision *resumed)
 {
-	struct reasons explanation = {
-		.facts = facts, .decision = decision, .lifted = lifted, .resumed = resumed};
+	struct reasons explanation = {.facts = facts,
+				      .decision = decision,
+				      .journal = &places->journal,
+				      .lifted = lifted,
+				      .resumed = resumed};
 	struct flink_exec exec = {0};
 	struct err err = {0};
 	int status = reasons_status(decision);

@@ -313,7 +313,12 @@ static void draw_config(struct world *w)
 		.flink_version = "2.3.0",
 		.application_ids = odds(w, 500),
 		.generation = odds(w, 500) ? "g1" : NULL,
-		.policy = {.restore = odds(w, 250) ? POLICY_SAVEPOINT : POLICY_LATEST},
+		.policy = {.restore = odds(w, 250) ? POLICY_SAVEPOINT : POLICY_LATEST,
+			   /* never back, by the job's interval, or one to eight minutes */
+			   .max_loss = {.max_ms = w->seed % 10 == 0 ? 0
+						  : w->seed % 10 < 4
+							  ? LOSS_MAX_AUTO
+							  : (int64_t)(w->seed % 9) * MINUTE_MS}},
 		.max_attempts = (int)between(w, 2, 10),
 		.same_failures = (int64_t)(w->seed % 4),
 		.attempts_window_ms = between(w, 5, 60) * MINUTE_MS,

@@ -69,6 +69,7 @@ static inline void life_begin(struct life *l)
 		.result_store_dir = "file:/results",
 		.generation = "g1",
 		.policy.generation = "g1",
+		.policy.max_loss.max_ms = LOSS_MAX_AUTO,
 		.max_attempts = 3,
 		.attempts_window_ms = 600000,
 		.backoff_first_ms = 5000,

@@ -36,6 +36,7 @@ static inline void begin(struct world *w)
 	journal_init(&w->journal, "app");
 	w->truth = INTEGRITY_COMPLETE;
 	w->facts.max_metadata_version = 5;
+	w->policy.max_loss.max_ms = LOSS_MAX_AUTO;
 	facts_set_source(&w->facts, SOURCE_JOURNAL, SOURCE_PRESENT, "journal");
 	facts_set_source(&w->facts, SOURCE_CHECKPOINTS, SOURCE_PRESENT, "checkpoints");
 	facts_add_place(&w->facts, SOURCE_SAVEPOINTS, SNAPSHOT_SAVEPOINT, "file:/sp",

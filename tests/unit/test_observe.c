@@ -765,7 +765,7 @@ WORLD_TEST(flink_recovers_what_is_complete_or_lacks_only_its_metadata)
 	CHECK_INT(find(w, "/chk-7")->recovery, ==, INTEGRITY_COMPLETE);
 	CHECK_INT(find(w, "/chk-8")->integrity, ==, INTEGRITY_DAMAGED);
 	CHECK_INT(find(w, "/chk-8")->recovery, ==, INTEGRITY_COMPLETE);
-	CHECK_INT(find(w, "/chk-9")->integrity, ==, INTEGRITY_DAMAGED);
+	CHECK_INT(find(w, "/chk-9")->integrity, ==, INTEGRITY_INCOMPLETE);
 	CHECK_INT(find(w, "/chk-9")->recovery, ==, INTEGRITY_COMPLETE);
 	CHECK_HAS(find(w, "/chk-9")->detail, "_metadata is missing");
 }

@@ -66,7 +66,7 @@ TEST(the_document_has_the_chosen_snapshot_and_the_launch)
 	const char *const args[] = {"java", "-D", "a=b c", NULL};
 	struct facts facts;
 	struct decision decision;
-	struct reasons ex = {&facts, &decision, NULL, args, NULL, NULL};
+	struct reasons ex = {.facts = &facts, .decision = &decision, .args = args};
 	cleanup_json struct json *doc = NULL;
 	const struct json *list;
 
@@ -93,7 +93,7 @@ TEST(what_do_not_restart_holds_back_is_told)
 	struct decision parked = {
 		.kind = DECISION_PARK, .rule = 1, .cause = CAUSE_DO_NOT_RESTART, .reason = "set"};
 	struct decision lifted;
-	struct reasons ex = {&facts, &parked, NULL, NULL, &lifted, NULL};
+	struct reasons ex = {.facts = &facts, .decision = &parked, .lifted = &lifted};
 	cleanup_json struct json *doc = NULL;
 	char *text;
 
@@ -161,7 +161,7 @@ TEST(the_document_lists_every_source_and_candidate)
 {
 	struct facts facts;
 	struct decision decision;
-	struct reasons ex = {&facts, &decision, NULL, NULL, NULL, NULL};
+	struct reasons ex = {.facts = &facts, .decision = &decision};
 	cleanup_json struct json *doc = NULL;
 	const struct json *sources, *candidates, *last;
 
@@ -190,7 +190,7 @@ TEST(each_directory_of_the_lineage_is_shown)
 {
 	struct facts facts;
 	struct decision decision;
-	struct reasons ex = {&facts, &decision, NULL, NULL, NULL, NULL};
+	struct reasons ex = {.facts = &facts, .decision = &decision};
 	cleanup_json struct json *doc = NULL;
 	cleanup_free char *text = NULL, *before = NULL;
 	const struct json *source, *place;
@@ -223,7 +223,7 @@ TEST(nothing_starts_when_it_holds_or_parks)
 {
 	struct facts facts;
 	struct decision decision = {.kind = DECISION_HOLD, .rule = 5, .reason = "cannot be read"};
-	struct reasons ex = {&facts, &decision, NULL, NULL, NULL, NULL};
+	struct reasons ex = {.facts = &facts, .decision = &decision};
 	cleanup_json struct json *doc = NULL;
 	cleanup_free char *text = NULL;
 
@@ -249,8 +249,10 @@ TEST(the_table_says_it_all_on_plain_lines)
 	const char *const args[] = {"java", "a=b c", "", "it's", NULL};
 	struct facts facts;
 	struct decision decision;
-	struct reasons ex = {&facts, &decision, "00000000000000000000000000000abc",
-			     args,   NULL,      NULL};
+	struct reasons ex = {.facts = &facts,
+			     .decision = &decision,
+			     .job_id = "00000000000000000000000000000abc",
+			     .args = args};
 	cleanup_free char *text = NULL;
 
 	build(&facts);
@@ -274,7 +276,7 @@ TEST(the_chosen_one_comes_first_and_then_the_newest)
 	struct snapshot snapshot = snapshot_of("file:/chk/30", SNAPSHOT_CHECKPOINT, 30);
 	struct facts facts;
 	struct decision decision;
-	struct reasons ex = {&facts, &decision, NULL, NULL, NULL, NULL};
+	struct reasons ex = {.facts = &facts, .decision = &decision};
 	cleanup_json struct json *doc = NULL;
 	const struct json *list;
 
@@ -294,11 +296,49 @@ TEST(no_candidates_are_said_so)
 {
 	struct facts facts = {0};
 	struct decision decision = {.kind = DECISION_START_EMPTY, .rule = 8, .reason = "never ran"};
-	struct reasons ex = {&facts, &decision, NULL, NULL, NULL, NULL};
+	struct reasons ex = {.facts = &facts, .decision = &decision};
 	cleanup_free char *text = print(&ex);
 	cleanup_json struct json *doc = reasons_document(&ex);
 
 	CHECK_HAS(text, "\nno candidates\n");
 	CHECK_INT(json_len(json_get(doc, "candidates")), ==, 0);
 	CHECK_INT(json_len(json_get(json_get(doc, "launch"), "args")), ==, 0);
+}
+
+TEST(what_is_lost_and_what_the_witnesses_say_is_shown)
+{
+	struct snapshot snapshot = snapshot_of("file:/chk/28", SNAPSHOT_CHECKPOINT, 28);
+	struct journal journal;
+	struct facts facts;
+	struct decision decision;
+	struct reasons ex = {.facts = &facts, .decision = &decision, .journal = &journal};
+	cleanup_json struct json *doc = NULL;
+	cleanup_free char *text = NULL;
+	const struct json *evidence;
+	struct candidate *c;
+
+	journal_init(&journal, "app");
+	build(&facts);
+	start_from(&decision);
+	c = facts_add(&facts, SOURCE_HA, &snapshot);
+	facts_mark_ha(c, "3f9a1000000000000000000000000001", NULL);
+	c->integrity = INTEGRITY_INCOMPLETE;
+	c->verdict = VERDICT_REJECTED;
+	c->read_unix_ms = NOW;
+	decision.loss = (struct decision_loss){.is_one = true, .candidate = 3, .ms = 60000};
+	doc = reasons_document(&ex);
+	CHECK_STR(json_str(json_get(doc, "loss"), "path"), "file:/chk/28");
+	CHECK_INT(json_i64_or(json_get(doc, "loss"), "ms", 0), ==, 60000);
+	evidence = json_get(json_at(json_get(doc, "candidates"), 2), "evidence");
+	CHECK_STR(json_str(evidence, "verdict"), "missing");
+	CHECK_STR(json_str(evidence, "reading"), "gone");
+	CHECK_STR(json_str(evidence, "record"), "ha");
+	text = print(&ex);
+	CHECK_HAS(text, "; missing: completed according to Flink's HA data, not listed, answered");
+	decision.loss.is_one = false;
+	json_free(doc);
+	doc = reasons_document(&ex);
+	CHECK(!json_str(json_get(doc, "loss"), "path"));
+	facts_release(&facts);
+	journal_release(&journal);
 }

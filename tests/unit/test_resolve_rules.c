@@ -122,8 +122,9 @@ TEST(no_launch_goes_on_with_ha_data_of_a_former_cluster_id)
 	broken(in_ha(&w, found_checkpoint(&w, JOB_A, 8), JOB_A), INTEGRITY_INCOMPLETE,
 	       "no directory");
 	w.facts.candidates[1].ha_former = true;
-	CHECK_STARTS_FROM(&w, CHK_A(7));
-	CHECK(w.facts.candidates[1].passed_over);
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.decision.cause, ==, CAUSE_NEWEST_STATE_MISSING);
+	CHECK_HAS(w.decision.reason, "no directory");
 	end(&w);
 }
 

@@ -180,6 +180,19 @@ WORLD_TEST(s10_a_damaged_newest_gives_way_loudly_and_never_to_nothing)
 	broken(found_checkpoint(w, JOB_A, 8), INTEGRITY_DAMAGED, "shared/1 is missing");
 	CHECK_STARTS_FROM(w, CHK_A(7));
 	CHECK(w->facts.candidates[1].passed_over);
+	CHECK(w->decision.loss.is_one);
+	CHECK_INT(w->decision.loss.ms, ==, 1000);
+	CHECK_HAS(w->decision.reason, "1 s of state are lost, because " CHK_A(8) " is damaged");
+	/* more than may be lost: a person decides */
+	w->facts.candidates[1].snapshot.completed_unix_ms += LOSS_DEFAULT_MS;
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.cause, ==, CAUSE_NEWEST_STATE_DAMAGED);
+	CHECK_HAS(w->decision.reason, "10 min 1 s older");
+	CHECK_HAS(w->decision.reason, "--from " CHK_A(7));
+	request(w, RESTORE_PATH, CHK_A(7), "t1");
+	CHECK_STARTS_FROM(w, CHK_A(7));
+	CHECK(!w->decision.loss.is_one);
+	request(w, RESTORE_NONE, NULL, NULL);
 	broken(&w->facts.candidates[0], INTEGRITY_DAMAGED, "truncated");
 	w->facts.sources[SOURCE_CHECKPOINTS].left_out = 40;
 	CHECK_DECIDES(w, HOLD);
@@ -261,7 +274,7 @@ TEST(s16_an_ha_backup_that_points_to_a_deleted_checkpoint_does_not_decide)
 	CHECK_HAS(w.decision.reason, "older than a known snapshot");
 	end(&w);
 
-	/* the newest that is known is the deleted one: the next older, and said aloud */
+	/* the newest that is known is the deleted one: the map and the storage contradict each other */
 	begin(&w);
 	proved(&w, JOB_A, NULL, 0, 20);
 	found_checkpoint(&w, JOB_A, 20);
@@ -269,9 +282,10 @@ TEST(s16_an_ha_backup_that_points_to_a_deleted_checkpoint_does_not_decide)
 	broken(entry, INTEGRITY_INCOMPLETE, "no _metadata");
 	entry->recovery = INTEGRITY_DAMAGED;
 	same_as_ever(&w);
-	CHECK_STARTS_FROM(&w, CHK_A(20));
-	CHECK(w.facts.candidates[1].passed_over);
-	CHECK_HAS(w.decision.reason, "one of them is damaged");
+	CHECK_DECIDES(&w, HOLD);
+	CHECK_INT(w.decision.cause, ==, CAUSE_NEWEST_STATE_MISSING);
+	CHECK_HAS(w.decision.reason, "--from " CHK_A(20));
+	CHECK_HAS(w.decision.reason, "according to Flink's HA data, not listed");
 	end(&w);
 }
 

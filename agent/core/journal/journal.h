@@ -123,6 +123,7 @@ struct launch {
 	int64_t last_checkpoint_unix_ms;
 	/* of its Flink, when all its tasks were last seen running; slots 0 = not known */
 	int64_t slots, task_managers;
+	int64_t checkpoint_interval_ms; /* as its job has reported it; 0 = not known, or none */
 };
 
 enum operation_kind {

@@ -180,6 +180,7 @@ static const struct field launch_fields[] = {
 	PART_OF_LAUNCH("lastCheckpoint", last_checkpoint_table),
 	LAUNCH("slots", KNOWN, slots, .sparse = true),
 	LAUNCH("taskManagers", KNOWN, task_managers, .sparse = true),
+	LAUNCH("checkpointIntervalMs", KNOWN, checkpoint_interval_ms, .sparse = true),
 };
 const struct record launch_table = RECORD(struct launch, launch_fields);
 

@@ -21,6 +21,7 @@ const char *cause_name(enum cause cause)
 		[CAUSE_WISH_UNREADABLE] = "WishUnreadable",
 		[CAUSE_NO_USABLE_STATE] = "NoUsableState",
 		[CAUSE_NEWEST_STATE_MISSING] = "NewestStateMissing",
+		[CAUSE_NEWEST_STATE_DAMAGED] = "NewestStateDamaged",
 		[CAUSE_STATE_TOO_OLD] = "StateTooOld",
 		[CAUSE_FLINK_TOO_OLD] = "FlinkTooOld",
 		[CAUSE_SAVEPOINT_REQUIRED] = "SavepointRequired",

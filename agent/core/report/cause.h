@@ -35,6 +35,7 @@ enum cause {
 	/* everything was read, and it contradicts what is known */
 	CAUSE_NO_USABLE_STATE,
 	CAUSE_NEWEST_STATE_MISSING,
+	CAUSE_NEWEST_STATE_DAMAGED,
 	CAUSE_STATE_TOO_OLD,
 	CAUSE_FLINK_TOO_OLD,
 	CAUSE_SAVEPOINT_REQUIRED,

@@ -94,7 +94,10 @@ struct candidate {
 	/* the checkpoint id under which the journal knows it; 0 = it does not. A _metadata with another
 	 * one is that of another snapshot. */
 	int64_t recorded_id;
-	int metadata_version;            /* 0 = not known */
+	/* when the listing was complete, and when it was read; 0 = neither, or not known */
+	int64_t listed_unix_ms, read_unix_ms;
+	bool contradicted;    /* UNREADABLE because the readings do not agree (evidence.h) */
+	int metadata_version; /* 0 = not known */
 	char (*operators)[JOB_ID_BYTES]; /* ids of its operators, sorted; owned */
 	size_t operator_count;           /* 0 = not known */
 	char *detail;                    /* why damaged or unreadable; owned */

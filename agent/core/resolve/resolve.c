@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "core/resolve/evidence.h"
 #include "core/resolve/listing_doubt.h"
 #include "core/resolve/resolve_internal.h"
 
@@ -87,6 +88,8 @@ static const struct row vetoes[] = {
 	 "there is a newer snapshot that no launch of this application made"},
 	{RULE_NEWEST, age_forbids, "it is older than restore.maxAge"},
 	{RULE_NEWEST, promise_forbids, "the job was stopped with another savepoint"},
+	{RULE_NEWEST, loss_forbids,
+	 "newer state is damaged, and more than restore.maxLoss would be lost"},
 	{RULE_CONTINUE, leftovers_forbid,
 	 "another Flink may own the leader lock, and Flink's HA data still have old jobs"},
 };
@@ -144,6 +147,8 @@ void resolve(const struct journal *journal, struct facts *facts, const struct po
 	reset(facts);
 	/* MUT: a listing that leaves out what exists is believed */
 	listing_doubt(journal, facts);
+	/* MUT: an older start is permitted by the word of one witness */
+	evidence_apply(journal, facts);
 	lineage_find(&in.lineage, journal, facts);
 	in.adopts = policy->adopt;
 	in.promised = promise_of_outcome(&in);

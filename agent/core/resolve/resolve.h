@@ -13,6 +13,7 @@
 #include "core/journal/journal.h"
 #include "core/report/cause.h"
 #include "core/resolve/facts.h"
+#include "core/resolve/loss.h"
 
 enum decision_kind {
 	/* not decided yet: check candidates[candidate], then call again. By then its `integrity`
@@ -68,6 +69,7 @@ struct policy {
 	enum restore_policy restore;
 	enum foreign_policy foreign;
 	int64_t max_age_ms; /* an older restore point is not used automatically; 0 = any age */
+	struct loss_limits max_loss; /* going back further behind damaged state needs a person */
 	enum adopt_policy adopt_lost;
 	bool adopt; /* deliberately no journal: everything found belongs to this application */
 	/* What would be launched now; borrowed. A launch can be continued only by an identical
@@ -88,6 +90,14 @@ enum settlement {
 
 #define NO_CANDIDATE ((size_t)-1)
 
+/* What a start gives up, or would give up (HOLD): something newer was completed and is damaged. */
+struct decision_loss {
+	bool is_one;
+	size_t candidate; /* the newest that is lost */
+	int64_t unix_ms;  /* when that was completed; 0 = not known */
+	int64_t ms;       /* from what is started to it; LOSS_UNKNOWN */
+};
+
 struct decision {
 	enum decision_kind kind;
 	enum rule rule;
@@ -95,6 +105,7 @@ struct decision {
 	bool of_job;      /* VERIFY */
 	enum settlement settlement;
 	size_t settled; /* NO_CANDIDATE = none */
+	struct decision_loss loss;
 	bool allow_non_restored;
 	/* one-shot request that this decision consumes, borrowed from the journal */
 	const char *token;

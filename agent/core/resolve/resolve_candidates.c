@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "core/resolve/evidence.h"
 #include "core/resolve/resolve_internal.h"
 
 /* How long a recorded verification is trusted: long enough for a crash loop. */
@@ -310,25 +311,49 @@ static void hold_for_vanished(struct inquiry *in, struct candidate *c, const str
 		     gone->path, c->snapshot.path, c->snapshot.checkpoint_id, c->snapshot.path);
 }
 
+/* The newest snapshot that is known to be complete, by the journal or Flink's HA data; 0 = none. */
+static int64_t newest_known(const struct inquiry *in, const struct candidate *c,
+			    const char **ret_path)
+{
+	int64_t known =
+		lineage_newest(&in->lineage, in->policy->restore == POLICY_LATEST, ret_path);
+	const struct candidate *missing = candidate_missing(in, c);
+
+	if (!missing || missing->snapshot.checkpoint_id <= known)
+		return known;
+	*ret_path = missing->snapshot.path;
+	return missing->snapshot.checkpoint_id;
+}
+
+static void hold_for_missing(struct inquiry *in, struct candidate *c, int64_t id, const char *path)
+{
+	const struct candidate *missing = path ? facts_find(in->facts, path) : NULL;
+	struct evidence evidence;
+
+	inquiry_judge(c, VERDICT_REJECTED, "older than the known checkpoint id %" PRId64, id);
+	inquiry_hold(in, CAUSE_NEWEST_STATE_MISSING, RULE_NEWEST,
+		     "checkpoint id %" PRId64
+		     " (%s) was completed but not found; the newest found is %s (%" PRId64
+		     "); restore the missing one, or accept the loss with `drey resume --from %s`",
+		     id, path ? path : "unknown path", c->snapshot.path, c->snapshot.checkpoint_id,
+		     c->snapshot.path);
+	if (!missing)
+		return;
+	evidence_of(in->journal, in->facts, missing, &evidence);
+	inquiry_add(in, " (%s; %s)", evidence.text, inquiry_detail(missing->detail));
+}
+
 static void choose_candidate(struct inquiry *in, struct candidate *c)
 {
 	const struct snapshot *gone = candidate_vanished(in, c);
 	const char *path = NULL;
-	int64_t known = lineage_newest(&in->lineage, in->policy->restore == POLICY_LATEST, &path);
+	int64_t known = newest_known(in, c, &path);
 
 	candidate_take(in, c, RULE_NEWEST, "newest usable snapshot");
 	if (in->decision->kind != DECISION_START_FROM)
 		return;
 	if (c->snapshot.checkpoint_id < known && !loss_is_known(in, known)) {
-		inquiry_judge(c, VERDICT_REJECTED, "older than the known checkpoint id %" PRId64,
-			      known);
-		inquiry_hold(
-			in, CAUSE_NEWEST_STATE_MISSING, RULE_NEWEST,
-			"checkpoint id %" PRId64
-			" (%s) was completed but not found; the newest found is %s (%" PRId64
-			"); restore the missing one, or accept the loss with `drey resume --from %s`",
-			known, path ? path : "unknown path", c->snapshot.path,
-			c->snapshot.checkpoint_id, c->snapshot.path);
+		hold_for_missing(in, c, known, path);
 		return;
 	}
 	if (gone) {

@@ -9,6 +9,7 @@
  *   resolve_settle.c      rule 3: the operation in flight when Flink ended
  *   resolve_request.c     rule 4: a person's order
  *   resolve_candidates.c  rule 6: which candidates count, the newest of them
+ *   resolve_loss.c        what a start would give up, because newer state is damaged
  *   resolve_heads.c       which savepoints must be read to be compared
  *   resolve_candidate.c   classifies candidates, and tells which of two is newer
  *   resolve_generation.c  what another generation or Flink version may do, and what a failed one
@@ -176,6 +177,15 @@ void candidate_take(struct inquiry *in, struct candidate *c, enum rule rule, con
 /* A savepoint of the last launch that Flink reported too late for it to be inspected, so that its
  * checkpoint id is unknown, that is not found, and that may be newer than c; NULL = none. */
 const struct snapshot *candidate_vanished(const struct inquiry *in, const struct candidate *c);
+
+/* ---- resolve_loss.c ---- */
+
+/* The newest snapshot newer than c that Flink's HA data name and that the storage does not have; NULL =
+ * there is none. */
+const struct candidate *candidate_missing(const struct inquiry *in, const struct candidate *c);
+
+/* What was passed over because it is damaged is lost with this start: is that too much? */
+bool loss_forbids(struct inquiry *in);
 
 /* ---- resolve_heads.c ---- */
 

@@ -36,6 +36,7 @@ static const char *const relaunch_words[] = {"direct", "scripts", NULL};
 static const char *const archive_words[] = {CLASS_ARCHIVE_AUTO, CLASS_ARCHIVE_NONE, NULL};
 static const char *const jvm_words[] = {"fast", "unchanged", NULL};
 static const char *const spare_words[] = {CONFIG_SPARE_OFF, CONFIG_SPARE_WARM, NULL};
+static const char *const loss_words[] = {"auto", NULL};
 static const char *const hold_words[] = {"main", "none", NULL};
 static const char *const failure_words[] = {"return", "hold", NULL};
 static const char *const idle_words[] = {"wait", "pass", NULL};
@@ -45,6 +46,7 @@ static const char *const level_words[] = {"debug", "info", "warn", "error", NULL
 /* The index of a word is the value of the enum. */
 _Static_assert(WHEN_FINISHED_STAY == 0 && WHEN_FINISHED_EXIT == 1, "order of finished_words");
 _Static_assert(S3_ADDRESSING_AUTO == 0 && S3_ADDRESSING_VIRTUAL == 2, "order of addressing_words");
+_Static_assert(LOSS_MAX_AUTO == -1, "loss_words");
 _Static_assert(KUBERNETES_AUTO == 0 && KUBERNETES_FALSE == 2, "order of kubernetes_words");
 _Static_assert(JVM_START_FAST == 0 && JVM_START_UNCHANGED == 1, "order of jvm_words");
 _Static_assert(HANDOVER_HOLD_MAIN == 0 && HANDOVER_HOLD_NONE == 1, "order of hold_words");
@@ -142,6 +144,8 @@ static const struct config_key keys[] = {
 	KEY("restore.policy", WORD, restore.policy, .fallback = "latest", .words = policy_words),
 	KEY("restore.initialSavepoint", URI, restore.initial_savepoint, .check = store_check),
 	KEY("restore.maxAge", DURATION, restore.max_age_ms, .fallback = "0", .max = 3650 * DAY),
+	KEY("restore.maxLoss", DURATION, restore.max_loss_ms, .fallback = "auto", .max = 3650 * DAY,
+	    .words = loss_words),
 	KEY("restore.foreign", WORD, restore.foreign, .fallback = "hold", .words = foreign_words),
 	KEY("restore.adopt", WORD, restore.adopt, .fallback = "hold", .words = adopt_words),
 
@@ -556,6 +560,7 @@ void config_lifecycle(const struct config *config, struct lifecycle_config *ret_
 			   .foreign = (enum foreign_policy)config->restore.foreign,
 			   .adopt_lost = (enum adopt_policy)config->restore.adopt,
 			   .max_age_ms = config->restore.max_age_ms,
+			   .max_loss = {.max_ms = config->restore.max_loss_ms},
 			   .generation = config->generation,
 			   .flink_version = config->flink.version,
 			   .stateless_upgrade = config->upgrade == UPGRADE_STATELESS,

@@ -92,6 +92,7 @@ struct config {
 		int policy;              /* enum restore_policy */
 		char *initial_savepoint; /* what the very first start restores; NULL = empty */
 		int64_t max_age_ms;      /* of a restore point; 0 = any age */
+		int64_t max_loss_ms;     /* LOSS_MAX_AUTO: by the job's checkpoint interval */
 		int foreign;             /* enum foreign_policy */
 		int adopt;               /* enum adopt_policy */
 	} restore;
@@ -341,8 +342,9 @@ struct config_key {
 	size_t offset;
 	const char *fallback; /* default as written in a file; NULL = none */
 	bool required;
-	int64_t min, max;         /* INTEGER, DURATION (ms) */
-	const char *const *words; /* WORD: NULL-terminated; the index is the value. FILE: or NULL */
+	int64_t min, max; /* INTEGER, DURATION (ms) */
+	/* WORD: NULL-terminated; the index is the value. FILE, DURATION (the value is then -1 - index): or NULL */
+	const char *const *words;
 	/* STRING, URI, each of a LIST: format checked in addition to the type; NULL = none */
 	int (*check)(const char *text, struct err *err);
 };

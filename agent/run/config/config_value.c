@@ -388,6 +388,17 @@ static int parse_properties(const struct yaml_node *node, const char *name,
 	return 0;
 }
 
+/* In place of a duration: below all of them. */
+static bool is_number_word(const struct config_key *key, const char *text, int64_t *ret_value)
+{
+	for (int i = 0; key->words && key->words[i]; i++)
+		if (!strcmp(text, key->words[i])) {
+			*ret_value = -1 - i;
+			return true;
+		}
+	return false;
+}
+
 static int parse_number(const struct yaml_node *node, const struct config_key *key,
 			int64_t *ret_value, struct err *err)
 {
@@ -398,6 +409,8 @@ static int parse_number(const struct yaml_node *node, const struct config_key *k
 
 	if (text_of(node, key->name, &text, err) < 0)
 		return -1;
+	if (is_duration && is_number_word(key, text, ret_value))
+		return 0;
 	if (is_duration && yaml_to_duration(node, &value, NULL) < 0)
 		return yaml_err(
 			node, err,

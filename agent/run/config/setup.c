@@ -274,6 +274,7 @@ static int fill_derived(struct setup *setup, struct err *err)
 	setup->life.ha_cluster_id = setup->ha.on ? setup->ha.cluster_id : NULL;
 	setup->life.flink_version = setup->life.policy.flink_version = setup->version_text;
 	setup->places.storage = &setup->storage;
+	setup->life.policy.max_loss.interval_ms = setup->settings.checkpoint_interval_ms;
 	if (setup->kube.id_space) {
 		setup->life.id_space = setup->places.id_space = setup->kube.id_space;
 		setup->life.id_count = setup->places.id_count = setup->kube.launches;

@@ -217,6 +217,7 @@ static void add_shelf(struct listing *ls, struct shelf *shelf, bool ours)
 		}
 		memcpy(snapshot.job_id, kept->job_id, sizeof(snapshot.job_id));
 		c = facts_add(facts, ls->source, &snapshot);
+		c->listed_unix_ms = facts->now_unix_ms;
 		if (kept->state == SNAPSHOTS_INCOMPLETE)
 			observe_set(c, INTEGRITY_INCOMPLETE,
 				    "no _metadata: it was never completed");

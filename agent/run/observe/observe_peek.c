@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "format/metadata.h"
 #include "run/observe/observe_internal.h"
@@ -77,6 +78,8 @@ static int looked(void *ctx, const struct store_look *seen, struct err *err)
 	struct candidate *c = &batch->look->facts->candidates[batch->candidates[seen->index]];
 
 	(void)err;
+	c->read_unix_ms = clock_unix_ms();
+	c->contradicted = false;
 	switch (seen->state) {
 	case STORE_LOOK_PRESENT:
 		read_header(c, seen);

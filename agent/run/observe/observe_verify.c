@@ -33,6 +33,13 @@ static void take_content(struct candidate *candidate, const struct verify_report
 	take_operators(candidate, report);
 }
 
+/* Its _metadata does not exist: no damage, unless somebody knows that it did (core/resolve/evidence.h). */
+static bool is_gone(const struct verify_report *report)
+{
+	return report->verdict == VERIFY_DAMAGED && !report->decoded && report->problem_count &&
+	       report->problems[0].fault == VERIFY_MISSING;
+}
+
 static void set_broken(struct candidate *candidate, const struct verify_report *report)
 {
 	const struct verify_problem *problem = report->problems;
@@ -41,7 +48,9 @@ static void set_broken(struct candidate *candidate, const struct verify_report *
 					 : xstrdup(verify_verdict_name(report->verdict));
 
 	observe_set(candidate,
-		    report->verdict == VERIFY_DAMAGED ? INTEGRITY_DAMAGED : INTEGRITY_UNREADABLE,
+		    is_gone(report)                     ? INTEGRITY_INCOMPLETE
+		    : report->verdict == VERIFY_DAMAGED ? INTEGRITY_DAMAGED
+							: INTEGRITY_UNREADABLE,
 		    why);
 }
 
@@ -83,6 +92,8 @@ void observe_verify(const struct store_config *storage, struct candidate *candid
 	struct verify_report report = {0};
 	struct err err = {0};
 
+	candidate->read_unix_ms = clock_unix_ms();
+	candidate->contradicted = false;
 	if (verify_snapshot(storage, candidate->snapshot.path, &report, &err) < 0) {
 		observe_set(candidate, INTEGRITY_UNREADABLE, err.msg);
 		if (candidate->in_ha && !candidate->recovery)

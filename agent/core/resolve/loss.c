@@ -1,0 +1,39 @@
+#include "core/resolve/loss.h"
+
+/* What the job has reported is what its code has made of the configuration. */
+static int64_t interval_of(const struct loss_limits *limits, const struct journal *journal)
+{
+	for (size_t i = journal->launch_count; i-- > 0;)
+		if (journal->launches[i].checkpoint_interval_ms)
+			return journal->launches[i].checkpoint_interval_ms;
+	return limits->interval_ms;
+}
+
+int64_t loss_limit_ms(const struct loss_limits *limits, const struct journal *journal)
+{
+	int64_t interval_ms;
+
+	if (limits->max_ms != LOSS_MAX_AUTO)
+		return limits->max_ms;
+	interval_ms = interval_of(limits, journal);
+	/* MUT: a job with rare checkpoints may not lose one of them */
+	return interval_ms > LOSS_DEFAULT_MS / LOSS_INTERVALS &&
+			       interval_ms < INT64_MAX / LOSS_INTERVALS
+		       ? LOSS_INTERVALS * interval_ms
+		       : LOSS_DEFAULT_MS;
+}
+
+int64_t loss_between_ms(int64_t lost_unix_ms, int64_t started_unix_ms)
+{
+	int64_t loss_ms = lost_unix_ms - started_unix_ms;
+
+	/* MUT: a loss of unknown length is none */
+	if (!lost_unix_ms || !started_unix_ms || loss_ms < -LOSS_CLOCK_MS)
+		return LOSS_UNKNOWN;
+	return loss_ms < 0 ? 0 : loss_ms;
+}
+
+bool loss_is_too_much(int64_t loss_ms, int64_t limit_ms)
+{
+	return loss_ms == LOSS_UNKNOWN || !limit_ms || loss_ms > limit_ms;
+}
