@@ -51,6 +51,9 @@ struct snapshot {
 	int64_t metadata_unix_ms;
 	int64_t metadata_bytes;
 	int metadata_version;
+	/* When another snapshot was seen to refer to its files, so that it must stay; asked again
+	 * later. 0 = not. Not in the journal. */
+	int64_t needed_unix_ms;
 };
 
 /* *to is overwritten (not released); it owns copies afterwards. */

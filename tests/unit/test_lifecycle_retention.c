@@ -152,6 +152,44 @@ LIFE_TEST_FROM(begin, the_answer_of_an_interrupted_disposal_is_not_that_of_the_n
 	CHECK_INT(took(l, EFFECT_DISPOSE), ==, 1);
 }
 
+static void refused(struct life *l, const char *path, const char *why)
+{
+	struct event e = {.type = EVENT_DISPOSED, .disposed = {.path = path, .needed = why}};
+
+	step(l, &e);
+}
+
+LIFE_TEST_FROM(begin, one_that_another_snapshot_needs_stays_and_is_told_once)
+{
+	viewed(l, job_in(JOB_RUNNING));
+	refused(l, "file:/sp/savepoint-1", "file:/ck/x/chk-7 refers to its file a");
+	CHECK_HAS(l->notes,
+		  "the old savepoint file:/sp/savepoint-1 stays: file:/ck/x/chk-7 refers");
+	CHECK_INT(l->life.journal.snapshot_count, ==, 3);
+	CHECK(!l->life.journal.disposing);
+	forget(l);
+	pass(l, 3500 * 1000);
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_NOTHING(l, EFFECT_DISPOSE);
+
+	/* what needs it may have gone */
+	pass(l, 200 * 1000);
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_INT(took(l, EFFECT_DISPOSE), ==, 1);
+	refused(l, "file:/sp/savepoint-1", "file:/ck/x/chk-7 refers to its file a");
+	CHECK_STR(l->notes, "");
+}
+
+LIFE_TEST_FROM(begin, one_that_is_needed_does_not_keep_others)
+{
+	l->config.retention.keep_count = 1;
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_STR(l->life.journal.disposing, "file:/sp/savepoint-1");
+	refused(l, "file:/sp/savepoint-1", "something refers to it");
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_STR(l->life.journal.disposing, "file:/sp/savepoint-2");
+}
+
 /* Three savepoints of now, which stay for an hour. */
 static void begin_age(struct life *l)
 {

@@ -208,6 +208,12 @@ void gc_unfinished(const struct gc *gc, void (*fn)(void *ctx, const char *dir), 
 /* Decide which snapshots stay. Read their references next. */
 void gc_retain(struct gc *gc, const struct journal *journal);
 
+/* All stay but this one, which somebody else is about to delete. */
+void gc_retain_but(struct gc *gc, const char *path);
+/* Was a snapshot of the last launch read, apart from this one? Else it is not known to what its job may
+ * refer. */
+bool gc_has_read_last(const struct gc *gc, const struct journal *journal, const char *but);
+
 /* A verdict and a reason for each file, the sums, and `stop`. */
 void gc_judge(struct gc *gc, const struct journal *journal);
 

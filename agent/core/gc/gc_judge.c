@@ -55,16 +55,6 @@ static bool last_is_covered(const struct gc *gc, const struct journal *journal)
 	return false;
 }
 
-/* A snapshot of the last launch is still there after all was read. */
-static bool last_has_left_one(const struct gc *gc, const struct journal *journal)
-{
-	for (size_t i = 0; i < gc->snapshot_count; i++)
-		if (gc->snapshots[i].read && !gc->snapshots[i].gone &&
-		    gc_is_of(&gc->snapshots[i], journal_launch_const(journal)))
-			return true;
-	return false;
-}
-
 /* Files of snapshots need more than results. */
 static char *what_is_missing(const struct gc *gc, const struct journal *journal)
 {
@@ -74,7 +64,7 @@ static char *what_is_missing(const struct gc *gc, const struct journal *journal)
 	if (!gc_has_complete(gc, journal, journal->launch_count - 1))
 		return xstrdup("no complete snapshot of the last launch was found");
 	/* MUT: the last launch may refer to anything */
-	if (!last_is_covered(gc, journal) || !last_has_left_one(gc, journal))
+	if (!last_is_covered(gc, journal) || !gc_has_read_last(gc, journal, NULL))
 		return xstrdup("no snapshot of the last launch could be read");
 	for (size_t i = 0; i < gc->snapshot_count; i++)
 		/* MUT: a snapshot that stays need not be read */

@@ -298,3 +298,22 @@ void gc_retain(struct gc *gc, const struct journal *journal)
 	for (size_t i = 0; i < gc->snapshot_count; i++)
 		gc->snapshots[i].retained = !found || !may_go(gc, journal, &gc->snapshots[i]);
 }
+
+void gc_retain_but(struct gc *gc, const char *path)
+{
+	for (size_t i = 0; i < gc->snapshot_count; i++)
+		gc->snapshots[i].retained = !snapshot_same_path(gc->snapshots[i].path, path);
+}
+
+bool gc_has_read_last(const struct gc *gc, const struct journal *journal, const char *but)
+{
+	for (size_t i = 0; i < gc->snapshot_count; i++) {
+		const struct gc_snapshot *snapshot = &gc->snapshots[i];
+
+		if (snapshot->read && !snapshot->gone &&
+		    gc_is_of(snapshot, journal_launch_const(journal)) &&
+		    !(but && snapshot_same_path(snapshot->path, but)))
+			return true;
+	}
+	return false;
+}

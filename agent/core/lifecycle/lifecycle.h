@@ -189,7 +189,8 @@ struct event {
 		} inspected;
 		struct {
 			const char *path;
-			const char *error; /* NULL: the savepoint is deleted */
+			const char *error;  /* NULL: the savepoint is deleted, or needed */
+			const char *needed; /* it stays: what refers to its files; NULL = nothing */
 		} disposed;
 		struct {
 			unsigned fields; /* enum control_field */

@@ -1,6 +1,7 @@
 /*
  * Disposes of old savepoints: one at a time, through Flink, announced in the journal first, and
- * only if the newest one, which stays, was just verified. A disposal that an agent's death
+ * only if the newest one, which stays, was just verified. One to whose files another snapshot refers
+ * is passed over, and asked about again later. A disposal that an agent's death
  * interrupted is repeated: disposing of what is already deleted fails harmlessly.
  */
 #include <string.h>
@@ -78,6 +79,20 @@ bool retention_inspected(struct lifecycle *life, const struct event *event)
 	return true;
 }
 
+/* What refers to it may go some day, so it is asked again. */
+static void disposal_is_refused(struct lifecycle *life, const char *path, const char *why)
+{
+	for (size_t i = 0; i < life->journal.snapshot_count; i++) {
+		struct snapshot *snapshot = &life->journal.snapshots[i];
+
+		if (!snapshot_same_path(snapshot->path, path))
+			continue;
+		if (!snapshot->needed_unix_ms)
+			note(life, NOTE_INFO, "the old savepoint %s stays: %s", path, why);
+		snapshot->needed_unix_ms = life->now_unix_ms;
+	}
+}
+
 void on_disposed(struct lifecycle *life, const struct event *event)
 {
 	const char *path = event->disposed.path, *error = event->disposed.error;
@@ -91,6 +106,10 @@ void on_disposed(struct lifecycle *life, const struct event *event)
 		return;
 	xstrset(&life->journal.disposing, NULL);
 	life->want_write = true;
+	if (event->disposed.needed) {
+		disposal_is_refused(life, path, event->disposed.needed);
+		return;
+	}
 	if (error) {
 		life->disposal_ms = life->now_ms + FAILED_PAUSE_MS;
 		note(life, NOTE_WARNING, "could not dispose of the old savepoint %s: %s", path,

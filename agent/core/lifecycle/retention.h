@@ -3,7 +3,8 @@
  *
  * Only savepoints that drey itself made and recorded are ever named; by default only periodic ones.
  * Always kept: the newest verified savepoint, by date and by id, the result of the last operation,
- * what an intent, the operation in flight or a transition names, and everything while the current launch has not
+ * what an intent, the operation in flight or a transition names, one to whose files another snapshot refers,
+ * as far as that was seen (snapshot.needed_unix_ms), and everything while the current launch has not
  * completed a checkpoint of its own: until then its restore point, and older snapshots, are the
  * only fallback. Flink does the deleting (savepoint-disposal); the journal records it first.
  */
@@ -14,6 +15,9 @@
 #include <stdint.h>
 
 #include "core/journal/journal.h"
+
+/* So long a savepoint is passed over after another snapshot was seen to refer to its files. */
+#define RETENTION_NEEDED_MS INT64_C(3600000)
 
 struct retention {
 	int64_t keep_count; /* of periodic savepoints; 0 = all */

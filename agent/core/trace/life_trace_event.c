@@ -161,6 +161,7 @@ static const struct field inspected_fields[] = {
 static const struct field disposed_fields[] = {
 	EVENT("path", TEXT, disposed.path, .sparse = true),
 	EVENT("error", TEXT, disposed.error, .sparse = true),
+	EVENT("needed", TEXT, disposed.needed, .sparse = true),
 };
 
 /* The request as it came in: whether it was read back is no member of the journal. */

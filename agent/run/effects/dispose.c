@@ -1,6 +1,6 @@
 /*
- * DISPOSE: Flink deletes an old savepoint. It may take long and nothing waits for it, so it has a thread
- * and a connection of its own.
+ * DISPOSE: Flink deletes an old savepoint, unless a snapshot that stays refers to its files. It may take long
+ * and nothing waits for it, so it has a thread and a connection of its own.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +9,13 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "flink/operation.h"
+#include "format/metadata.h"
 #include "run/driver_internal.h"
+#include "run/gc/gc_needs.h"
 #include "run/part.h"
 #include "store/snapshots.h"
 #include "store/store.h"
+#include "store/uri.h"
 
 #define REST_TIMEOUT_MS 10000
 #define ASK_AGAIN_MS    500
@@ -22,7 +25,8 @@ struct dispose_job {
 	struct driver *driver;
 	char job_id[JOB_ID_BYTES];
 	char *path;
-	struct err err; /* kind ERR_NONE: the savepoint is gone */
+	char *needed;   /* why it stays; NULL = nothing refers to it */
+	struct err err; /* kind ERR_NONE: the savepoint is gone, or needed */
 };
 
 static void pause_ms(int64_t ms)
@@ -67,24 +71,38 @@ static int wait_for_flink(const struct flink_rest *rest, const char *id, struct 
 	return err_set(err, ERR_RETRY, 0, "Flink did not finish within %d s", PATIENCE_MS / 1000);
 }
 
-/* Another program may have deleted it, or an earlier agent. */
+static int note_metadata(void *ctx, const struct store_entry *entry, struct err *err)
+{
+	bool *found = ctx;
+
+	(void)err;
+	*found = *found || !strcmp(entry->name, METADATA_NAME);
+	return 0;
+}
+
+/* Another program may have deleted it, or an earlier agent, or the job that claimed it. One answer is not
+ * enough: neither is it found, nor does a listing of its directory name it. */
 static bool is_gone(const struct dispose_job *job)
 {
 	cleanup_free char *uri = snapshots_metadata_uri(job->path);
+	cleanup_free char *dir = uri_parent(uri);
 	struct store *store;
-	bool gone;
+	struct err err = {0};
+	bool found = false, gone;
 
 	if (store_open(&job->driver->setup->storage, uri, &store, NULL))
 		return false;
-	gone = store_exists(store, uri, NULL) == 0;
+	gone = store_exists(store, uri, NULL) == 0 &&
+	       (store_list(store, dir, note_metadata, &found, &err) == 0 ||
+		err.kind == ERR_ABSENT) &&
+	       !found;
 	store_close(store);
 	return gone;
 }
 
-static void dispose_work(void *arg)
+static void delete_savepoint(struct dispose_job *job)
 {
 	static const struct http_config straight = {.direct = true};
-	struct dispose_job *job = arg;
 	struct flink_rest rest = job->driver->setup->rest;
 	char id[FLINK_ID_CHARS + 1];
 
@@ -98,16 +116,27 @@ static void dispose_work(void *arg)
 		job->err = (struct err){0};
 }
 
+static void dispose_work(void *arg)
+{
+	struct dispose_job *job = arg;
+
+	if (gc_needs(job->driver->setup, job->path, &job->needed, &job->err) == 0)
+		delete_savepoint(job);
+	mem_give_back();
+}
+
 static void dispose_done(void *arg, bool ran)
 {
 	struct dispose_job *job = arg;
-	struct event event = {
-		.type = EVENT_DISPOSED,
-		.disposed = {.path = job->path, .error = job->err.kind ? job->err.msg : NULL}};
+	struct event event = {.type = EVENT_DISPOSED,
+			      .disposed = {.path = job->path,
+					   .error = job->err.kind ? job->err.msg : NULL,
+					   .needed = job->needed}};
 
 	if (ran)
 		driver_step(job->driver, &event);
 	free(job->path);
+	free(job->needed);
 	free(job);
 }
 

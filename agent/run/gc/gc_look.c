@@ -273,16 +273,25 @@ static void look_for_rest(struct gc_look *look, struct gc_snapshot *snapshot)
 				  : "it was completed, and has files, but no _metadata");
 }
 
+static void refer(void *ctx, const struct metadata_file *file)
+{
+	/* MUT: references to files of other snapshots are not read */
+	if (!file->relative)
+		gc_refer(ctx, file->path);
+}
+
 static void read_snapshot(struct gc_look *look, size_t index)
 {
 	struct gc_snapshot *snapshot = &look->gc->snapshots[index];
 	struct err err = {0};
 
+	look->reading = snapshot->path;
 	if (gc_look_tell(look, "what snapshots refer to", index, &err) < 0)
 		gc_look_fail(look, snapshot->path, &err);
 	else if (snapshot->lost)
 		look_for_rest(look, snapshot);
-	else if (gc_refs_read(&look->stores, snapshot->path, look->gc, &err) == 0)
+	else if (gc_refs_read(&look->stores, snapshot->path, look->refer, look->refer_ctx, &err) ==
+		 0)
 		snapshot->read = true;
 	else if (err.kind == ERR_ABSENT)
 		look_for_rest(look, snapshot);
@@ -317,7 +326,13 @@ void gc_look_again(struct gc_look *look)
 
 void gc_look_begin(struct gc_look *look, const struct gc_facts_ask *ask, struct gc *gc)
 {
-	*look = (struct gc_look){.ask = ask, .gc = gc, .stores = {.config = ask->storage}};
+	*look = (struct gc_look){
+		.ask = ask,
+		.gc = gc,
+		.stores = {.config = ask->storage},
+		.refer = refer,
+		.refer_ctx = gc,
+	};
 	find_dirs(look);
 }
 

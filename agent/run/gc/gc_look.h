@@ -12,6 +12,7 @@
 #define DREY_RUN_GC_LOOK_H
 
 #include "run/gc/gc_facts.h"
+#include "run/gc/gc_refs.h"
 #include "store/stores.h"
 
 struct gc_look_dir {
@@ -28,6 +29,11 @@ struct gc_look {
 	bool later; /* the snapshots are listed again: what is new stays */
 	bool news;  /* something new was found, or has gone */
 	size_t told;
+	/* Each reference of the snapshot that is read, `reading`. Set by gc_look_begin(): gc_refer() of those to
+	 * files outside of its directory. */
+	gc_refs_fn *refer;
+	void *refer_ctx;
+	const char *reading; /* borrowed from gc */
 };
 
 /* The ask is borrowed until gc_look_end(). */

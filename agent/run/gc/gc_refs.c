@@ -1,22 +1,28 @@
 #include "run/gc/gc_refs.h"
 
 #include "base/mem.h"
-#include "format/metadata.h"
 #include "store/content.h"
 #include "store/snapshots.h"
 
+struct gc_refs {
+	gc_refs_fn *fn;
+	void *ctx;
+};
+
 static int on_file(void *ctx, const struct metadata_file *file, struct err *err)
 {
+	const struct gc_refs *refs = ctx;
+
 	(void)err;
-	/* MUT: references to files of other snapshots are not read */
-	if (!file->relative)
-		gc_refer(ctx, file->path);
+	refs->fn(refs->ctx, file);
 	return 0;
 }
 
-int gc_refs_read(struct stores *stores, const char *path, struct gc *gc, struct err *err)
+int gc_refs_read(struct stores *stores, const char *path, gc_refs_fn *fn, void *ctx,
+		 struct err *err)
 {
-	const struct metadata_visitor visitor = {.ctx = gc, .file = on_file};
+	struct gc_refs refs = {fn, ctx};
+	const struct metadata_visitor visitor = {.ctx = &refs, .file = on_file};
 	cleanup_free char *uri = snapshots_metadata_uri(path);
 	struct store *store = stores_get(stores, uri, err);
 	struct content content;

@@ -1,13 +1,15 @@
-/* gc_refs - the files of others to which a snapshot refers; used by gc_facts.c only. */
+/* gc_refs - the files to which a snapshot refers. */
 #ifndef DREY_RUN_GC_REFS_H
 #define DREY_RUN_GC_REFS_H
 
-#include "core/gc/gc.h"
+#include "format/metadata.h"
 #include "store/stores.h"
 
-/* Read the _metadata of this snapshot, in constant memory, and pass on what it refers to outside of
- * its own directory. ERR_ABSENT: there is no such snapshot any more. Else it could not be read, or is
- * damaged; some references may have been passed on. */
-int gc_refs_read(struct stores *stores, const char *path, struct gc *gc, struct err *err);
+/* The texts are borrowed for the call. */
+typedef void gc_refs_fn(void *ctx, const struct metadata_file *file);
+
+/* Pass each reference of this snapshot to fn. ERR_ABSENT: the _metadata was not found. */
+int gc_refs_read(struct stores *stores, const char *path, gc_refs_fn *fn, void *ctx,
+		 struct err *err);
 
 #endif

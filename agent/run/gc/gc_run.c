@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "run/gc/gc_facts.h"
 #include "run/gc/gc_ha.h"
 #include "run/gc/gc_named.h"
 #include "store/uri.h"
@@ -73,37 +72,55 @@ static void find_blob_dirs(const struct setup *setup, struct gc_facts_ask *ask)
 	}
 }
 
-void gc_run_collect(struct gc_run *run, const struct gc_policy *policy)
+void gc_run_ask(const struct gc_run *run, struct gc *gc, struct gc_facts_ask *ret)
 {
 	const struct setup *setup = run->setup;
 	struct gc_named named;
-	struct gc_facts_ask ask = {
+
+	*ret = (struct gc_facts_ask){
 		.storage = &setup->storage,
 		.journal = &run->journal,
 		.checkpoint_dir = setup->places.checkpoint_dir,
 		.savepoint_dir = setup->places.savepoint_dir,
 		.initial = setup->places.initial,
 		.result_dir = setup->config.flink.result_store_directory,
-		.progress = on_reading,
-		.progress_ctx = run,
 	};
+	gc_named_read(setup, &run->journal, &named);
+	if (named.unreadable)
+		gc_set_unreadable(gc, named.unreadable);
+	ret->named = named.paths;
+	ret->named_count = named.count;
+	named.paths = NULL;
+	named.count = 0;
+	gc_named_release(&named);
+	find_blob_dirs(setup, ret);
+}
+
+void gc_run_ask_release(struct gc_facts_ask *ask)
+{
+	for (size_t i = 0; i < ask->blob_dir_count; i++)
+		free(ask->blob_dirs[i]);
+	for (size_t i = 0; i < ask->named_count; i++)
+		free(ask->named[i]);
+	free(ask->blob_dirs);
+	free(ask->named);
+}
+
+void gc_run_collect(struct gc_run *run, const struct gc_policy *policy)
+{
+	const struct gc_ha_ask ha = {run->setup, &run->journal, on_reading, run};
+	struct gc_facts_ask ask;
 
 	run->gc.policy = *policy;
 	run->gc.now_unix_ms = clock_unix_ms();
 	on_reading(run, "Flink's HA data", 0);
-	gc_named_read(setup, &run->journal, &named);
-	if (named.unreadable)
-		gc_set_unreadable(&run->gc, named.unreadable);
-	ask.named = named.paths;
-	ask.named_count = named.count;
-	find_blob_dirs(setup, &ask);
+	gc_run_ask(run, &run->gc, &ask);
+	ask.progress = on_reading;
+	ask.progress_ctx = run;
 	gc_facts(&ask, &run->gc);
-	gc_ha_read(&(struct gc_ha_ask){setup, &run->journal, on_reading, run}, &run->gc);
+	gc_ha_read(&ha, &run->gc);
 	gc_judge(&run->gc, &run->journal);
-	for (size_t i = 0; i < ask.blob_dir_count; i++)
-		free(ask.blob_dirs[i]);
-	free(ask.blob_dirs);
-	gc_named_release(&named);
+	gc_run_ask_release(&ask);
 }
 
 /* ---- delete ---- */

@@ -9,6 +9,7 @@
 
 #include "run/config/setup.h"
 #include "run/gc/gc_delete.h"
+#include "run/gc/gc_facts.h"
 #include "run/journal/journal_store.h"
 
 /* All of it is called on the thread that collects; each may be NULL. */
@@ -38,5 +39,10 @@ void gc_run_collect(struct gc_run *run, const struct gc_policy *policy);
 /* Does nothing if nothing may be deleted. */
 void gc_run_delete(struct gc_run *run);
 void gc_run_close(struct gc_run *run);
+
+/* What gc_facts() is to read: the configured directories, and, read now, what Flink's HA data name. If these
+ * cannot be read, gc->unreadable says so. *ret must be released; it borrows from run and its setup. */
+void gc_run_ask(const struct gc_run *run, struct gc *gc, struct gc_facts_ask *ret);
+void gc_run_ask_release(struct gc_facts_ask *ask);
 
 #endif
