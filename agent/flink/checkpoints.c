@@ -1,5 +1,6 @@
 #include "flink/checkpoints.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -218,6 +219,42 @@ int64_t flink_checkpoints_failures(const struct flink_checkpoints *checkpoints,
 	return count;
 }
 
+static int read_names(const struct json *doc, struct flink_checkpoint_config *to, struct err *err)
+{
+	const char *backend = "", *storage = "";
+
+	if (json_opt_str(doc, "state_backend", &backend, err) < 0 ||
+	    json_opt_str(doc, "checkpoint_storage", &storage, err) < 0)
+		return -1;
+	snprintf(to->state_backend, sizeof(to->state_backend), "%s", backend);
+	snprintf(to->checkpoint_storage, sizeof(to->checkpoint_storage), "%s", storage);
+	return 0;
+}
+
+static int read_config(const struct json *doc, struct flink_checkpoint_config *to, struct err *err)
+{
+	const struct json *external;
+	int there;
+
+	if (json_need_i64(doc, "interval", &to->interval_ms, err) < 0 ||
+	    json_opt_i64(doc, "min_pause", &to->min_pause_ms, err) < 0 ||
+	    json_opt_bool(doc, "unaligned_checkpoints", &to->unaligned, err) < 0 ||
+	    json_opt_bool(doc, "state_changelog_enabled", &to->changelog, err) < 0 ||
+	    read_names(doc, to, err) < 0)
+		return -1;
+	if (to->interval_ms < 0 || to->interval_ms >= NO_INTERVAL_MS)
+		to->interval_ms = 0;
+	there = json_opt_object(doc, "externalization", &external, err);
+	if (there <= 0)
+		return there;
+	to->externalization_known = true;
+	if (json_need_bool(external, "enabled", &to->externalized, err) < 0 ||
+	    json_need_bool(external, "delete_on_cancellation", &to->delete_on_cancellation, err) <
+		    0)
+		return err_wrap(err, "externalization");
+	return 0;
+}
+
 enum flink_answer flink_rest_checkpoint_config(const struct flink_rest *rest, const char *job_id,
 					       int64_t timeout_ms,
 					       struct flink_checkpoint_config *ret_config,
@@ -234,11 +271,8 @@ enum flink_answer flink_rest_checkpoint_config(const struct flink_rest *rest, co
 	answer = rest_get(rest, timeout_ms, &doc, err, "/jobs/%s/checkpoints/config", job_id);
 	if (answer != FLINK_OK)
 		return answer;
-	if (json_need_i64(doc, "interval", &config.interval_ms, err) < 0 ||
-	    json_opt_i64(doc, "min_pause", &config.min_pause_ms, err) < 0)
+	if (read_config(doc, &config, err) < 0)
 		return rest_unexpected("/jobs/:id/checkpoints/config", err);
-	if (config.interval_ms < 0 || config.interval_ms >= NO_INTERVAL_MS)
-		config.interval_ms = 0;
 	*ret_config = config;
 	return FLINK_OK;
 }

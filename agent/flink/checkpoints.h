@@ -74,11 +74,17 @@ const struct flink_checkpoint *flink_checkpoints_find(const struct flink_checkpo
 int64_t flink_checkpoints_failures(const struct flink_checkpoints *checkpoints,
 				   const struct flink_checkpoint **ret_newest);
 
-/* GET /jobs/:id/checkpoints/config: how often the job makes checkpoints. It does not change while the
- * job lives. */
+/* GET /jobs/:id/checkpoints/config: how the job makes checkpoints, whoever has set that: Flink's configuration
+ * or the code of the job. It does not change while the job lives. What this Flink does not say is NULL
+ * or false. */
 struct flink_checkpoint_config {
 	int64_t interval_ms; /* 0 = no periodic checkpoints */
 	int64_t min_pause_ms;
+	bool externalization_known;
+	bool externalized, delete_on_cancellation; /* `externalization` */
+	char state_backend[64];      /* "EmbeddedRocksDBStateBackend"; "" = not said */
+	char checkpoint_storage[64]; /* "FileSystemCheckpointStorage" */
+	bool unaligned, changelog;
 };
 
 /* FLINK_ABSENT: as flink_rest_checkpoints(). */

@@ -450,6 +450,24 @@ LIFECYCLE_TEST(a_flink_that_gives_no_answer_is_unreachable_after_a_minute)
 	CHECK_STR(status_of(&conditions, CONDITION_CLUSTER_UNREACHABLE), "True");
 }
 
+LIFECYCLE_TEST_FROM(life_make_running,
+		    settings_that_may_lose_state_have_their_word_and_the_job_is_ready)
+{
+	struct launch *launch = journal_add_launch(&life->journal);
+	struct conditions conditions;
+
+	launch->effective = (struct effective){
+		.known = true, .interval_ms = 1000, .externalized = EXTERNALIZED_RETAIN};
+	conditions = judge(life);
+	CHECK_STR(status_of(&conditions, CONDITION_SETTINGS_OVERRIDDEN), "False");
+	launch->effective.externalized = EXTERNALIZED_DELETE;
+	conditions = judge(life);
+	CHECK_STR(status_of(&conditions, CONDITION_SETTINGS_OVERRIDDEN), "True");
+	CHECK_STR(status_of(&conditions, CONDITION_READY), "True");
+	CHECK_INT(conditions_cause(&conditions, life), ==, CAUSE_SETTINGS_OVERRIDDEN);
+	CHECK_HAS(conditions_reason(&conditions, life), "RETAIN_ON_CANCELLATION, or nothing");
+}
+
 LIFECYCLE_TEST_FROM(life_make_running, checkpoints_that_fail_have_their_word_and_the_job_is_ready)
 {
 	static const struct lifecycle_config strict = {.health.checkpoint_failures = 3};

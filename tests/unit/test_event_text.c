@@ -90,6 +90,14 @@ TEST(a_fence_is_a_warning)
 		    .text = "another drey");
 }
 
+TEST(settings_that_may_lose_state_are_a_warning_and_their_end_is_not)
+{
+	CHECK_EVENT("Warning SettingsOverridden Supervise: deletes", .type = NOTICE_SETTINGS,
+		    .text = "deletes");
+	CHECK_EVENT("Normal SettingsAsConfigured Supervise: fine", .type = NOTICE_SETTINGS,
+		    .ok = true, .text = "fine");
+}
+
 TEST(checkpoints_that_fail_are_a_warning_and_their_end_is_not)
 {
 	CHECK_EVENT("Warning CheckpointsFailing Supervise: 3 failed", .type = NOTICE_CHECKPOINTS,

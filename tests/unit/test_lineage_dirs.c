@@ -54,6 +54,25 @@ WORLD_TEST(the_path_of_a_checkpoint_tells_where_the_job_really_writes)
 	CHECK_STR(dirs_of(w, NULL), "c s3://own/x ours");
 }
 
+WORLD_TEST(a_directory_without_the_job_id_is_listed_too)
+{
+	struct launch *launch = told(proved(w, JOB_A, NULL, 0, 5), "file:/cp", "file:/sp");
+
+	xstrset(&launch->last_checkpoint_path, "file:/own/chk-5");
+	CHECK_STR(dirs_of(w, NULL), "c file:/own ours");
+	CHECK(lineage_dir_is_hidden(launch));
+	xstrset(&launch->last_checkpoint_path, "file:/cp/chk-5");
+	CHECK_STR(dirs_of(w, NULL), "");
+	CHECK(lineage_dir_is_hidden(launch));
+	xstrset(&launch->last_checkpoint_path, "db:/5");
+	CHECK_STR(dirs_of(w, NULL), "");
+	CHECK(lineage_dir_is_hidden(launch));
+	xstrset(&launch->last_checkpoint_path, "file:/own/" JOB_A "/chk-5");
+	CHECK(!lineage_dir_is_hidden(launch));
+	xstrset(&launch->last_checkpoint_path, NULL);
+	CHECK(!lineage_dir_is_hidden(launch));
+}
+
 WORLD_TEST(the_way_back_ends_at_a_proven_launch)
 {
 	told(proved(w, JOB_A, NULL, 0, 5), "file:/first", NULL);

@@ -641,6 +641,8 @@ WORLD_TEST(a_launch_whose_start_was_not_reported_counts_by_what_it_left)
 WORLD_TEST(a_snapshot_without_a_job_id_is_known_by_the_journal)
 {
 	xstrset(&proved(w, JOB_A, NULL, 0, 8)->last_checkpoint_path, "file:/flat/chk-8");
+	facts_add_place(&w->facts, SOURCE_LINEAGE, SNAPSHOT_CHECKPOINT, "file:/flat",
+			SOURCE_PRESENT, "1 found");
 	found(w, SOURCE_CHECKPOINTS, "file:/flat/chk-8", SNAPSHOT_CHECKPOINT, "", 8);
 	CHECK_STARTS_FROM(w, "file:/flat/chk-8");
 }

@@ -706,7 +706,7 @@ TEST(the_interval_is_read_and_that_of_a_job_without_one_is_none)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct flink_checkpoint_config config = {-7, -7};
+		struct flink_checkpoint_config config = {.interval_ms = -7, .min_pause_ms = -7};
 
 		say(200, rows[i].body);
 		CHECK_INT(flink_rest_checkpoint_config(&rest, JOB, WAIT_MS, &config, NULL), ==,
@@ -722,6 +722,10 @@ TEST(the_interval_is_read_and_that_of_a_job_without_one_is_none)
 		CHECK_INT(flink_rest_checkpoint_config(&rest, JOB, WAIT_MS, &config, NULL), ==,
 			  FLINK_OK);
 		CHECK_INT(config.interval_ms, ==, 1000);
+		CHECK(config.externalization_known && config.externalized);
+		CHECK(!config.delete_on_cancellation && !config.changelog);
+		CHECK_STR(config.state_backend, "HashMapStateBackend");
+		CHECK_STR(config.checkpoint_storage, "FileSystemCheckpointStorage");
 	}
 }
 

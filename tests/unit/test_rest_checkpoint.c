@@ -23,6 +23,39 @@ static void say(int status, const char *body)
 	stub_set(&stub, STUB_NORMAL, status, "application/json", body, strlen(body));
 }
 
+/* ---- the settings that run ---- */
+
+TEST(what_the_code_of_a_job_sets_is_in_the_settings_that_run)
+{
+	static const struct {
+		const char *body;
+		enum flink_answer answer;
+		bool known, externalized, deletes;
+	} rows[] = {
+		{"{\"interval\":1,\"externalization\":{\"enabled\":true,\"delete_on_cancellation\":true}}",
+		 FLINK_OK, true, true, true},
+		{"{\"interval\":1,\"externalization\":{\"enabled\":false,\"delete_on_cancellation\":true}}",
+		 FLINK_OK, true, false, true},
+		{"{\"interval\":1}", FLINK_OK, false, false, false},
+		{"{\"interval\":1,\"externalization\":{\"enabled\":true}}", FLINK_ERROR, false,
+		 false, false},
+		{"{\"interval\":1,\"externalization\":true}", FLINK_ERROR, false, false, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct flink_checkpoint_config config = {0};
+
+		say(200, rows[i].body);
+		CHECK_INT(flink_rest_checkpoint_config(&rest, JOB, WAIT_MS, &config, NULL), ==,
+			  rows[i].answer);
+		CHECK(config.externalization_known == rows[i].known);
+		CHECK(config.externalized == rows[i].externalized);
+		CHECK(config.delete_on_cancellation == rows[i].deletes);
+	}
+}
+
+/* ---- a requested one ---- */
+
 TEST(a_checkpoint_is_posted_with_its_own_trigger_id)
 {
 	say(202, "{\"request-id\":\"" TRIGGER "\"}");

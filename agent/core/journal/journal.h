@@ -18,6 +18,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "core/effective.h"
 #include "core/handover/handover.h"
 #include "core/rescale.h"
 #include "core/snapshot.h"
@@ -121,6 +122,7 @@ struct launch {
 	int64_t last_checkpoint_id; /* newest completed one seen over REST; 0 = none */
 	char *last_checkpoint_path;
 	int64_t last_checkpoint_unix_ms;
+	struct effective effective; /* what the running job has said of its settings */
 	/* of its Flink, when all its tasks were last seen running; slots 0 = not known */
 	int64_t slots, task_managers;
 	int64_t checkpoint_interval_ms; /* as its job has reported it; 0 = not known, or none */

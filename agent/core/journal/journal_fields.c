@@ -129,6 +129,20 @@ static const struct field last_checkpoint_fields[] = {
 };
 const struct record last_checkpoint_table = RECORD(struct launch, last_checkpoint_fields);
 
+#define EFFECTIVE(name, kind, ...) FIELD(name, kind, struct effective, __VA_ARGS__)
+
+static const struct field effective_fields[] = {
+	EFFECTIVE("known", BOOL, known, .key = true),
+	EFFECTIVE("checkpointingOff", BOOL, checkpointing_off, .sparse = true),
+	EFFECTIVE("intervalMs", KNOWN, interval_ms),
+	EFFECTIVE("retention", WORD, externalized, .words = externalized_words, .sparse = true),
+	EFFECTIVE("storage", WORD, storage, .words = checkpoint_storage_words, .sparse = true),
+	EFFECTIVE("backend", WORD, backend, .words = state_backend_words, .sparse = true),
+	EFFECTIVE("changelog", BOOL, changelog, .sparse = true),
+	EFFECTIVE("unaligned", BOOL, unaligned, .sparse = true),
+};
+const struct record effective_table = RECORD(struct effective, effective_fields);
+
 static void write_wait_status(struct json *to, const void *from)
 {
 	const struct launch *launch = from;
@@ -178,6 +192,7 @@ static const struct field launch_fields[] = {
 	LAUNCH("neverStarted", BOOL, never_started),
 	LAUNCH("braked", BOOL, do_not_restart),
 	PART_OF_LAUNCH("lastCheckpoint", last_checkpoint_table),
+	LAUNCH("effective", RECORD, effective, .record = &effective_table, .sparse = true),
 	LAUNCH("slots", KNOWN, slots, .sparse = true),
 	LAUNCH("taskManagers", KNOWN, task_managers, .sparse = true),
 	LAUNCH("checkpointIntervalMs", KNOWN, checkpoint_interval_ms, .sparse = true),

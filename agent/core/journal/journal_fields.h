@@ -11,6 +11,7 @@ extern const struct record journal_table;
 extern const struct record intent_table;
 extern const struct record launch_table;
 extern const struct record last_checkpoint_table; /* of a struct launch */
+extern const struct record effective_table;
 extern const struct record snapshot_table;
 extern const struct record operation_table;
 extern const struct record operation_result_table;

@@ -37,6 +37,13 @@ struct checkpoint_plan {
 	int64_t min_pause_ms; /* from the end of one to the begin of the next */
 };
 
+/* What this agent knows of the settings of the job (effective.h). */
+struct settings_seen {
+	bool known;          /* it has asked; they are in the launch */
+	int64_t job_unix_ms; /* of the JobMaster that has told them */
+	bool overridden;     /* it was reported that they may lose state */
+};
+
 /* When the checkpoints of a job that runs are failing, and what follows from that. */
 struct health {
 	int64_t checkpoint_failures; /* so many in a row; 0 = however many */

@@ -254,15 +254,6 @@ enum note_level {
 	NOTE_ERROR,
 };
 
-/* How much a poll requests. */
-enum poll_depth {
-	POLL_TASKS, /* state and tasks; the rest only if they are not as they should be */
-	POLL_JOB,   /* the checkpoint statistics, slots and TaskManagers as well */
-	POLL_ALL,   /* and how often Flink has restarted the job */
-	/* nothing of these: has Flink, whose job has ended, done what it does after that? */
-	POLL_CLEANUP,
-};
-
 struct effect {
 	enum effect_type type;
 	int64_t sequence;
@@ -272,7 +263,7 @@ struct effect {
 	int status;
 	enum note_level level;
 	enum poll_depth depth;   /* POLL */
-	bool plan;               /* POLL: how often the job makes checkpoints, too */
+	bool plan;               /* POLL: the settings of the job, too */
 	enum cause cause;        /* NOTE that a phase begins: lifecycle.cause */
 	struct gate_order order; /* GATE */
 	/* POLL, DISPOSE, SIGNAL, RESCALE, GATE: job id; TRIGGER, POLL_OPERATION, and those of a checkpoint: trigger
@@ -492,7 +483,8 @@ struct lifecycle {
 		bool statistics_failed, checkpointing_off;
 		struct checkpointing checkpointing; /* with statistics_ms: as last told */
 		struct checkpoint_plan plan;
-		int64_t plan_ms; /* the plan is asked for from then on; 0 = the job has not run */
+		int64_t plan_ms; /* the settings are asked for from then on; 0 = the job has not run */
+		struct settings_seen settings;
 		/* When a completed checkpoint was seen for the first time, or since when there could
 		 * be one: all tasks run, but for short restarts, and no operation is in flight.
 		 * 0 = there cannot be one */

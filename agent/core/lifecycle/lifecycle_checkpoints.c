@@ -1,6 +1,7 @@
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_internal.h"
 #include "core/report/condition_checkpoints.h"
+#include "core/report/condition_settings.h"
 #include "core/report/readiness.h"
 
 /* Flink answers for the plan from a picture of the job that it keeps for 3 s (web.refresh-interval), and
@@ -8,9 +9,45 @@
  * when it has just begun to run. */
 #define PLAN_AFTER_MS 60000
 
+/* Before its first checkpoint a job has nothing that could be lost by what its code has set; at the end of
+ * the container it is too late to wait. */
+static bool settings_are_urgent(const struct lifecycle *life)
+{
+	const struct launch *launch = journal_launch_const(&life->journal);
+
+	return !launch->effective.known && (launch->last_checkpoint_id || life->look_ms);
+}
+
 bool plan_is_due(const struct lifecycle *life)
 {
-	return !life->seen.plan.known && life->seen.plan_ms && life->now_ms >= life->seen.plan_ms;
+	if ((life->seen.plan.known || life->seen.settings.known) &&
+	    life->seen.settings.job_unix_ms == life->seen.job_unix_ms)
+		return false;
+	/* MUT: what the code of a job has set is asked for after a minute only */
+	if (settings_are_urgent(life))
+		return true;
+	return life->seen.plan_ms && life->now_ms >= life->seen.plan_ms;
+}
+
+void see_settings(struct lifecycle *life, struct launch *launch, const struct view *view)
+{
+	if (!view->plan.known && !view->effective.known)
+		return;
+	if (view->plan.known)
+		life->seen.plan = view->plan;
+	life->seen.settings.known = view->effective.known;
+	life->seen.settings.job_unix_ms = life->seen.job_unix_ms;
+	if (!view->effective.known || effective_same(&launch->effective, &view->effective))
+		return;
+	/* MUT: what the job says of its settings is not recorded */
+	launch->effective = view->effective;
+	life->want_write = true;
+}
+
+/* Another JobMaster may have built the job anew: it is asked again when its tasks run. */
+void settings_forget(struct lifecycle *life)
+{
+	life->seen.plan_ms = 0;
 }
 
 /* A poll that asked for less leaves the rest as it was. */
@@ -22,8 +59,6 @@ void see_statistics(struct lifecycle *life, const struct view *view)
 		life->seen.checkpointing_off = view->checkpointing_off;
 		life->seen.statistics_failed = view->statistics_failed;
 	}
-	if (view->plan.known)
-		life->seen.plan = view->plan;
 	if (!life->seen.plan_ms && life->seen.all_ran_ms)
 		life->seen.plan_ms = life->now_ms + PLAN_AFTER_MS;
 	/* MUT: what was not possible counts as late */
@@ -49,20 +84,29 @@ const char *checkpoint_excluded(const struct lifecycle *life)
 	return NULL;
 }
 
+/* Tell once that a condition has become true, and once that it is not any more. */
+static void watch_condition(struct lifecycle *life, const struct condition *now, bool *told,
+			    enum notice_type type, const char *what)
+{
+	bool is_true = now->status == TRUTH_TRUE;
+	struct notice *notice;
+
+	if (now->status == TRUTH_UNKNOWN || is_true == *told)
+		return;
+	*told = is_true;
+	note(life, is_true ? NOTE_WARNING : NOTE_INFO, "%s%s", is_true ? what : "", now->message);
+	notice = tell(life, type);
+	notice->ok = !is_true;
+	notice->text = xstrdup(now->message);
+}
+
 void watch_checkpoints(struct lifecycle *life)
 {
 	struct condition now;
-	struct notice *notice;
-	bool failing;
 
 	condition_checkpoints(life, &now);
-	failing = now.status == TRUTH_TRUE;
-	if (now.status == TRUTH_UNKNOWN || failing == life->seen.checkpoints_failing)
-		return;
-	life->seen.checkpoints_failing = failing;
-	note(life, failing ? NOTE_WARNING : NOTE_INFO, "%s%s",
-	     failing ? "the checkpoints of the job fail: " : "", now.message);
-	notice = tell(life, NOTICE_CHECKPOINTS);
-	notice->ok = !failing;
-	notice->text = xstrdup(now.message);
+	watch_condition(life, &now, &life->seen.checkpoints_failing, NOTICE_CHECKPOINTS,
+			"the checkpoints of the job fail: ");
+	condition_settings(life, &now);
+	watch_condition(life, &now, &life->seen.settings.overridden, NOTICE_SETTINGS, "");
 }

@@ -73,6 +73,8 @@ struct lifecycle_config {
 	/* Where checkpoints and savepoints are found: the same, except for what Flink leaves out of
 	 * file names (s3.entropy.key). NULL = not known. */
 	const char *listed_checkpoint_dir, *listed_savepoint_dir;
+	int64_t configured_interval_ms; /* of checkpoints, in Flink's configuration; 0 = none there */
+	bool claims; /* snapshots are claimed when they are restored (restore.claimMode) */
 	const char *ha_cluster_id; /* of Flink's HA maps; NULL = it has no HA */
 	bool drain_on_stop;
 	int64_t full_checkpoint_ms; /* between two periodic full checkpoints; 0 = none */

@@ -18,6 +18,12 @@ static void send_term(struct lifecycle *life, bool after_write)
 
 	memcpy(effect->id, journal_launch(&life->journal)->job_id, JOB_ID_BYTES);
 	effect->signo = SIGTERM;
+	if (signal_deletes_checkpoints(life)) {
+		effect->signo = SIGKILL;
+		effect->group = true;
+		note(life, NOTE_WARNING,
+		     "Flink is killed and gets no SIGTERM: the code of the job has set that Flink deletes its checkpoints when it shuts down");
+	}
 	if (after_write)
 		return;
 	life->kill_ms = life->now_ms + life->config->kill_after_ms;

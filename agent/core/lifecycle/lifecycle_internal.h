@@ -13,6 +13,7 @@
  *   lifecycle_ended.c      the job has ended
  *   lifecycle_outside.c    savepoints and stops requested from Flink by others
  *   lifecycle_stopping.c   the container is being stopped: upgrade, or not
+ *   lifecycle_kept.c       whether the end of Flink would delete the checkpoints of its job
  *   lifecycle_cleanup.c    what Flink does after its job has ended, before drey ends it
  *   lifecycle_end.c        the end of Flink; a new agent that finds Flink running or ended
  *   lifecycle_operation.c  savepoint, stop, cancel
@@ -206,8 +207,12 @@ enum poll_depth poll_depth(const struct lifecycle *life, const struct launch *la
 
 /* Remember what a poll showed of the checkpoints; after see_tasks(). */
 void see_statistics(struct lifecycle *life, const struct view *view);
-/* The next poll asks how often the job makes checkpoints: once, and not soon after the job began to run. */
+/* The next poll asks for the settings of the job, too: once for each JobMaster, and not soon after the job began
+ * to run, unless it has a checkpoint. */
 bool plan_is_due(const struct lifecycle *life);
+/* Record what a poll showed of them; the date of the job is known. */
+void see_settings(struct lifecycle *life, struct launch *launch, const struct view *view);
+void settings_forget(struct lifecycle *life);
 
 /* Why the next start would not continue from the newest checkpoint of the live launch; NULL = it would, if
  * nothing is newer. */
@@ -285,6 +290,16 @@ bool ended_well(const struct lifecycle *life);
 /* With exit_when_finished, exit status 0 of the container means that the job has finished: before
  * that it exits as by SIGTERM. */
 int end_status(const struct lifecycle *life);
+
+/* The job has ended as a stop or a cancel wanted it, or does not end: record that, and end Flink. */
+void operation_stopped(struct lifecycle *life, const char *how);
+
+/* ---- lifecycle_kept.c ---- */
+
+/* Would SIGTERM make the running Flink delete the checkpoints of its job? */
+bool signal_deletes_checkpoints(const struct lifecycle *life);
+/* A cancel was decided. True: it would delete them, so Flink is ended without one. */
+bool cancel_by_kill(struct lifecycle *life);
 
 /* ---- lifecycle_cleanup.c ---- */
 

@@ -55,12 +55,14 @@ void operation_start(struct lifecycle *life, enum operation_kind kind, enum oper
 	life->savepoint_damaged = false;
 	xstrset(&life->stop_location, NULL);
 	xstrset(&life->operation_error, NULL);
-	memcpy(emit_after_write(life, EFFECT_TRIGGER)->id, operation->trigger_id, JOB_ID_BYTES);
 	if (operation_ends_job(kind))
 		enter(life, PHASE_STOPPING, "%s (%s)",
 		      kind == OPERATION_STOP ? "stop with savepoint" : "cancel without savepoint",
 		      operation_reason_name(reason));
-	else
+	if (kind == OPERATION_CANCEL && cancel_by_kill(life))
+		return;
+	memcpy(emit_after_write(life, EFFECT_TRIGGER)->id, operation->trigger_id, JOB_ID_BYTES);
+	if (!operation_ends_job(kind))
 		note(life, NOTE_INFO, "savepoint (%s) requested", operation_reason_name(reason));
 }
 
@@ -250,7 +252,7 @@ static void record_end_of_job(struct lifecycle *life)
 
 /* The job has ended as requested. The operation stays in the journal until Flink has exited: if the
  * agent dies in between, the next one finds it and does not misread the end. */
-static void stopped(struct lifecycle *life, const char *how)
+void operation_stopped(struct lifecycle *life, const char *how)
 {
 	if (life->end_wanted)
 		return;
@@ -303,7 +305,8 @@ bool operation_view(struct lifecycle *life, const struct view *view)
 	if (!final) {
 		/* MUT: a job that was recovered after its stop counts as one that did not stop */
 		if (runs_after_stop(life, view))
-			stopped(life, "stopped with a savepoint, and then recovered by Flink");
+			operation_stopped(life,
+					  "stopped with a savepoint, and then recovered by Flink");
 		return true;
 	}
 	if (kind == OPERATION_CANCEL && view->state == JOB_FINISHED) {
@@ -311,7 +314,7 @@ bool operation_view(struct lifecycle *life, const struct view *view)
 		return true;
 	}
 	if (kind == OPERATION_CANCEL) {
-		stopped(life, "the job is cancelled");
+		operation_stopped(life, "the job is cancelled");
 		return true;
 	}
 	if (life->step == STEP_ENDING && !ended_by_stop(life) && finished_by_itself(view)) {
@@ -321,8 +324,8 @@ bool operation_view(struct lifecycle *life, const struct view *view)
 	}
 	/* the result has the path of the savepoint: read it before Flink exits */
 	if (life->step == STEP_ENDING)
-		stopped(life,
-			life->operation_error ? life->operation_error : "stopped with a savepoint");
+		operation_stopped(life, life->operation_error ? life->operation_error
+							      : "stopped with a savepoint");
 	return true;
 }
 
@@ -382,7 +385,7 @@ static void unknown_id(struct lifecycle *life)
 		return;
 	}
 	if (life->journal.operation.kind == OPERATION_STOP && final && life->seen.job_present) {
-		stopped(life, "the job has stopped");
+		operation_stopped(life, "the job has stopped");
 		return;
 	}
 	if (life->accepted_ms) {
@@ -403,7 +406,7 @@ static void flink_says_failed(struct lifecycle *life, const struct event *event)
 	if (kind == OPERATION_CANCEL) {
 		/* unknown or already in a final state: cancel keeps no state, so ending Flink is
 		 * enough */
-		stopped(life, error);
+		operation_stopped(life, error);
 		return;
 	}
 	if (event->operation.location) {
@@ -419,7 +422,7 @@ static void flink_says_failed(struct lifecycle *life, const struct event *event)
 		return;
 	}
 	if (kind == OPERATION_STOP && life->seen.job_present && life->seen.state == JOB_CANCELED) {
-		stopped(life, error);
+		operation_stopped(life, error);
 		return;
 	}
 	operation_failed(life, NULL, error);
@@ -558,7 +561,7 @@ static void deadline_passed(struct lifecycle *life)
 	if (life->end_wanted)
 		end_flink_unrecorded(life);
 	else if (kind == OPERATION_CANCEL)
-		stopped(life, "the job does not react to cancel: ending Flink");
+		operation_stopped(life, "the job does not react to cancel: ending Flink");
 	else if (life->terminating)
 		operation_failed(life, life->stop_location, "the grace period is over");
 	else if (life->step == STEP_ENDING)

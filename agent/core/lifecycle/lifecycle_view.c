@@ -328,6 +328,7 @@ static void see_job(struct lifecycle *life, const struct view *view)
 		/* its statistics come late again */
 		/* MUT: a recovered job has no time to show what it restored */
 		life->seen.not_restored_ms = 0;
+		settings_forget(life);
 	}
 	life->seen.job_unix_ms = view->job_unix_ms;
 	see_job_of_operation(life);
@@ -354,6 +355,7 @@ static void remember_view(struct lifecycle *life, struct launch *launch, const s
 		launch->task_managers = view->cluster.task_managers;
 	}
 	see_statistics(life, view);
+	see_settings(life, launch, view);
 	if (!view->job_present || launch->job_ended || !job_state_is_final(view->state))
 		return;
 	launch->job_ended = true;

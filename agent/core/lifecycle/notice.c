@@ -8,9 +8,9 @@
 const char *notice_type_name(enum notice_type type)
 {
 	static const char *const names[] = {
-		"phase",     "ended",      "operation", "attempt-failed", "restore-verified",
-		"proven",    "fenced",     "handover",  "prepared",       "transition",
-		"caught-up", "checkpoints"};
+		"phase",     "ended",       "operation", "attempt-failed", "restore-verified",
+		"proven",    "fenced",      "handover",  "prepared",       "transition",
+		"caught-up", "checkpoints", "settings"};
 
 	return (size_t)type < ARRAY_LEN(names) ? names[type] : "unknown";
 }

@@ -37,6 +37,7 @@ enum notice_type {
 	NOTICE_CAUGHT_UP, /* the job in the shadow has: text = which one, and what it waits for */
 	/* the condition CheckpointsFailing has become true, or (ok) false again: text = its message */
 	NOTICE_CHECKPOINTS,
+	NOTICE_SETTINGS, /* the same of SettingsOverridden */
 	NOTICE_COUNT,
 };
 

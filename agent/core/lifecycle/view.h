@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/effective.h"
 #include "core/lifecycle/checkpointing.h"
 #include "core/lifecycle/job_state.h"
 
@@ -36,6 +37,15 @@ enum cleanup {
 	CLEANUP_DONE, /* nothing is left that only this Flink would do */
 };
 
+/* How much a poll requests. */
+enum poll_depth {
+	POLL_TASKS, /* state and tasks; the rest only if they are not as they should be */
+	POLL_JOB,   /* the checkpoint statistics, slots and TaskManagers as well */
+	POLL_ALL,   /* and how often Flink has restarted the job */
+	/* nothing of these: has Flink, whose job has ended, done what it does after that? */
+	POLL_CLEANUP,
+};
+
 /* What one poll of Flink's REST API returned. Strings are borrowed for the step. */
 struct view {
 	bool reachable;   /* REST answered at all */
@@ -55,9 +65,11 @@ struct view {
 	int64_t completed_id; /* latest completed checkpoint (no savepoint); 0 = none */
 	const char *completed_path;
 	int64_t completed_unix_ms;
-	struct checkpointing checkpointing;      /* with statistics_known */
-	bool statistics_failed;                  /* they were asked for, and could not be read */
-	struct checkpoint_plan plan;             /* asked for as long as it is not known */
+	struct checkpointing checkpointing; /* with statistics_known */
+	bool statistics_failed;             /* they were asked for, and could not be read */
+	/* both are asked for as long as they are not known */
+	struct checkpoint_plan plan;
+	struct effective effective;
 	const struct seen_savepoint *savepoints; /* those that Flink still lists, in any order */
 	size_t savepoint_count;
 	const char *failure;   /* root cause when the job fails or restarts; NULL = none known */

@@ -36,6 +36,7 @@ enum cause {
 	CAUSE_NO_USABLE_STATE,
 	CAUSE_NEWEST_STATE_MISSING,
 	CAUSE_NEWEST_STATE_DAMAGED,
+	CAUSE_CHECKPOINTS_OUT_OF_SIGHT, /* the job writes where newer ones cannot be told apart */
 	CAUSE_STATE_TOO_OLD,
 	CAUSE_FLINK_TOO_OLD,
 	CAUSE_SAVEPOINT_REQUIRED,
@@ -74,6 +75,7 @@ enum cause {
 	CAUSE_JOB_NOT_RUNNING,
 	CAUSE_SECOND_JOB,
 	CAUSE_CHECKPOINTS_FAILING,
+	CAUSE_SETTINGS_OVERRIDDEN, /* by the code of the job, so that state may be lost */
 
 	/* a hand-over between two pods */
 	CAUSE_STANDING_BY,

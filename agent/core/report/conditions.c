@@ -10,6 +10,7 @@
 #include "core/report/condition_checkpoints.h"
 #include "core/report/condition_handover.h"
 #include "core/report/condition_rescale.h"
+#include "core/report/condition_settings.h"
 #include "core/report/condition_upgrade.h"
 #include "core/report/readiness.h"
 #include "core/resolve/lineage_dirs.h"
@@ -26,6 +27,7 @@ static const char *condition_type_name(enum condition_type type)
 		[CONDITION_JOB_UNSTABLE] = "JobUnstable",
 		[CONDITION_CHECKPOINTS_FAILING] = "CheckpointsFailing",
 		[CONDITION_CHECKPOINTS_ELSEWHERE] = "CheckpointsElsewhere",
+		[CONDITION_SETTINGS_OVERRIDDEN] = "SettingsOverridden",
 		[CONDITION_HANDING_OVER] = "HandingOver",
 		[CONDITION_UPGRADED] = "Upgraded",
 		[CONDITION_PARALLELISM] = "ParallelismAsRequested",
@@ -188,9 +190,10 @@ static void judge_directory(struct condition *to, const struct lifecycle *life)
 			"another checkpoint storage; remove that, or set flink.checkpointDirectory",
 			dir, told);
 	else
-		condition_say(to, TRUTH_TRUE, "NoDirectory",
-			      "the newest checkpoint (%s) is not below %s",
-			      launch->last_checkpoint_path, told);
+		condition_say(
+			to, TRUTH_TRUE, "NoDirectory",
+			"the newest checkpoint (%s) is in no directory of the job below %s: after a crash the next launch holds (CheckpointsOutOfSight), because drey cannot tell which checkpoint is the newest; let the code of the job set no checkpoint storage and no execution.checkpointing.create-subdir, and stop it with a savepoint until then",
+			launch->last_checkpoint_path, told);
 	free(dir);
 }
 
@@ -226,6 +229,9 @@ static void judge_running(struct conditions *now, const struct lifecycle *life)
 		/* a job that runs is ready, but a person has to know */
 		if (now->list[CONDITION_CHECKPOINTS_FAILING].status == TRUTH_TRUE)
 			now->cause = CAUSE_CHECKPOINTS_FAILING;
+		/* MUT: settings that may lose state are no cause */
+		else if (now->list[CONDITION_SETTINGS_OVERRIDDEN].status == TRUTH_TRUE)
+			now->cause = CAUSE_SETTINGS_OVERRIDDEN;
 		return;
 	}
 	if (now->cause == CAUSE_CLUSTER_UNREACHABLE) {
@@ -319,6 +325,8 @@ const char *conditions_reason(const struct conditions *conditions, const struct 
 
 	if (conditions->cause == CAUSE_CHECKPOINTS_FAILING && !life->cause)
 		return conditions->list[CONDITION_CHECKPOINTS_FAILING].message;
+	if (conditions->cause == CAUSE_SETTINGS_OVERRIDDEN && !life->cause)
+		return conditions->list[CONDITION_SETTINGS_OVERRIDDEN].message;
 	return conditions->cause || life->phase == PHASE_LAUNCHING ? ready->message : life->reason;
 }
 
@@ -358,6 +366,7 @@ void conditions_update(struct conditions *conditions, const struct lifecycle *li
 	judge_cluster(conditions, life, now_unix_ms);
 	judge_restore(&conditions->list[CONDITION_RESTORE_VERIFIED], &life->journal);
 	judge_directory(&conditions->list[CONDITION_CHECKPOINTS_ELSEWHERE], life);
+	condition_settings(life, &conditions->list[CONDITION_SETTINGS_OVERRIDDEN]);
 	condition_checkpoints(life, &conditions->list[CONDITION_CHECKPOINTS_FAILING]);
 	condition_handover(life, &conditions->list[CONDITION_HANDING_OVER]);
 	condition_upgrade(life, now_unix_ms, &conditions->list[CONDITION_UPGRADED],

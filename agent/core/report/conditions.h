@@ -41,6 +41,7 @@ enum condition_type {
 	CONDITION_JOB_UNSTABLE,
 	CONDITION_CHECKPOINTS_FAILING,
 	CONDITION_CHECKPOINTS_ELSEWHERE,
+	CONDITION_SETTINGS_OVERRIDDEN,
 	CONDITION_HANDING_OVER,
 	CONDITION_UPGRADED,
 	CONDITION_PARALLELISM,
@@ -80,9 +81,8 @@ void conditions_update(struct conditions *conditions, const struct lifecycle *li
 		       const struct conditions_outside *outside, int64_t now_unix_ms);
 
 /* What the status says about the phase, in one word and in a sentence: taken from the condition
- * Ready when Flink is alive and the job does not run as it should, from CheckpointsFailing when it does
- * run and they do. The sentence is borrowed from
- * either. */
+ * Ready when Flink is alive and the job does not run as it should, from CheckpointsFailing or SettingsOverridden when it
+ * does run and they are true. The sentence is borrowed from either. */
 enum cause conditions_cause(const struct conditions *conditions, const struct lifecycle *life);
 const char *conditions_reason(const struct conditions *conditions, const struct lifecycle *life);
 

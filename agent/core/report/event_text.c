@@ -105,6 +105,12 @@ bool event_text(const struct notice *notice, struct event_text *ret)
 				  notice->ok ? "CheckpointsCompleting"
 					     : cause_name(CAUSE_CHECKPOINTS_FAILING),
 				  "Supervise", notice->text);
+	case NOTICE_SETTINGS:
+		ret->warning = !notice->ok;
+		return plain_text(ret,
+				  notice->ok ? "SettingsAsConfigured"
+					     : cause_name(CAUSE_SETTINGS_OVERRIDDEN),
+				  "Supervise", notice->text);
 	case NOTICE_ENDED:          /* its phase tells */
 	case NOTICE_ATTEMPT_FAILED: /* as does that of the next attempt, or of the end */
 	case NOTICE_COUNT:

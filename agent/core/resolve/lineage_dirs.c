@@ -5,19 +5,44 @@
 
 #include "base/mem.h"
 
-char *lineage_dir_of_checkpoint(const char *path, const char *job_id)
+/* Where "/chk-<n>" begins, at the end of the path; NULL: it does not end so. */
+static const char *name_of_checkpoint(const char *path)
 {
 	const char *name = path ? strrchr(path, '/') : NULL;
+
+	if (!name || strncmp(name, "/chk-", 5) != 0 || !name[5] ||
+	    strspn(name + 5, "0123456789") != strlen(name + 5))
+		return NULL;
+	return name;
+}
+
+char *lineage_dir_of_checkpoint(const char *path, const char *job_id)
+{
+	const char *name = name_of_checkpoint(path);
 	size_t id_len = strlen(job_id), len;
 
-	if (!name || !id_len || strncmp(name, "/chk-", 5) != 0 || !name[5] ||
-	    strspn(name + 5, "0123456789") != strlen(name + 5))
+	if (!name || !id_len)
 		return NULL;
 	len = (size_t)(name - path);
 	if (len < id_len + 2 || path[len - id_len - 1] != '/' ||
 	    memcmp(path + len - id_len, job_id, id_len) != 0)
 		return NULL;
 	return xstrndup(path, len - id_len - 1);
+}
+
+char *lineage_dir_flat(const char *path)
+{
+	const char *name = name_of_checkpoint(path);
+
+	return name && name > path ? xstrndup(path, (size_t)(name - path)) : NULL;
+}
+
+bool lineage_dir_is_hidden(const struct launch *launch)
+{
+	cleanup_free char *dir =
+		lineage_dir_of_checkpoint(launch->last_checkpoint_path, launch->job_id);
+
+	return launch->last_checkpoint_path && !dir;
 }
 
 static bool is_there(const struct lineage_dirs *dirs, enum snapshot_kind kind, const char *dir)
@@ -55,6 +80,9 @@ static void add_launch(struct lineage_dirs *dirs, const struct launch *launch,
 {
 	char *seen = lineage_dir_of_checkpoint(launch->last_checkpoint_path, launch->job_id);
 
+	/* MUT: a directory without the job id is not listed */
+	if (!seen)
+		seen = lineage_dir_flat(launch->last_checkpoint_path);
 	add(dirs, SNAPSHOT_CHECKPOINT, launch->checkpoint_dir, false, checkpoint_dir);
 	add(dirs, SNAPSHOT_SAVEPOINT, launch->savepoint_dir, false, savepoint_dir);
 	add(dirs, SNAPSHOT_CHECKPOINT, seen, true, checkpoint_dir);

@@ -3,7 +3,7 @@
  *
  * Each launch is recorded with the directories that it was given. The code of a job may set its own
  * checkpoint storage, which overrides them; the path of its checkpoints, <dir>/<job id>/chk-<n>,
- * then shows where they are. Only launches that may have left the newest state count: from the last
+ * then shows where they are, also without a directory for the job: <dir>/chk-<n>. Only launches that may have left the newest state count: from the last
  * one back to the last that is proven, or that a person's order started afresh.
  *
  * Limit: LINEAGE_DIRS_MAX; the rest is only counted, and no decision may be made without it.
@@ -46,6 +46,14 @@ size_t lineage_ha_clusters(const struct journal *journal, const char *current,
 /* The checkpoint directory out of the path of a checkpoint of this job: NULL when it is not of the
  * form <dir>/<job id>/chk-<n>. The caller frees. */
 char *lineage_dir_of_checkpoint(const char *path, const char *job_id);
+
+/* The directory directly above a checkpoint, <dir>/chk-<n>, whatever is above it; NULL: it is not called so. The
+ * caller frees. */
+char *lineage_dir_flat(const char *path);
+
+/* Is the newest checkpoint of this launch in no directory of its job? Then its others cannot be told from those of
+ * other jobs. */
+bool lineage_dir_is_hidden(const struct launch *launch);
 
 /* Does this launch write its checkpoints elsewhere than it was told? `told`: used if that is not
  * recorded. *ret_dir: where, NULL if the path of its newest one names no directory; the caller

@@ -84,6 +84,8 @@ static const struct row rules[] = {
 static const struct row vetoes[] = {
 	{RULE_NEWEST, unknown_launch_forbids,
 	 "Flink's HA data have a job that is not in the journal"},
+	{RULE_NEWEST, sight_forbids,
+	 "the code of the job writes its checkpoints where drey cannot tell which are its newest"},
 	{RULE_NEWEST, foreign_forbids,
 	 "there is a newer snapshot that no launch of this application made"},
 	{RULE_NEWEST, age_forbids, "it is older than restore.maxAge"},

@@ -17,6 +17,7 @@
  *   resolve_ha.c          rule 7: Flink's own HA
  *   resolve_nothing.c     rule 8: nothing to start from; empty starts
  *   resolve_foreign.c     snapshots that no launch of ours made; a journal that is lost or too old
+ *   resolve_sight.c       a job whose checkpoints drey cannot tell apart
  *   resolve_adopt.c       the same, when the newest of them may be taken without a person
  *
  * A rule that "decides" returns true when it has written the decision (which may be a question). A
@@ -265,6 +266,12 @@ bool foreign_forbids(struct inquiry *in);
 
 /* May a person's request for c, which is not ours, be carried out? False: decided. */
 bool foreign_request_passes(struct inquiry *in, struct candidate *c);
+
+/* ---- resolve_sight.c ---- */
+
+/* Its code has made the last launch write its checkpoints where newer ones than the decided cannot be told apart,
+ * or not be listed. */
+bool sight_forbids(struct inquiry *in);
 
 /* ---- resolve_adopt.c ---- */
 

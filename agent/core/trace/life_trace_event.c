@@ -133,6 +133,7 @@ static const struct field view_fields[] = {
 	EVENT("checkpointPlanKnown", BOOL, view.plan.known, .sparse = true),
 	EVENT("checkpointIntervalMs", KNOWN, view.plan.interval_ms, .sparse = true),
 	EVENT("checkpointMinPauseMs", KNOWN, view.plan.min_pause_ms, .sparse = true),
+	EVENT("effective", RECORD, view.effective, .record = &effective_table, .sparse = true),
 	FIELDS("savepoints", LIST, struct event, view.savepoints, view.savepoint_count,
 	       .record = &seen_table),
 	EVENT("failure", TEXT, view.failure, .sparse = true),

@@ -20,7 +20,7 @@ struct poll_job {
 	char job_id[JOB_ID_BYTES];
 	int64_t launch; /* number: a launch that is continued has the same job id */
 	enum poll_depth depth;
-	bool plan_wanted; /* how often the job makes checkpoints, too */
+	bool plan_wanted; /* the settings of the job, too */
 	struct view view; /* its strings are the ones below */
 	char *restored_path, *completed_path, *failure;
 	char other_job[FLINK_ID_CHARS + 1];
@@ -84,6 +84,39 @@ static void poll_checkpoints(struct checkpointing *to, const struct flink_checkp
 	}
 }
 
+static int word_of(const char *name, const char *const *names, size_t count, int other)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(name, names[i]))
+			return (int)i + 1;
+	return *name ? other : 0;
+}
+
+/* Source: CheckpointConfigHandler, and the names that the classes give themselves. */
+static void poll_effective(const struct flink_checkpoint_config *from, struct effective *to)
+{
+	static const char *const backends[] = {"HashMapStateBackend", "EmbeddedRocksDBStateBackend",
+					       "ForStStateBackend"};
+	static const char *const storages[] = {"FileSystemCheckpointStorage",
+					       "JobManagerCheckpointStorage"};
+
+	*to = (struct effective){
+		.known = true,
+		.interval_ms = from->interval_ms,
+		.backend = word_of(from->state_backend, backends, ARRAY_LEN(backends),
+				   STATE_BACKEND_OTHER),
+		.storage = word_of(from->checkpoint_storage, storages, ARRAY_LEN(storages),
+				   CHECKPOINT_STORAGE_OTHER),
+		.changelog = from->changelog,
+		.unaligned = from->unaligned,
+	};
+	if (!from->externalization_known)
+		return;
+	to->externalized = !from->externalized            ? EXTERNALIZED_NONE
+			   : from->delete_on_cancellation ? EXTERNALIZED_DELETE
+							  : EXTERNALIZED_RETAIN;
+}
+
 /* It does not change while the job lives, so once is enough. */
 static void poll_plan(struct poll_job *job)
 {
@@ -91,13 +124,19 @@ static void poll_plan(struct poll_job *job)
 	struct flink_checkpoint_config config;
 	struct err err = {0};
 
-	if (!job->plan_wanted ||
-	    flink_rest_checkpoint_config(&job->driver->setup->rest, job->job_id, REST_TIMEOUT_MS,
+	if (!job->plan_wanted)
+		return;
+	if (job->view.checkpointing_off) {
+		job->view.effective = (struct effective){.known = true, .checkpointing_off = true};
+		return;
+	}
+	if (flink_rest_checkpoint_config(&job->driver->setup->rest, job->job_id, REST_TIMEOUT_MS,
 					 &config, &err) != FLINK_OK)
 		return;
 	*to = (struct checkpoint_plan){.known = true,
 				       .interval_ms = config.interval_ms,
 				       .min_pause_ms = config.min_pause_ms};
+	poll_effective(&config, &job->view.effective);
 }
 
 static void poll_statistics(struct poll_job *job)
@@ -229,7 +268,7 @@ static void poll_work(void *arg)
 		poll_failure(job);
 	if (view->state != JOB_INITIALIZING && (over || job->depth >= POLL_JOB))
 		poll_statistics(job);
-	if (!over && view->statistics_known)
+	if (!over && view->state != JOB_INITIALIZING)
 		poll_plan(job);
 	if (!over && (view->tasks_missing || job->depth >= POLL_JOB))
 		poll_slots(job);

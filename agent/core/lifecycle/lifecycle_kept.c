@@ -1,0 +1,46 @@
+/*
+ * The code of a job may set that Flink deletes its checkpoints when the job is cancelled, or its Flink shut
+ * down: then they are gone before the next launch could start from them. Such a Flink is ended by a stop with
+ * savepoint, or by SIGKILL, which leaves it no time to delete anything.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/lifecycle/lifecycle_internal.h"
+
+/* As the running job has said, or, before it has, that of the last launch of the same version. */
+static const struct effective *settings_in_force(const struct journal *journal)
+{
+	const struct launch *last = journal_launch_const(journal);
+
+	for (size_t i = journal->launch_count; i-- > 0;) {
+		const struct launch *launch = &journal->launches[i];
+
+		if (!last->generation || !xstrsame(launch->generation, last->generation))
+			break;
+		if (launch->effective.known)
+			return &launch->effective;
+	}
+	return &last->effective;
+}
+
+bool signal_deletes_checkpoints(const struct lifecycle *life)
+{
+	const struct launch *launch = journal_launch_const(&life->journal);
+
+	return launch && !launch->job_ended &&
+	       effective_signal_deletes(settings_in_force(&life->journal),
+					launch->ha_cluster_id != NULL);
+}
+
+bool cancel_by_kill(struct lifecycle *life)
+{
+	/* MUT: a cancel deletes the checkpoints of the job */
+	if (journal_launch_const(&life->journal)->job_ended ||
+	    !effective_cancel_deletes(settings_in_force(&life->journal)))
+		return false;
+	life->asking = false;
+	operation_stopped(life,
+			  "ended without a cancel, with which Flink would delete the checkpoints");
+	return true;
+}

@@ -1,0 +1,94 @@
+#include "core/report/condition_settings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* What is asked of one row. */
+struct settings_case {
+	const struct lifecycle *life;
+	const struct launch *launch;
+	const struct effective *runs;
+	bool ha;
+};
+
+static bool deletes_at_shutdown(const struct settings_case *of)
+{
+	return effective_signal_deletes(of->runs, of->ha);
+}
+
+/* With high availability only the failure of the job, or its cancel, deletes them. */
+static bool deletes_at_failure(const struct settings_case *of)
+{
+	return of->runs->externalized == EXTERNALIZED_NONE;
+}
+
+static bool is_in_memory(const struct settings_case *of)
+{
+	return of->runs->storage == CHECKPOINT_STORAGE_MEMORY;
+}
+
+/* The configuration has an interval, and the job makes none. */
+static bool makes_none(const struct settings_case *of)
+{
+	bool none = of->runs->checkpointing_off || !of->runs->interval_ms;
+
+	return none && of->life->config->configured_interval_ms > 0;
+}
+
+/* Restored, and not one checkpoint has completed since (FLINK-38307). */
+static bool cannot_complete(const struct settings_case *of)
+{
+	return of->runs->changelog && of->launch->restore_path && !of->launch->last_checkpoint_id &&
+	       !of->life->config->claims;
+}
+
+/* The first that is true is told. */
+static const struct settings_row {
+	const char *reason;
+	bool (*contradicts)(const struct settings_case *of);
+	const char *sentence; /* followed by what runs */
+} settings_rows[] = {
+	{"CheckpointsDeleted", deletes_at_shutdown,
+	 "the code of the job sets that Flink deletes its checkpoints when it is shut down or the job is cancelled; drey ends it by a stop with savepoint or by SIGKILL; let the code set RETAIN_ON_CANCELLATION, or nothing"},
+	{"CheckpointsDeletedAtFailure", deletes_at_failure,
+	 "the code of the job sets that Flink deletes its checkpoints when the job fails for good or is cancelled; let the code set RETAIN_ON_CANCELLATION, or nothing"},
+	{"CheckpointsInMemory", is_in_memory,
+	 "the job keeps its checkpoints in the memory of the JobManager, and they are lost with it, so only savepoints remain; let the code of the job set no checkpoint storage"},
+	{"NoCheckpoints", makes_none,
+	 "the job makes no checkpoints, although the configuration has an interval, and a restart goes back to the last savepoint; let the code of the job set no interval"},
+	{"ChangelogWithoutClaim", cannot_complete,
+	 "the job uses Flink's changelog and was restored in claim mode NO_CLAIM, with which no checkpoint completes (FLINK-38307); set restore.claimMode: CLAIM"},
+};
+
+void condition_settings(const struct lifecycle *life, struct condition *ret_condition)
+{
+	const struct launch *launch = journal_launch_const(&life->journal);
+	struct settings_case of = {life, launch, launch ? &launch->effective : NULL,
+				   launch && launch->ha_cluster_id};
+
+	if (!launch || life->launch_step != LAUNCH_LIVE) {
+		condition_say(ret_condition, TRUTH_UNKNOWN, "NotRunning",
+			      "the job is not running here");
+		return;
+	}
+	if (!launch->effective.known) {
+		condition_say(ret_condition, TRUTH_UNKNOWN, "NotAsked",
+			      "Flink has not been asked for the settings of the job yet");
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(settings_rows); i++) {
+		const struct settings_row *row = &settings_rows[i];
+
+		if (!row->contradicts(&of))
+			continue;
+		condition_say(ret_condition, TRUTH_TRUE, row->reason,
+			      "%s (retention %s, checkpoint storage %s)", row->sentence,
+			      externalized_words[of.runs->externalized],
+			      checkpoint_storage_words[of.runs->storage]);
+		return;
+	}
+	condition_say(ret_condition, TRUTH_FALSE, "AsConfigured",
+		      "the settings of the running job do not contradict the configuration");
+}
