@@ -45,3 +45,21 @@ int base64_decode(const char *text, size_t len, size_t max_bytes, struct buf *to
 	}
 	return 0;
 }
+
+void base64_encode(const void *bytes, size_t len, struct buf *to)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const unsigned char *from = bytes;
+
+	for (size_t i = 0; i < len; i += 3) {
+		uint32_t bits = (uint32_t)from[i] << 16;
+
+		bits |= i + 1 < len ? (uint32_t)from[i + 1] << 8 : 0;
+		bits |= i + 2 < len ? from[i + 2] : 0;
+		buf_addch(to, digits[bits >> 18]);
+		buf_addch(to, digits[bits >> 12 & 63]);
+		buf_addch(to, i + 1 < len ? digits[bits >> 6 & 63] : '=');
+		buf_addch(to, i + 2 < len ? digits[bits & 63] : '=');
+	}
+}

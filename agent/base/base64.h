@@ -14,4 +14,7 @@
 int base64_decode(const char *text, size_t len_bytes, size_t max_bytes, struct buf *to,
 		  struct err *err);
 
+/* Append the bytes, encoded. */
+void base64_encode(const void *bytes, size_t len_bytes, struct buf *to);
+
 #endif

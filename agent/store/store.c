@@ -49,6 +49,17 @@ int store_check(const char *uri, struct err *err)
 	return 0;
 }
 
+bool store_object_is_writable(const char *uri)
+{
+	const struct store_ops *ops;
+	struct uri parsed;
+
+	if (parse(uri, &ops, &parsed, NULL))
+		return false;
+	uri_release(&parsed);
+	return ops->object_put != NULL;
+}
+
 int store_open(const struct store_config *config, const char *uri, struct store **ret_store,
 	       struct err *err)
 {

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "store/store_file_dir.h"
+#include "store/store_file_object.h"
 #include "store/store_file_tree.h"
 
 struct file_stream {
@@ -263,4 +264,6 @@ const struct store_ops store_file_ops = {
 	.read_open = file_read_open,
 	.read = file_read,
 	.read_close = file_read_close,
+	.object_read = store_file_object_read,
+	.object_put = store_file_object_put,
 };

@@ -1,6 +1,7 @@
 #include "store/store_object.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "store/store_ops.h"
 
@@ -8,10 +9,18 @@
 
 static int check_supported(const struct store *store, struct err *err)
 {
-	if (store->ops->object_read)
+	if (store->ops->object_write)
 		return 0;
 	return err_set(err, ERR_CONFIG, 0,
 		       "a store of the scheme %s has no conditional writes; use S3", store->scheme);
+}
+
+static int check_object(const struct store *store, struct err *err)
+{
+	if (store->ops->object_put)
+		return 0;
+	return err_set(err, ERR_CONFIG, 0, "drey does not write to a store of the scheme %s",
+		       store->scheme);
 }
 
 int store_object_read(struct store *store, const char *uri, int64_t timeout_ms,
@@ -20,7 +29,7 @@ int store_object_read(struct store *store, const char *uri, int64_t timeout_ms,
 	struct uri parsed = {0};
 	int rc;
 
-	if (check_supported(store, err) || store_parse_for(store, uri, &parsed, err))
+	if (check_object(store, err) || store_parse_for(store, uri, &parsed, err))
 		return -1;
 	rc = store->ops->object_read(store, &parsed, timeout_ms, ret, err);
 	uri_release(&parsed);
@@ -36,6 +45,23 @@ int store_object_write(struct store *store, const char *uri, const struct store_
 	if (check_supported(store, err) || store_parse_for(store, uri, &parsed, err))
 		return -1;
 	rc = store->ops->object_write(store, &parsed, object, timeout_ms, ret_etag, err);
+	uri_release(&parsed);
+	return rc;
+}
+
+int store_object_put(struct store *store, const char *uri, size_t kept,
+		     const struct store_object *object, int64_t timeout_ms,
+		     char ret_etag[STORE_ETAG_BYTES], struct err *err)
+{
+	struct uri parsed = {0};
+	int rc;
+
+	if (check_object(store, err) || store_parse_for(store, uri, &parsed, err))
+		return -1;
+	/* the path is the end of the URI */
+	kept = kept + strlen(parsed.path) > strlen(uri) ? kept + strlen(parsed.path) - strlen(uri)
+							: 0;
+	rc = store->ops->object_put(store, &parsed, kept, object, timeout_ms, ret_etag, err);
 	uri_release(&parsed);
 	return rc;
 }

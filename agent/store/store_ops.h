@@ -40,7 +40,10 @@ struct store_ops {
 	int (*read)(struct store_stream *stream, void *buf, size_t len_bytes, size_t *ret_len_bytes,
 		    struct err *err);
 	void (*read_close)(struct store_stream *stream);
-	/* store_object.h; NULL: it has no conditional writes */
+	/* store_object.h; NULL: drey only reads it; object_write NULL: it has no conditional writes */
+	int (*object_put)(struct store *store, const struct uri *uri, size_t kept,
+			  const struct store_object *object, int64_t timeout_ms,
+			  char ret_etag[STORE_ETAG_BYTES], struct err *err);
 	int (*object_read)(struct store *store, const struct uri *uri, int64_t timeout_ms,
 			   struct store_object *ret, struct err *err);
 	int (*object_write)(struct store *store, const struct uri *uri,

@@ -11,6 +11,7 @@ struct exchange {
 	int64_t timeout_ms;
 	struct buf *body; /* GET: of the answer */
 	char etag[STORE_ETAG_BYTES];
+	bool no_conditions; /* the server has said that it knows none */
 };
 
 static int s3_object_prepare(void *ctx, size_t index, struct store_call *ret_call, struct err *err)
@@ -66,6 +67,7 @@ static enum store_verdict s3_object_judge(void *ctx, size_t index,
 	if (response->status == 501) {
 		err->kind = ERR_CONFIG;
 		err_wrap(err, "the server has no conditional writes");
+		exchange->no_conditions = true;
 	}
 	/* a PUT with If-Match, and there is none */
 	if (verdict == STORE_FAILED && exchange->ask.body && err->kind == ERR_ABSENT)
@@ -107,21 +109,57 @@ int s3_object_read(struct store *store, const struct uri *uri, int64_t timeout_m
 	return 0;
 }
 
+static struct exchange write_of(struct store *store, const struct uri *uri,
+				const struct store_object *object, int64_t timeout_ms)
+{
+	return (struct exchange){.s3 = (struct s3_store *)store,
+				 .uri = uri,
+				 .timeout_ms = timeout_ms,
+				 .ask = {.method = "PUT",
+					 .key = uri->path + 1,
+					 .body = object->body.data,
+					 .body_len_bytes = object->body.len_bytes,
+					 .if_match = object->etag[0] ? object->etag : NULL,
+					 .if_absent = !object->etag[0]}};
+}
+
 int s3_object_write(struct store *store, const struct uri *uri, const struct store_object *object,
 		    int64_t timeout_ms, char ret_etag[STORE_ETAG_BYTES], struct err *err)
 {
-	struct exchange exchange = {.s3 = (struct s3_store *)store,
-				    .uri = uri,
-				    .timeout_ms = timeout_ms,
-				    .ask = {.method = "PUT",
-					    .key = uri->path + 1,
-					    .body = object->body.data,
-					    .body_len_bytes = object->body.len_bytes,
-					    .if_match = object->etag[0] ? object->etag : NULL,
-					    .if_absent = !object->etag[0]}};
+	struct exchange exchange = write_of(store, uri, object, timeout_ms);
 
 	if (exchange_once(&exchange, err) < 0)
 		return -1;
+	memcpy(ret_etag, exchange.etag, sizeof(exchange.etag));
+	return 0;
+}
+
+int s3_object_put(struct store *store, const struct uri *uri, size_t kept,
+		  const struct store_object *object, int64_t timeout_ms,
+		  char ret_etag[STORE_ETAG_BYTES], struct err *err)
+{
+	struct exchange exchange = write_of(store, uri, object, timeout_ms);
+	struct s3_store *s3 = exchange.s3;
+	struct err why = {0};
+
+	(void)kept; /* a bucket has no directories */
+	exchange.ask.checksum = true;
+	if (!s3->unconditional) {
+		if (exchange_once(&exchange, &why) == 0) {
+			memcpy(ret_etag, exchange.etag, sizeof(exchange.etag));
+			return 0;
+		}
+		if (!exchange.no_conditions) {
+			if (err)
+				*err = why;
+			return -1;
+		}
+	}
+	exchange.ask.if_match = NULL;
+	exchange.ask.if_absent = false;
+	if (exchange_once(&exchange, err) < 0)
+		return -1;
+	s3->unconditional = true;
 	memcpy(ret_etag, exchange.etag, sizeof(exchange.etag));
 	return 0;
 }

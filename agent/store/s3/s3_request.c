@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/base64.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/percent.h"
@@ -27,6 +28,21 @@ static void add_header(struct store_call *call, struct sigv4_header *to_sign, co
 		return;
 	to_sign[call->header_count] = (struct sigv4_header){name, value};
 	call->headers[call->header_count++] = xasprintf("%s: %s", name, value);
+}
+
+/* The SHA-256 of the body once more, in base64. `hex`: in the other form. */
+static void add_checksum(struct store_call *call, struct sigv4_header *to_sign,
+			 const struct s3_ask *ask, const char *hex)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	unsigned char bytes[(SHA256_HEX_BYTES - 1) / 2];
+
+	if (!ask->checksum)
+		return;
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		sscanf(hex + 2 * i, "%2hhx", &bytes[i]);
+	base64_encode(bytes, sizeof(bytes), &text);
+	add_header(call, to_sign, "x-amz-checksum-sha256", buf_str(&text));
 }
 
 int s3_prepare(struct s3_store *s3, const struct s3_ask *ask, struct store_call *ret_call,
@@ -57,6 +73,7 @@ int s3_prepare(struct s3_store *s3, const struct s3_ask *ask, struct store_call 
 	add_header(&call, to_sign, "x-amz-date", date);
 	add_header(&call, to_sign, "x-amz-security-token", s3->keys->session_token);
 	add_header(&call, to_sign, "Range", ask->range);
+	add_checksum(&call, to_sign, ask, payload);
 	add_header(&call, to_sign, "If-Match", ask->if_match);
 	add_header(&call, to_sign, "If-None-Match", ask->if_absent ? "*" : NULL);
 	request = (struct sigv4_request){

@@ -25,6 +25,7 @@ struct s3_store {
 	int64_t clock_offset_ms; /* the server's clock - ours, once found to matter */
 	int64_t refused_ms;      /* when keys were discarded, monotonic; 0: never */
 	bool bucket_seen;        /* it exists: a 404 without a code is about the key */
+	bool unconditional;      /* the server has no conditional writes */
 	bool ask_by_get;         /* an answer to HEAD has no body: GET tells why it failed */
 };
 
@@ -36,6 +37,7 @@ struct s3_ask {
 	const char *range;    /* "bytes=0-99"; NULL all */
 	const char *if_match; /* ETag with its quotes; NULL none */
 	bool if_absent;       /* only if there is none of this key */
+	bool checksum;        /* with its checksum: a bucket with object lock requires one */
 	const char *body;     /* NULL none; must outlive the attempt */
 	size_t body_len_bytes;
 	size_t max_bytes; /* of the answer; 0 is HTTP_MAX_BYTES */
@@ -83,5 +85,9 @@ int s3_object_read(struct store *store, const struct uri *uri, int64_t timeout_m
 		   struct store_object *ret, struct err *err);
 int s3_object_write(struct store *store, const struct uri *uri, const struct store_object *object,
 		    int64_t timeout_ms, char ret_etag[STORE_ETAG_BYTES], struct err *err);
+
+int s3_object_put(struct store *store, const struct uri *uri, size_t kept,
+		  const struct store_object *object, int64_t timeout_ms,
+		  char ret_etag[STORE_ETAG_BYTES], struct err *err);
 
 #endif

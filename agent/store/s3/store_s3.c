@@ -48,6 +48,7 @@ const struct store_ops store_s3_ops = {
 	.read_open = s3_read_open,
 	.read = s3_read,
 	.read_close = s3_read_close,
+	.object_put = s3_object_put,
 	.object_read = s3_object_read,
 	.object_write = s3_object_write,
 };

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "store/swift/swift_call.h"
 #include "store/swift/swift_list.h"
+#include "store/swift/swift_object.h"
 #include "store/swift/swift_read.h"
 
 #define CONTAINER_MAX_BYTES 256
@@ -337,4 +338,6 @@ const struct store_ops store_swift_ops = {
 	.read_open = swift_read_open,
 	.read = swift_read,
 	.read_close = swift_read_close,
+	.object_read = swift_object_read,
+	.object_put = swift_object_put,
 };

@@ -41,6 +41,9 @@ int swift_call_prepare(struct swift_store *store, const struct swift_request *re
 	ret_call->url = address(store, request, session.storage_url);
 	ret_call->server = xstrdup(swift_auth_shown(store->auth));
 	ret_call->max_bytes = request->max_bytes;
+	ret_call->body = request->body;
+	ret_call->body_len_bytes = request->body_len_bytes;
+	ret_call->timeout_ms = request->timeout_ms;
 	*header++ = xasprintf("X-Auth-Token: %s", session.token);
 	if (request->count)
 		*header++ = xasprintf("Range: bytes=%" PRId64 "-%" PRId64, request->first,
@@ -174,7 +177,9 @@ static enum store_verdict judge_single(void *ctx, size_t index,
 static int call(struct swift_store *store, const struct swift_request *request,
 		struct http_response *ret_response, struct err *err)
 {
-	static const struct store_http_ops ops = {.prepare = prepare_single, .judge = judge_single};
+	const struct store_http_ops ops = {.prepare = prepare_single,
+					   .judge = judge_single,
+					   .attempts = request->timeout_ms ? 1 : 0};
 	struct single single = {.store = store, .request = request};
 
 	if (store_http_one(store->http, &ops, &single, err))

@@ -36,6 +36,9 @@ struct swift_request {
 	const char *if_match; /* NULL: none */
 	int64_t first, count; /* of bytes; count 0: all */
 	size_t max_bytes;     /* of the answer; 0: HTTP_MAX_BYTES */
+	const char *body;     /* NULL: none; must outlive the call */
+	size_t body_len_bytes;
+	int64_t timeout_ms; /* of an attempt, of which there is only one then; 0: HTTP_TIMEOUT_MS */
 };
 
 /* The state of a call between its attempts; initially zeroed. */
