@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cmd/commands.h"
+#include "cmd/inspect_copy.h"
 #include "cmd/inspect_live.h"
 #include "cmd/inspect_map.h"
 #include "cmd/output.h"
@@ -33,6 +34,7 @@ enum kind {
 	KIND_HA_HANDLE, /* the same, already decoded from Base64 */
 	KIND_COMPLETED_CHECKPOINT,
 	KIND_HA_MAP, /* ConfigMaps, as kubectl prints them */
+	KIND_JOURNAL_COPY,
 };
 
 /* The input: its first bytes, which determine the kind, and the rest. */
@@ -151,6 +153,8 @@ static enum kind kind_of_bytes(const struct input *in)
 			       : KIND_HA_HANDLE;
 	if (head_has(in, 0, "rO0AB", 5)) /* aced0005 in Base64 */
 		return KIND_HA_VALUE;
+	if (head_has(in, 0, JOURNAL_COPY_BEGIN, strlen(JOURNAL_COPY_BEGIN)))
+		return KIND_JOURNAL_COPY;
 	return is_document(in) ? KIND_HA_MAP : KIND_UNKNOWN;
 }
 
@@ -163,6 +167,8 @@ static enum kind kind_of_name(const struct input *in, const char *name)
 		return head_has(in, 0, "\xac\xed", 2) ? KIND_HA_HANDLE : KIND_HA_VALUE;
 	if (!strcmp(name, "completed-checkpoint"))
 		return KIND_COMPLETED_CHECKPOINT;
+	if (!strcmp(name, "journal-copy"))
+		return KIND_JOURNAL_COPY;
 	return strcmp(name, "ha-map") ? KIND_UNKNOWN : KIND_HA_MAP;
 }
 
@@ -354,6 +360,22 @@ static int inspect_map(const struct cli *cli, struct input *in, struct err *err)
 	return 0;
 }
 
+static int inspect_copy(const struct cli *cli, struct input *in, struct err *err)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct journal_copy *copy = NULL;
+
+	if (inspect_read_all(in, JOURNAL_COPY_MAX_BYTES, &text, err) ||
+	    journal_copy_decode(buf_str(&text), text.len_bytes, &copy, err))
+		return -1;
+	if (cli_has(cli, "json"))
+		print_doc(cli, inspect_copy_document(copy));
+	else
+		inspect_copy_print(copy, cli->out);
+	journal_copy_free(copy);
+	return 0;
+}
+
 static int inspect_checkpoint(const struct cli *cli, struct source *src, struct err *err)
 {
 	struct completed_checkpoint cp;
@@ -394,9 +416,11 @@ static int inspect(const struct cli *cli, struct input *in, enum kind kind, stru
 	if (kind == KIND_UNKNOWN)
 		return err_set(
 			err, ERR_FORMAT, 0,
-			"unknown kind of file: neither _metadata, high-availability value, high-availability map nor CompletedCheckpoint; if it is damaged, name its kind with --kind");
+			"unknown kind of file: neither _metadata, high-availability value, high-availability map, CompletedCheckpoint nor copy of a journal; if it is damaged, name its kind with --kind");
 	if (kind == KIND_HA_VALUE)
 		return inspect_value(cli, in, err);
+	if (kind == KIND_JOURNAL_COPY)
+		return inspect_copy(cli, in, err);
 	if (kind == KIND_HA_MAP)
 		return inspect_map(cli, in, err);
 	src = source_new(read_input, in, total);
@@ -450,7 +474,7 @@ static int inspect_run(const struct cli *cli)
 	if (wanted && kind_of_name(&in, wanted) == KIND_UNKNOWN)
 		return cli_fail(
 			cli, CLI_USAGE,
-			"--kind %s: expected metadata, ha-value, ha-map or completed-checkpoint",
+			"--kind %s: expected metadata, ha-value, ha-map, completed-checkpoint or journal-copy",
 			wanted);
 	if (open_input(&in, name, &err))
 		status = cli_fail(cli, err.kind == ERR_CONFIG ? CLI_USAGE : EXIT_UNREADABLE, "%s",
@@ -464,7 +488,7 @@ static int inspect_run(const struct cli *cli)
 
 static const struct cli_option options[] = {
 	{"kind", 'k', "KIND",
-	 "metadata, ha-value, ha-map or completed-checkpoint;\nby default detected from the first bytes",
+	 "metadata, ha-value, ha-map, completed-checkpoint or\njournal-copy; by default detected from the first bytes",
 	 false},
 	{"ha", 0, NULL, "read Flink's high-availability maps from the API server", false},
 	CLI_CONFIG,
@@ -480,10 +504,11 @@ const struct cli_command cmd_inspect = {
 	.summary = "decode a Flink file",
 	.description =
 		"FILE is a path, a URI, the directory of a snapshot, or - for standard input. It can be\n"
-		"of four kinds: the _metadata of a checkpoint or savepoint; Flink's high-availability\n"
+		"of five kinds: the _metadata of a checkpoint or savepoint; Flink's high-availability\n"
 		"ConfigMaps as kubectl prints them (JSON, YAML); one value of such a ConfigMap (Base64);\n"
-		"or a completedCheckpoint file of the high-availability storage. With --ha it reads the\n"
-		"maps of the application in drey.yaml from the API server. Changes nothing.\n",
+		"a completedCheckpoint file of the high-availability storage; or the copy of a journal\n"
+		"that drey keeps beside the checkpoints. With --ha it reads the maps of the application\n"
+		"in drey.yaml from the API server. Changes nothing.\n",
 	.options = options,
 	.statuses = "0  printed\n"
 		    "1  the input is damaged or of an unknown kind\n"

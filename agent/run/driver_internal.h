@@ -21,6 +21,7 @@
 #include "run/outputs/termination.h"
 #include "run/part.h"
 
+struct copy_part;
 struct directory;
 struct events;
 struct failover_lock;
@@ -82,6 +83,7 @@ struct driver {
 	int64_t flink_since_unix_ms;   /* when it was started */
 	bool flink_is_ours;            /* this agent has asked for it */
 	struct leavings *leavings;     /* NULL: not opened */
+	struct copy_part *copy;        /* NULL: no copy of the journal is kept */
 	struct lease_part *lease;      /* NULL: no lease object is configured */
 	struct relauncher *relauncher; /* NULL: not opened */
 	struct control_server *control;

@@ -132,6 +132,7 @@ struct part_row {
 /* In the order of policy; ends with a row without a part. */
 extern const struct part_row parts[];
 
+extern const struct part part_copy;
 extern const struct part part_dispose;
 extern const struct part part_events;
 extern const struct part part_flink;

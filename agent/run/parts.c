@@ -41,6 +41,8 @@ const struct part_row parts[] = {
 	{2, &part_events},
 	{2, &part_notifications},
 	{2, &part_http},
+	/* what is left for an installation that comes after this one */
+	{2, &part_copy},
 	/* what keeps others out: not longer than necessary */
 	{3, &part_lease},
 	{3, &part_ha},

@@ -28,6 +28,7 @@ static const char *condition_type_name(enum condition_type type)
 		[CONDITION_CHECKPOINTS_FAILING] = "CheckpointsFailing",
 		[CONDITION_CHECKPOINTS_ELSEWHERE] = "CheckpointsElsewhere",
 		[CONDITION_SETTINGS_OVERRIDDEN] = "SettingsOverridden",
+		[CONDITION_JOURNAL_COPY_FAILING] = "JournalCopyFailing",
 		[CONDITION_HANDING_OVER] = "HandingOver",
 		[CONDITION_UPGRADED] = "Upgraded",
 		[CONDITION_PARALLELISM] = "ParallelismAsRequested",
@@ -195,6 +196,23 @@ static void judge_directory(struct condition *to, const struct lifecycle *life)
 			"the newest checkpoint (%s) is in no directory of the job below %s: after a crash the next launch holds (CheckpointsOutOfSight), because drey cannot tell which checkpoint is the newest; let the code of the job set no checkpoint storage and no execution.checkpointing.create-subdir, and stop it with a savepoint until then",
 			launch->last_checkpoint_path, told);
 	free(dir);
+}
+
+static void judge_copy(struct condition *to, const struct conditions_outside *outside)
+{
+	if (outside->copy.off)
+		condition_say(to, TRUTH_UNKNOWN, "NoCopy", "no copy of the journal is kept: %s",
+			      outside->copy.off);
+	else if (outside->copy.error)
+		condition_say(to, TRUTH_TRUE,
+			      outside->copy.newer ? "WrittenElsewhere" : "NotWritten",
+			      "the copy of the journal is not up to date: %s", outside->copy.error);
+	else
+		condition_say(to, TRUTH_FALSE,
+			      outside->copy.written_unix_ms ? "UpToDate" : "NotYet",
+			      outside->copy.written_unix_ms
+				      ? "the copy of the journal has its last change"
+				      : "there is nothing to copy yet");
 }
 
 /* What is wrong with a job in the phase Running. */
@@ -367,6 +385,7 @@ void conditions_update(struct conditions *conditions, const struct lifecycle *li
 	judge_restore(&conditions->list[CONDITION_RESTORE_VERIFIED], &life->journal);
 	judge_directory(&conditions->list[CONDITION_CHECKPOINTS_ELSEWHERE], life);
 	condition_settings(life, &conditions->list[CONDITION_SETTINGS_OVERRIDDEN]);
+	judge_copy(&conditions->list[CONDITION_JOURNAL_COPY_FAILING], outside);
 	condition_checkpoints(life, &conditions->list[CONDITION_CHECKPOINTS_FAILING]);
 	condition_handover(life, &conditions->list[CONDITION_HANDING_OVER]);
 	condition_upgrade(life, now_unix_ms, &conditions->list[CONDITION_UPGRADED],

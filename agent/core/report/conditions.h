@@ -42,6 +42,7 @@ enum condition_type {
 	CONDITION_CHECKPOINTS_FAILING,
 	CONDITION_CHECKPOINTS_ELSEWHERE,
 	CONDITION_SETTINGS_OVERRIDDEN,
+	CONDITION_JOURNAL_COPY_FAILING,
 	CONDITION_HANDING_OVER,
 	CONDITION_UPGRADED,
 	CONDITION_PARALLELISM,
@@ -74,6 +75,13 @@ struct conditions {
 struct conditions_outside {
 	int64_t generation;  /* of the custom resource as last read */
 	const char *refused; /* why its spec is not followed; NULL = it is; borrowed */
+	struct {
+		const char *off; /* why there is none; NULL = there is one; borrowed */
+		const char *
+			error; /* why it is not up to date; NULL = it is, or is about to be; borrowed */
+		bool newer;              /* because another drey has written it */
+		int64_t written_unix_ms; /* 0 = not yet, or not known */
+	} copy;                          /* of the journal, in storage */
 };
 
 /* Judge all. A time is only taken when a status has changed. */

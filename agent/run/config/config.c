@@ -32,6 +32,7 @@ static const char *const fencing_words[] = {"default", "strict", NULL};
 static const char *const finished_words[] = {"stay", "exit", NULL};
 static const char *const addressing_words[] = {"auto", "path", "virtual", NULL};
 static const char *const kubernetes_words[] = {"auto", "true", "false", NULL};
+static const char *const copy_words[] = {"auto", "off", NULL};
 static const char *const relaunch_words[] = {"direct", "scripts", NULL};
 static const char *const archive_words[] = {CLASS_ARCHIVE_AUTO, CLASS_ARCHIVE_NONE, NULL};
 static const char *const jvm_words[] = {"fast", "unchanged", NULL};
@@ -148,6 +149,8 @@ static const struct config_key keys[] = {
 	    .words = loss_words),
 	KEY("restore.foreign", WORD, restore.foreign, .fallback = "hold", .words = foreign_words),
 	KEY("restore.adopt", WORD, restore.adopt, .fallback = "hold", .words = adopt_words),
+
+	KEY("journal.copy", WORD, journal.copy, .fallback = "auto", .words = copy_words),
 
 	KEY("lease.uri", URI, lease.uri, .check = store_check),
 	KEY("lease.name", STRING, lease.name),

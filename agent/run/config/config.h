@@ -45,6 +45,12 @@ enum fencing {
 	FENCING_STRICT,  /* its Flink is killed before another drey may start the job */
 };
 
+/* A copy of the journal beside the snapshots (core/journal/journal_copy.h). */
+enum journal_copies {
+	JOURNAL_COPY_AUTO, /* where drey itself writes to the store */
+	JOURNAL_COPY_OFF,
+};
+
 /* How Flink is started again if nothing has changed. */
 enum relaunch_way {
 	RELAUNCH_BY_LINE,    /* the command line of the last JVM */
@@ -96,6 +102,10 @@ struct config {
 		int foreign;             /* enum foreign_policy */
 		int adopt;               /* enum adopt_policy */
 	} restore;
+
+	struct {
+		int copy; /* enum journal_copies */
+	} journal;
 
 	struct {
 		char *uri; /* of the object; NULL = none */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "core/journal/journal_copy.h"
 #include "entrypoint/link.h"
 #include "flink/command.h"
 #include "run/config/setup_flinkfs.h"
@@ -17,6 +18,7 @@
 #include "run/config/setup_schedule.h"
 #include "run/config/setup_storage.h"
 #include "run/inputs/control_dir.h"
+#include "store/store_object.h"
 
 /* Two requests a minute. With a longer interval a job could run twice for longer. */
 #define JOURNAL_CHECK_MS   30000
@@ -107,6 +109,28 @@ static int find_version(struct setup *setup, struct err *err)
 
 #define RESULTS_DIRECTORY "job-results"
 
+/* The copy of the journal is beside the checkpoints, or else beside the savepoints: where drey can write. */
+static void find_copy(struct setup *setup)
+{
+	const char *dirs[] = {setup->checkpoint_dir, setup->savepoint_dir};
+	const char *application = setup->config.application;
+
+	if (setup->config.journal.copy == JOURNAL_COPY_OFF) {
+		setup->copy_off = xstrdup("journal.copy is off");
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(dirs) && !setup->copy_dir; i++)
+		if (store_object_is_writable(dirs[i]))
+			setup->copy_dir = dirs[i];
+	if (!setup->copy_dir) {
+		setup->copy_off = xasprintf("drey itself does not write to the store of %s",
+					    setup->checkpoint_dir);
+		return;
+	}
+	setup->copy_uri = journal_copy_uri(setup->copy_dir, application, false);
+	setup->candidate_copy_uri = journal_copy_uri(setup->copy_dir, application, true);
+}
+
 /* The directories of snapshots: those of drey.yaml, else those of Flink's configuration. */
 static int find_places(struct setup *setup, struct err *err)
 {
@@ -138,6 +162,7 @@ static int find_places(struct setup *setup, struct err *err)
 	if (!config->flink.result_store_directory)
 		config->flink.result_store_directory =
 			xasprintf("%s/" RESULTS_DIRECTORY, setup->checkpoint_dir);
+	find_copy(setup);
 	setup->places = (struct observe_places){
 		.checkpoint_dir = setup->checkpoint_dir,
 		.savepoint_dir = setup->savepoint_dir,
@@ -336,6 +361,9 @@ void setup_release(struct setup *setup)
 	free(setup->zone_before);
 	free(setup->place);
 	free(setup->config_file);
+	free(setup->copy_uri);
+	free(setup->candidate_copy_uri);
+	free(setup->copy_off);
 	free(setup->checkpoint_dir);
 	free(setup->savepoint_dir);
 	flink_conf_release(&setup->flink_conf);

@@ -39,6 +39,9 @@ struct setup {
 	struct setup_ha ha;
 	struct setup_handover handover;
 	char *checkpoint_dir, *savepoint_dir; /* as listed: without Flink's entropy key */
+	/* where a copy of the journal is kept, and of a candidate's; NULL: none is, and `copy_off` says why */
+	char *copy_uri, *candidate_copy_uri, *copy_off;
+	const char *copy_dir; /* the one of the two directories; borrowed */
 	struct observe_places places;
 	struct flink_rest rest;
 	char rest_url[FLINK_REST_URL_BYTES];

@@ -381,6 +381,19 @@ static void add_records(struct buf *text, const struct metrics *metrics,
 				    metrics->refused[i]);
 }
 
+static void add_copy(struct buf *text, const struct metrics *metrics,
+		     const struct conditions *conditions)
+{
+	enum truth failing = conditions->list[CONDITION_JOURNAL_COPY_FAILING].status;
+
+	exposition_seconds(text, "drey_journal_copy_timestamp_seconds",
+			   "Date of the copy of the journal in storage.", metrics->copy_unix_ms > 0,
+			   metrics->copy_unix_ms);
+	exposition_known(text, "drey_journal_copy_failing",
+			 "1 while the condition JournalCopyFailing is true.",
+			 failing != TRUTH_UNKNOWN, failing == TRUTH_TRUE);
+}
+
 void metrics_text(const struct metrics *metrics, const struct lifecycle *life,
 		  const struct standby *standby, const struct conditions *conditions,
 		  int64_t now_unix_ms, struct buf *text)
@@ -402,5 +415,6 @@ void metrics_text(const struct metrics *metrics, const struct lifecycle *life,
 	add_operations(text, metrics, life);
 	add_snapshots(text, metrics, life);
 	add_records(text, metrics, life);
+	add_copy(text, metrics, conditions);
 	metrics_handover(life, text);
 }

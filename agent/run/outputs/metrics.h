@@ -46,6 +46,8 @@ struct metrics {
 
 	bool spare_ready; /* one waits */
 
+	int64_t copy_unix_ms; /* of the journal's copy; 0 = there is none, or not known */
+
 	/* cleanup: auto: deleted; and what the last run has found, if there was one */
 	int64_t gc_files, gc_bytes;
 	bool gc_on, gc_stopped;
