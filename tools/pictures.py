@@ -177,6 +177,7 @@ ANSWERS = {
     'Flink has recorded that the last job ended': ('park', 'as finished or cancelled; hold if it cannot be read'),
     'another source cannot be read': ('hold', 'until it can be read'),
     'the launch of a restore request has left no state of its own': ('go', 'the same request again'),
+    'the journal has no launch, but its copy in storage has': ('hold', 'the journal was lost; or the copy takes its place'),
     'the job is declared stateless': ('go', 'empty'),
     'the upgrade is declared stateless': ('go', 'empty'),
     'the journal has no launch, but there are snapshots': ('hold', 'until a person chooses: the journal was lost'),

@@ -9,6 +9,7 @@
 #include "cmd/output.h"
 #include "cmd/places.h"
 #include "cmd/reasons.h"
+#include "core/journal/journal_copy.h"
 #include "run/config/setup_side.h"
 #include "run/effects/launch_build.h"
 
@@ -140,6 +141,24 @@ static int explain(struct places *places, const struct facts *facts,
 	return status;
 }
 
+/* What would be decided with the copy of the journal as the journal; nothing is written. */
+static void decide_with_copy(struct places *places, struct observe_plan *plan, struct facts *facts,
+			     const struct decide *decide, struct decision *decision)
+{
+	const struct cli *cli = places->cli;
+
+	if (!cli_has(cli, "json"))
+		fprintf(cli->out, "%s (rule %d): %s\n", decision_kind_name(decision->kind),
+			decision->rule, decision->reason);
+	journal_copy_take(&places->journal, facts->copy);
+	facts_release(facts);
+	observe_plan_release(plan);
+	places_plan(places, plan);
+	plan->heads_later = true;
+	observe_gather(plan, facts);
+	decide_now(decide, facts, decision);
+}
+
 static int resolve_run(const struct cli *cli)
 {
 	struct observe_plan plan;
@@ -160,6 +179,8 @@ static int resolve_run(const struct cli *cli)
 				 .policy = &places.policy,
 				 .setup = places.configured ? &places.setup : NULL};
 	decide_now(&decide, &facts, &decision);
+	if (decision.kind == DECISION_ADOPT)
+		decide_with_copy(&places, &plan, &facts, &decide, &decision);
 	is_lifted = decide_lifted(&decide, &facts, &decision, &lifted);
 	is_resumed = decide_resumed(&decide, &facts, &decision, &resumed);
 	places_read(&places);

@@ -38,7 +38,7 @@ ok 'with what Flink has to be given' json ".launch.args == [\"--job-id\", \"<new
 ok 'the document has its members' json 'keys_unsorted == ["decision", "rule", "cause", "reason", "allowNonRestoredState",
 	"snapshot", "launch", "sources", "candidates"]'
 ok 'so have sources' json '.sources | map(.name) == ["journal", "ha", "checkpoints", "savepoints", "lineage", "initial",
-	"request", "results"]'
+	"request", "results", "copy"]'
 ok 'and each of them' json '.sources | all(keys_unsorted == ["name", "state", "detail", "leftOut", "directories"])'
 ok 'and candidates' json '.candidates | all(keys_unsorted == ["path", "source", "kind", "checkpointId", "jobId",
 	"completedUnixMs", "sizeBytes", "fileCount", "metadataVersion", "integrity", "detail", "haJobId", "haFormer",

@@ -7,6 +7,7 @@
  *   lifecycle_effects.c    effects, and those that wait for a journal write
  *   lifecycle_notice.c     notices, for hooks, Events and metrics
  *   lifecycle_fence.c      two dreys: which one owns the journal, and what the other may still run
+ *   lifecycle_copy.c       the journal is lost, and made from its copy in storage
  *   lifecycle_launch.c     resolving, launching, failures
  *   lifecycle_view.c       polling the job: its restore, its checkpoints, its end
  *   lifecycle_tasks.c      its tasks, slots and TaskManagers
@@ -542,5 +543,12 @@ void on_rescaled(struct lifecycle *life, const struct event *event);
 void rescale_forget(struct lifecycle *life); /* the Flink has ended */
 /* An operation begins: bounds that Flink has not got yet would end it. */
 void rescale_yield(struct lifecycle *life);
+
+/* ---- lifecycle_copy.c ---- */
+
+/* DECISION_ADOPT: facts->copy becomes the journal, and is empty afterwards. */
+void copy_adopt(struct lifecycle *life, const struct decision *decision, struct facts *facts);
+/* A launch was decided although the copy knows of others: their ids are not drawn again. */
+void copy_remember_jobs(struct journal *journal, const struct facts *facts);
 
 #endif

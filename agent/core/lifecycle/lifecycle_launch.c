@@ -259,6 +259,7 @@ void begin_launch(struct lifecycle *life, const struct decision *decision,
 	/* any outcome had expired, or there would be no start */
 	outcome_release(&life->journal.outcome);
 	remember_ha_jobs(&life->journal, facts);
+	copy_remember_jobs(&life->journal, facts);
 	launch = add_launch(life, decision, job_id, from, held);
 	if (from)
 		remember_verified(life, from);

@@ -222,6 +222,9 @@ void on_observed(struct lifecycle *life, const struct event *event)
 		tell_passed_over(life, event->observed.facts);
 		begin_launch(life, decision, event->observed.facts);
 		break;
+	case DECISION_ADOPT:
+		copy_adopt(life, decision, event->observed.facts);
+		break;
 	case DECISION_PARK:
 		record_outcome(life, event);
 		park(life, decision);

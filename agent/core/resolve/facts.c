@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/journal/journal_copy.h"
 
 static void trace_release(struct trace *trace)
 {
@@ -46,6 +47,7 @@ void facts_release(struct facts *facts)
 	free(facts->traces);
 	free(facts->lock_held);
 	free(facts->ended_detail);
+	journal_copy_free(facts->copy);
 	*facts = (struct facts){0};
 }
 
@@ -305,10 +307,15 @@ char *facts_is_of_another(const struct candidate *candidate, int64_t checkpoint_
 const char *source_kind_name(enum source_kind kind)
 {
 	static const char *const names[SOURCE_COUNT] = {
-		[SOURCE_JOURNAL] = "journal",         [SOURCE_HA] = "ha",
-		[SOURCE_CHECKPOINTS] = "checkpoints", [SOURCE_SAVEPOINTS] = "savepoints",
-		[SOURCE_LINEAGE] = "lineage",         [SOURCE_INITIAL] = "initial",
-		[SOURCE_REQUEST] = "request",         [SOURCE_RESULTS] = "results",
+		[SOURCE_JOURNAL] = "journal",
+		[SOURCE_HA] = "ha",
+		[SOURCE_CHECKPOINTS] = "checkpoints",
+		[SOURCE_SAVEPOINTS] = "savepoints",
+		[SOURCE_LINEAGE] = "lineage",
+		[SOURCE_INITIAL] = "initial",
+		[SOURCE_REQUEST] = "request",
+		[SOURCE_RESULTS] = "results",
+		[SOURCE_COPY] = "copy",
 	};
 
 	return (size_t)kind < SOURCE_COUNT ? names[kind] : "unknown";

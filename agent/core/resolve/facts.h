@@ -13,6 +13,8 @@
 
 #include "core/snapshot.h"
 
+struct journal_copy;
+
 enum source_kind {
 	SOURCE_JOURNAL,
 	SOURCE_HA, /* HA ConfigMaps: what Flink itself recovers from under the same job id */
@@ -23,6 +25,9 @@ enum source_kind {
 	SOURCE_INITIAL, /* the initial savepoint of the configuration */
 	SOURCE_REQUEST, /* a one-shot restore request */
 	SOURCE_RESULTS, /* how the job of journal_open_launch() ended, as recorded by Flink */
+	/* the journal's copy in storage (core/journal/journal_copy.h); read only when the journal has no
+	 * launch that ran, or when the last job has an end that the journal does not have */
+	SOURCE_COPY,
 	SOURCE_COUNT,
 };
 
@@ -170,6 +175,9 @@ struct facts {
 	enum job_end ended;
 	char *ended_detail; /* STOPPED: path of the savepoint; UNKNOWN: why; owned */
 	char *lock_held;    /* why a live Flink may own the leader lock; NULL = none does; owned */
+	/* SOURCE_COPY is PRESENT: NULL = there is a copy, but it must not be used (the detail says why);
+	 * owned */
+	struct journal_copy *copy;
 };
 
 void facts_release(struct facts *facts);

@@ -30,11 +30,15 @@ bool source_is_unreadable(struct inquiry *in)
 		if (i == SOURCE_JOURNAL || i == SOURCE_REQUEST || i == SOURCE_INITIAL ||
 		    i == SOURCE_RESULTS || source->state != SOURCE_UNREADABLE)
 			continue;
+		/* of a journal that has launches nothing is decided by its copy */
+		if (i == SOURCE_COPY && !inquiry_never_ran(in))
+			continue;
 		inquiry_hold(in, i == SOURCE_HA ? CAUSE_HA_UNREADABLE : CAUSE_STORAGE_UNREADABLE,
 			     RULE_UNREADABLE,
 			     "the %s cannot be read and may have newer state: %s; drey retries",
 			     i == SOURCE_HA        ? "Flink HA data"
 			     : i == SOURCE_LINEAGE ? "earlier directories of this job"
+			     : i == SOURCE_COPY    ? "copy of the journal"
 						   : source_kind_name((enum source_kind)i),
 			     inquiry_detail(source->detail));
 		return true;
@@ -70,6 +74,7 @@ static const struct row rules[] = {
 	{RULE_UNREADABLE, source_decides, "another source cannot be read"},
 	{RULE_REQUEST, repeated_request_decides,
 	 "the launch of a restore request has left no state of its own"},
+	{RULE_NOTHING, copy_decides, "the journal has no launch, but its copy in storage has"},
 	{RULE_NEWEST, stateless_decides, "the job is declared stateless"},
 	{RULE_NEWEST, stateless_upgrade_decides, "the upgrade is declared stateless"},
 	{RULE_NOTHING, lost_journal_decides, "the journal has no launch, but there are snapshots"},
@@ -175,7 +180,7 @@ const char *const adopt_words[] = {"hold", "newest", NULL};
 _Static_assert(ADOPT_HOLD == 0 && ADOPT_NEWEST == 1, "order of adopt_words");
 
 const char *const decision_words[] = {"VERIFY", "CONTINUE", "START_FROM", "START_EMPTY",
-				      "PARK",   "HOLD",     NULL};
+				      "PARK",   "HOLD",     "ADOPT",      NULL};
 
 const char *decision_kind_name(enum decision_kind kind)
 {

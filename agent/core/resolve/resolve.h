@@ -28,6 +28,8 @@ enum decision_kind {
 	/* not desired now: do-not-restart, suspended, cancelled, finished, failed */
 	DECISION_PARK,
 	DECISION_HOLD, /* desired, but the promise cannot be kept: say why and wait */
+	/* the journal is lost: facts->copy takes its place, then decide again with new facts */
+	DECISION_ADOPT,
 };
 
 /* The numbers of docs/architecture.md, "What to start from". */

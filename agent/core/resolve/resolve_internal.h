@@ -19,6 +19,7 @@
  *   resolve_foreign.c     snapshots that no launch of ours made; a journal that is lost or too old
  *   resolve_sight.c       a job whose checkpoints drey cannot tell apart
  *   resolve_adopt.c       the same, when the newest of them may be taken without a person
+ *   resolve_copy.c        what the journal's copy in storage says, when the journal is lost or too old
  *
  * A rule that "decides" returns true when it has written the decision (which may be a question). A
  * veto finds a start decided, and returns true when it has replaced that decision.
@@ -281,6 +282,19 @@ bool adopt_applies(const struct inquiry *in);
 /* c is the newest: is it certainly this job's, and certainly the newest? True: decided. False: it
  * may be taken, or it has been rejected because it is another job's. */
 bool adopt_decides(struct inquiry *in, struct candidate *c);
+
+/* ---- resolve_copy.c ---- */
+
+/* The journal has no launch that ran, but its copy in storage has, or cannot be used. */
+bool copy_decides(struct inquiry *in);
+
+/* The copy is newer than the journal, and says that drey has stopped or cancelled this job. `path`: with
+ * this savepoint; NULL = any end. */
+bool copy_made_end(const struct inquiry *in, const struct launch *launch, enum operation_kind kind,
+		   const char *path);
+
+/* Such an end, and the copy also says that the job is not to run: hold. False: it is to run. */
+bool copy_end_holds(struct inquiry *in);
 
 enum operators {
 	OPERATORS_UNKNOWN,

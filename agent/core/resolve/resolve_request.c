@@ -60,6 +60,8 @@ bool request_decides(struct inquiry *in)
 	/* MUT: a request in an old journal abandons newer state */
 	in->judged_unix_ms = request->asked_unix_ms;
 	in->undated = !request->asked_unix_ms;
+	if (in->undated && copy_decides(in))
+		return true;
 	/* an unreadable source could show that it was */
 	if (in->policy->restore != POLICY_NONE && (in->undated || request->read_back) &&
 	    source_is_unreadable(in))

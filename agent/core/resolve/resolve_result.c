@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/journal/journal_copy.h"
 #include "core/resolve/resolve_internal.h"
 
 /* Our own operation ended the job, or was given up meanwhile: its purpose remains in force. */
@@ -60,21 +61,39 @@ static bool suspends(struct inquiry *in, const struct launch *launch, const char
 	return launch->do_not_restart;
 }
 
+/* The journal is older than an end that drey itself has brought about, which its copy in storage knows. Not
+ * a guess about a person, but the desired state decides, and only the savepoint of that stop counts. */
+static bool own_end_decides(struct inquiry *in, const char *stop)
+{
+	/* MUT: what the copy says of the desired state is overruled */
+	if (copy_end_holds(in))
+		return true;
+	in->promised = stop;
+	return false;
+}
+
 static bool judge_end(struct inquiry *in, const struct launch *launch)
 {
 	const char *detail = inquiry_detail(in->facts->ended_detail), *stop = NULL;
 
 	switch (in->facts->ended) {
 	case JOB_END_FINISHED:
+		/* without an archive Flink's record does not tell a stop from an end */
+		if (copy_made_end(in, launch, OPERATION_STOP, NULL))
+			return own_end_decides(in, journal_copy_stop(in->facts->copy));
 		return !stop_was_made(in, launch) && !is_asked_for(in, launch, NULL) &&
 		       park_ended(in, OUTCOME_FINISHED, "the job finished", "");
 	case JOB_END_STOPPED:
 		stop = in->facts->ended_detail;
+		if (copy_made_end(in, launch, OPERATION_STOP, stop))
+			return own_end_decides(in, stop);
 		return !ended_by(in, launch, OPERATION_STOP) && !suspends(in, launch, stop) &&
 		       !is_asked_for(in, launch, stop) &&
 		       park_ended(in, OUTCOME_CANCELLED, "stopped from outside drey, with ",
 				  detail);
 	case JOB_END_CANCELED:
+		if (copy_made_end(in, launch, OPERATION_CANCEL, NULL))
+			return own_end_decides(in, NULL);
 		return !ended_by(in, launch, OPERATION_CANCEL) && !suspends(in, launch, NULL) &&
 		       !is_asked_for(in, launch, NULL) &&
 		       park_ended(in, OUTCOME_CANCELLED, "cancelled from outside drey", "");

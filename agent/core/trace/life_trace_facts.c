@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/journal/journal_copy.h"
 #include "core/journal/journal_fields.h"
 
 static const char *const settlements[] = {"none", "made", "failed", "open", NULL};
@@ -88,10 +89,33 @@ static int read_jobs(const struct json *from, void *to, struct err *err)
 	return read_ids(from, "jobs", &facts->jobs, &facts->job_count, err);
 }
 
+/* Only its journal: where it was and who wrote it decides nothing in the life cycle. */
+static void write_copy(struct json *to, const void *from)
+{
+	const struct facts *facts = from;
+
+	if (facts->copy)
+		record_add(to, "copy", &journal_table, &facts->copy->journal, NULL);
+}
+
+static int read_copy(const struct json *from, void *to, struct err *err)
+{
+	struct facts *facts = to;
+	const struct json *object;
+	int found = json_opt_object(from, "copy", &object, err);
+
+	if (found <= 0)
+		return found;
+	facts->copy = xcalloc(1, sizeof(*facts->copy));
+	record_init(&journal_table, &facts->copy->journal);
+	return record_read(&journal_table, object, &facts->copy->journal, err);
+}
+
 static const struct field facts_fields[] = {
 	FIELDS("candidates", LIST, struct facts, candidates, candidate_count,
 	       .record = &candidate_table),
 	{.name = "jobs", .kind = FIELD_OWN, .write = write_jobs, .read = read_jobs},
+	{.name = "copy", .kind = FIELD_OWN, .write = write_copy, .read = read_copy},
 	FIELD("endedJob", ID, struct facts, ended_job),
 	FIELD("ended", SMALL, struct facts, ended, .unknown = -1),
 	FIELD("endedDetail", TEXT, struct facts, ended_detail, .sparse = true),

@@ -164,6 +164,7 @@ static int find_places(struct setup *setup, struct err *err)
 			xasprintf("%s/" RESULTS_DIRECTORY, setup->checkpoint_dir);
 	find_copy(setup);
 	setup->places = (struct observe_places){
+		.copy_uri = setup->copy_uri,
 		.checkpoint_dir = setup->checkpoint_dir,
 		.savepoint_dir = setup->savepoint_dir,
 		.initial = config->restore.initial_savepoint,
@@ -301,6 +302,8 @@ static int fill_derived(struct setup *setup, struct err *err)
 	setup->life.flink_version = setup->life.policy.flink_version = setup->version_text;
 	setup->places.storage = &setup->storage;
 	setup->life.policy.max_loss.interval_ms = setup->settings.checkpoint_interval_ms;
+	if (setup->kube.on)
+		setup->places.name_space = setup->kube.config.namespace;
 	if (setup->kube.id_space) {
 		setup->life.id_space = setup->places.id_space = setup->kube.id_space;
 		setup->life.id_count = setup->places.id_count = setup->kube.launches;

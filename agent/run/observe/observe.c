@@ -106,6 +106,19 @@ static void know_names(struct observe_plan *plan, const struct observe_places *p
 	qsort(plan->names, plan->name_count, sizeof(*plan->names), by_id);
 }
 
+/* A launch that was decided may not have run; the copy tells whether the journal is that of a first one. */
+static void know_copy(struct observe_plan *plan, const struct observe_places *places,
+		      const struct journal *journal)
+{
+	plan->copy_uri = xstrdup(places->copy_uri);
+	plan->application = xstrdup(journal->application);
+	plan->name_space = xstrdup(places->name_space);
+	plan->copy_later = journal->ever_proven || journal->snapshot_count;
+	for (size_t i = 0; i < journal->launch_count; i++)
+		if (journal->launches[i].started_unix_ms)
+			plan->copy_later = true;
+}
+
 void observe_plan_init(struct observe_plan *plan, const struct observe_places *places,
 		       const struct journal *journal, const char *journal_error)
 {
@@ -132,6 +145,7 @@ void observe_plan_init(struct observe_plan *plan, const struct observe_places *p
 	know_jobs(plan, journal);
 	know_result(plan, journal);
 	know_journal(plan, journal);
+	know_copy(plan, places, journal);
 	lineage_dirs_find(journal, plan->checkpoint_dir, plan->savepoint_dir, &plan->lineage);
 }
 
@@ -162,6 +176,9 @@ void observe_plan_release(struct observe_plan *plan)
 	free(plan->ha_detail);
 	free(plan->ha_former);
 	free(plan->lock_held);
+	free(plan->copy_uri);
+	free(plan->application);
+	free(plan->name_space);
 	ha_maps_release(&plan->ha);
 	*plan = (struct observe_plan){0};
 }
@@ -250,6 +267,7 @@ void observe_gather(const struct observe_plan *plan, struct facts *ret_facts)
 	observe_ha(&look);
 	observe_result(&look);
 	add_stop(&look);
+	observe_copy(&look);
 	for (size_t i = 0; i < plan->known_count; i++)
 		add_named(&look, SOURCE_JOURNAL, &plan->known[i]);
 	initial = add_path(&look, SOURCE_INITIAL, plan->initial, ORIGIN_INITIAL);

@@ -57,6 +57,10 @@ struct observe_plan {
 	/* Savepoints that are only listed stay `unread` (core/resolve/facts.h): observe_check()
 	 * reads those that matter for the decision. */
 	bool heads_later;
+	/* the journal's copy; NULL = there is none. It is read when the journal has no launch that ran,
+	 * or (`copy_later`) when Flink has recorded an end that the journal does not have */
+	char *copy_uri, *application, *name_space;
+	bool copy_later;
 	observe_progress_fn *progress;
 	void *progress_ctx;
 };
@@ -67,7 +71,9 @@ struct observe_places {
 	int max_metadata_version; /* 0 = not known */
 	const char *id_space;     /* of numbered job ids; NULL = they are random */
 	int64_t id_count;
-	bool ignore_foreign; /* the directories are shared: other jobs are not inspected */
+	bool ignore_foreign;    /* the directories are shared: other jobs are not inspected */
+	const char *copy_uri;   /* of the journal's copy; NULL = it has none */
+	const char *name_space; /* of Kubernetes; NULL = none */
 };
 
 /* journal NULL: it could not be read, and journal_error says why. */

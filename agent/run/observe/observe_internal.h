@@ -31,6 +31,9 @@ void observe_ha(struct look *look);
 /* How the last launch ended, if its end was not observed. */
 void observe_result(struct look *look);
 
+/* The journal's copy, if it is needed. After the result. */
+void observe_copy(struct look *look);
+
 /* Note that the beginning of its _metadata must be read; then read all that was noted: version and
  * checkpoint id, whether it exists at all, and its date if not known. */
 void observe_note_peek(struct look *look, const struct candidate *candidate);

@@ -1,0 +1,137 @@
+/*
+ * What the journal's copy in storage says (core/journal/journal_copy.h). It is asked only when the journal
+ * knows less than it must: it has no launch that ran, or Flink has recorded an end that the journal does not
+ * have. It never speaks against a journal that fits.
+ */
+#include <string.h>
+
+#include "core/handover/transition.h"
+#include "core/journal/journal_copy.h"
+#include "core/resolve/resolve_internal.h"
+
+#define LOST "the journal has no launch that ran"
+
+/* A job that is declared stateless starts empty whatever there was, unless it must not start at all. */
+static bool is_of_no_use(const struct inquiry *in)
+{
+	const struct journal_copy *copy = in->facts->copy;
+
+	return !journal_copy_unknown_launch(copy, in->journal) ||
+	       (in->policy->restore == POLICY_NONE && !journal_copy_parks(copy));
+}
+
+static bool may_be_taken(const struct inquiry *in)
+{
+	/* two jobs ran, and which records each of them has written is not in here */
+	return in->policy->adopt_lost == ADOPT_NEWEST &&
+	       !transition_is_under_way(transition_of(&in->facts->copy->journal.handover));
+}
+
+static void hold_unusable(struct inquiry *in)
+{
+	inquiry_hold(
+		in, CAUSE_JOURNAL_LOST, RULE_NOTHING,
+		LOST
+		", and its copy in storage is not used: %s; use `drey resume --from PATH` to choose the snapshot, or `drey resume --empty`",
+		inquiry_detail(in->facts->sources[SOURCE_COPY].detail));
+}
+
+/* What to continue from: what the copy knows, or what its last job has completed since. */
+static const char *newest_path(const struct inquiry *in)
+{
+	const struct journal *journal = &in->facts->copy->journal;
+	const struct launch *launch = journal_launch_const(journal);
+	const struct snapshot *savepoint = journal_last_savepoint(journal);
+	const char *path = journal_copy_newest(in->facts->copy);
+	int64_t id = savepoint ? savepoint->checkpoint_id : 0;
+
+	if (launch && launch->last_checkpoint_id > id)
+		id = launch->last_checkpoint_id;
+	for (size_t i = 0; launch && i < in->facts->candidate_count; i++) {
+		const struct candidate *c = &in->facts->candidates[i];
+
+		if (!facts_was_completed(c) || c->snapshot.checkpoint_id <= id ||
+		    strcmp(c->snapshot.job_id, launch->job_id) != 0)
+			continue;
+		id = c->snapshot.checkpoint_id;
+		path = c->snapshot.path;
+	}
+	return path;
+}
+
+static void hold_with_copy(struct inquiry *in)
+{
+	const struct journal_copy *copy = in->facts->copy;
+	const char *newest = newest_path(in);
+	cleanup_buf struct buf said = BUF_INIT;
+
+	journal_copy_describe(copy, &said);
+	inquiry_judge_rest(in, VERDICT_REJECTED, "made by no launch in the journal");
+	inquiry_hold(in, CAUSE_JOURNAL_LOST, RULE_NOTHING, LOST ", but %s; ", buf_str(&said));
+	if (in->policy->adopt_lost == ADOPT_NEWEST)
+		inquiry_add(in,
+			    "it is not taken, because an upgrade with two jobs was under way; ");
+	else
+		inquiry_add(in, "set `restore.adopt: newest` to take it as the journal, or ");
+	if (newest)
+		inquiry_add(in, "continue with `drey resume --from %s`", newest);
+	else
+		inquiry_add(in, "start without state with `drey resume --empty`");
+}
+
+bool copy_decides(struct inquiry *in)
+{
+	const struct source_fact *source = &in->facts->sources[SOURCE_COPY];
+
+	if (in->policy->adopt || !inquiry_never_ran(in))
+		return false;
+	if (source->state == SOURCE_UNREADABLE) { /* not asked before if the job is stateless */
+		inquiry_hold(in, CAUSE_STORAGE_UNREADABLE, RULE_UNREADABLE,
+			     "the copy of the journal cannot be read: %s; drey retries",
+			     inquiry_detail(source->detail));
+		return true;
+	}
+	if (source->state != SOURCE_PRESENT || (in->facts->copy && is_of_no_use(in)))
+		return false;
+	if (!in->facts->copy) {
+		hold_unusable(in);
+	} else if (may_be_taken(in)) {
+		cleanup_buf struct buf said = BUF_INIT;
+
+		journal_copy_describe(in->facts->copy, &said);
+		inquiry_decide(in, DECISION_ADOPT, RULE_NOTHING,
+			       LOST
+			       ", and %s; restore.adopt is newest, so the copy takes its place",
+			       buf_str(&said));
+	} else {
+		hold_with_copy(in);
+	}
+	return true;
+}
+
+/* ---- an end that the journal does not have ---- */
+
+bool copy_made_end(const struct inquiry *in, const struct launch *launch, enum operation_kind kind,
+		   const char *path)
+{
+	const struct journal_copy *copy = in->facts->copy;
+
+	return copy && copy->journal.sequence > in->journal->sequence &&
+	       journal_copy_made_end(copy, kind, launch->job_id, path);
+}
+
+bool copy_end_holds(struct inquiry *in)
+{
+	const struct journal_copy *copy = in->facts->copy;
+	const char *newest = journal_copy_newest(copy);
+	cleanup_buf struct buf said = BUF_INIT;
+
+	if (!journal_copy_parks(copy))
+		return false;
+	journal_copy_describe(copy, &said);
+	inquiry_hold(
+		in, CAUSE_JOURNAL_LOST, RULE_OUTCOME,
+		"the journal is older than its copy in storage: %s; use `drey suspend` to keep the job stopped, or `drey resume --from %s`",
+		buf_str(&said), newest ? newest : "PATH");
+	return true;
+}
