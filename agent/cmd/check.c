@@ -12,6 +12,7 @@
 #include "cmd/text.h"
 #include "run/config/config_check.h"
 #include "run/config/setup.h"
+#include "run/config/setup_overlap.h"
 #include "run/ha/ha_observe.h"
 #include "run/journal/journal_store.h"
 #include "run/observe/observe.h"
@@ -289,12 +290,15 @@ static int report(struct check *check)
 	struct facts facts;
 	struct decision decision;
 	struct decide decide;
-	cleanup_free char *text = NULL, *refusal = NULL;
+	cleanup_free char *text = NULL, *refusal = NULL, *overlap = NULL;
 	int status;
 
 	text = xasprintf("generation %s, Flink %s", or_none(check->setup.config.generation),
 			 check->setup.version_text);
 	row(check, "checked", text);
+	overlap = setup_overlap(&check->setup);
+	if (overlap)
+		return cli_fail(cli, CLI_USAGE, "%s", overlap);
 	print_spare(check);
 	print_changelog(check);
 	print_unused(check);

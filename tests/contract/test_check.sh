@@ -52,6 +52,11 @@ ok 'after its end, with the same generation' status 0 "$DREY" check --config "$d
 ok 'without the changelog it is not' eval "! says claim-mode"
 ok 'it is no upgrade' says 'the generation is the same'
 new_yaml 'generation: two'
+ln -s "$dir/ck" "$dir/records"
+sed -i "s|^flink:|flink:\n  resultStoreDirectory: file:$dir/records|" "$dir/new.yaml"
+ok 'records of ends among the checkpoints, by a link' status 2 "$DREY" check --config "$dir/new.yaml"
+ok 'are refused by name' warns "flink.resultStoreDirectory (file:$dir/records) are one directory"
+new_yaml 'generation: two'
 sed -i 's/version: 2.3.0/version: 1.20.0/' "$dir/new.yaml"
 ok 'a Flink that cannot read the state is refused' status 4 "$DREY" check --config "$dir/new.yaml"
 ok 'with the reason' warns 'newer Flink'

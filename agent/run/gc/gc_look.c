@@ -39,19 +39,33 @@ int gc_look_tell(struct gc_look *look, const char *what, size_t done, struct err
 
 /* ---- where there may be snapshots ---- */
 
+/* The same directory may have been called otherwise: by a link, or by another name of its scheme. */
+static bool is_same_dir(const struct gc_look_dir *dir, const char *uri,
+			const struct store_identity *identity)
+{
+	if (snapshot_same_path(dir->uri, uri))
+		return true;
+	return dir->identity.uri && identity->uri &&
+	       store_relate(&dir->identity, identity) == STORE_SAME;
+}
+
 static void add_dir(struct gc_look *look, enum snapshot_kind kind, const char *uri)
 {
+	struct store_identity identity = {0};
 	char *spelled;
 
 	if (!uri)
 		return;
+	(void)store_identity(uri, &identity, NULL);
 	for (size_t i = 0; i < look->dir_count; i++)
-		if (look->dirs[i].kind == kind && snapshot_same_path(look->dirs[i].uri, uri))
+		if (look->dirs[i].kind == kind && is_same_dir(&look->dirs[i], uri, &identity)) {
+			store_identity_release(&identity);
 			return;
+		}
 	look->dirs = xreallocarray(look->dirs, look->dir_count + 1, sizeof(*look->dirs));
 	spelled = uri_canonical(uri);
 	look->dirs[look->dir_count++] =
-		(struct gc_look_dir){kind, spelled ? spelled : xstrdup(uri)};
+		(struct gc_look_dir){kind, spelled ? spelled : xstrdup(uri), identity};
 }
 
 /* Those of the configuration, and all that a launch has ever used. */
@@ -339,7 +353,9 @@ void gc_look_begin(struct gc_look *look, const struct gc_facts_ask *ask, struct 
 void gc_look_end(struct gc_look *look)
 {
 	stores_release(&look->stores);
-	for (size_t i = 0; i < look->dir_count; i++)
+	for (size_t i = 0; i < look->dir_count; i++) {
+		store_identity_release(&look->dirs[i].identity);
 		free(look->dirs[i].uri);
+	}
 	free(look->dirs);
 }

@@ -13,11 +13,13 @@
 
 #include "run/gc/gc_facts.h"
 #include "run/gc/gc_refs.h"
+#include "store/store_identity.h"
 #include "store/stores.h"
 
 struct gc_look_dir {
 	enum snapshot_kind kind;
 	char *uri;
+	struct store_identity identity; /* zeroed: it is not known */
 };
 
 struct gc_look {
