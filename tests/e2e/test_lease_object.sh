@@ -57,6 +57,20 @@ replaced damaged <(head -c 40 "$RUN/lease.json")
 replaced "of a later format" <(jq '.format = 2' "$RUN/lease.json")
 replaced "of another application" <(jq '.application = "billing"' "$RUN/lease.json")
 
+# ---- a copy of b: the same journal, with the id that the object calls holder, the same name, and a copied state directory
+some_checkpoints "$JOB"
+site_make c
+sed -i 's/^\( *name: *\).*/\1b/' "$TWO/c/drey.yaml"
+cp -a "$TWO/b/state" "$TWO/c/state"
+rm -f "$TWO/c/state"/*.sock
+at c site_start
+await "a copy of b holds" at c site_holds LeaseElsewhere
+check "and says that it may be one" at c status_is '.reason | contains("with the id of this journal")'
+stays "it stays so" at c site_holds LeaseElsewhere
+check "the job of b goes on" at b status_is ".jobId == \"$JOB\" and .phase == \"Running\""
+at c site_lose
+oracle
+
 # ---- b is frozen, as a virtual machine that is stopped
 some_checkpoints "$JOB"
 at b site_lose # a may take over from now on: its journal does not know the launches of b

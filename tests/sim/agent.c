@@ -121,6 +121,8 @@ static void execute(struct world *w, const struct effect *effect)
 		store_begin_write(w, effect->sequence);
 		break;
 	case EFFECT_LAUNCH:
+		if (w->config->lease_ms || w->config->object_lease_ms)
+			lease_no_vain_launch(w);
 		launch(w);
 		break;
 	case EFFECT_POLL:
@@ -161,6 +163,8 @@ static void execute(struct world *w, const struct effect *effect)
 		w->init->acknowledged = true;
 		break;
 	case EFFECT_EXIT:
+		if (has(w, FEATURE_LEASE))
+			lease_agent_exits(w);
 		init_exit(w, effect->status);
 		break;
 	case EFFECT_CHECK_JOURNAL: /* draws no number: if it finds nothing, the history stays the same */

@@ -171,6 +171,7 @@ void container_replace(struct world *w)
 	     odds(w, 500) ? ITEM_STOP_REQUEST : ITEM_CONTAINER_DIE, SCOPE_CONTAINER);
 	item = plan(w, between(w, 1, 60) * SECOND_MS, ITEM_CONTAINER_START, SCOPE_WORLD);
 	item->pod = !w->pod;
+	w->pods[!w->pod].lease_mark = (struct lease_mark){0}; /* its state directory is empty */
 }
 
 void init_item(struct world *w, const struct item *item)

@@ -1,6 +1,7 @@
 /*
- * The lease object: another installation shares it. That one comes and goes, the store is away now and then, answers are
- * lost; who may run the job is decided by the real core (core/lease), at both sides. What the other installation does with
+ * The lease object: another installation shares it. That one comes and goes, in some histories it is a copy of ours (the
+ * same id), in some its leases last longer; the store is away now and then, answers are lost, a person deletes the object
+ * or puts an older one back; who may run the job is decided by the real core (core/lease), at both sides. What the other installation does with
  * the job is not modelled: it leaves nothing in storage. No Flink of ours may live while the other one holds the lease.
  *
  * Only in histories with FEATURE_LEASE.
@@ -24,7 +25,7 @@ static int64_t mono(const struct world *w)
 
 static void etag_of(const struct world *w, char etag[LEASE_ETAG_BYTES])
 {
-	snprintf(etag, LEASE_ETAG_BYTES, "%" PRIu64, w->lease.version);
+	snprintf(etag, LEASE_ETAG_BYTES, "%s", w->lease.claim.write);
 }
 
 static void serve(struct world *w, struct lease_asker *asker)
@@ -48,8 +49,9 @@ static void serve(struct world *w, struct lease_asker *asker)
 	} else if (!as_required) {
 		asker->answer = LEASE_ANSWER_CONFLICT;
 	} else {
+		if (w->lease.exists && luck(w, 250))
+			w->lease.old = w->lease.claim;
 		w->lease.claim = asker->lease.sent;
-		w->lease.version++;
 		w->lease.exists = true;
 	}
 	etag_of(w, asker->etag);
@@ -63,7 +65,10 @@ static void ask(struct world *w, struct lease_asker *asker, enum item_kind kind,
 {
 	int64_t wait_ms = 0;
 
-	asker->act = lease_next(&asker->lease, mono(w));
+	char write[LEASE_ID_BYTES];
+
+	rng_hex_id(&w->luck, write);
+	asker->act = lease_next(&asker->lease, write, mono(w));
 	if (asker->act == LEASE_REST) {
 		wait_ms = lease_wake_ms(&asker->lease) - mono(w);
 	} else {
@@ -87,12 +92,13 @@ static void take_answer(struct world *w, struct lease_asker *asker)
 		lease_was_written(lease, asker->answer, asker->etag, "no answer", mono(w));
 }
 
-static void begin(struct world *w, struct lease_asker *asker, const char *holder)
+static void begin(struct world *w, struct lease_asker *asker, struct lease_self self)
 {
 	char session[LEASE_ID_BYTES];
 
 	rng_hex_id(&w->luck, session);
-	lease_init(&asker->lease, holder, session, DURATION_MS);
+	self.session = session;
+	lease_init(&asker->lease, &self);
 	asker->begun = true;
 }
 
@@ -112,6 +118,31 @@ static void help(struct world *w)
 
 /* ---- our agent ---- */
 
+static struct lease_mark *our_mark(struct world *w)
+{
+	return &w->pods[w->pod].lease_mark;
+}
+
+/* The mark is there before what it stands for is sent. */
+static void ask_ours(struct world *w)
+{
+	ask(w, &w->agent->lease, ITEM_LEASE, SCOPE_AGENT);
+	*our_mark(w) = w->agent->lease.lease.mark;
+}
+
+/* False: the agent has died of it. */
+static bool remember(struct world *w, struct lease_asker *ours)
+{
+	struct event event = {.type = EVENT_LEASE, .lease = {.longest_ms = ours->lease.longest_ms}};
+	uint64_t epoch = w->epochs[SCOPE_AGENT];
+
+	int64_t known_ms = w->agent->life.journal.lease_longest_ms;
+
+	if (event.lease.longest_ms != (known_ms ? known_ms : DURATION_MS))
+		agent_step(w, &event);
+	return w->agent->alive && epoch == w->epochs[SCOPE_AGENT];
+}
+
 static void our_turn(struct world *w)
 {
 	struct lease_asker *ours = &w->agent->lease;
@@ -120,6 +151,8 @@ static void our_turn(struct world *w)
 
 	take_answer(w, ours);
 	help(w);
+	if (!remember(w, ours))
+		return;
 	event.lease.sent_ms = ours->lease.held_ms;
 	event.lease.why = "another installation holds the lease";
 	if (ours->was_held ? !ours->lease.held_ms || ours->lease.held_ms != before_ms
@@ -131,14 +164,20 @@ static void our_turn(struct world *w)
 		if (!w->agent->alive || epoch != w->epochs[SCOPE_AGENT])
 			return;
 	}
-	if (!w->agent->life.fenced)
-		ask(w, ours, ITEM_LEASE, SCOPE_AGENT);
+	if (!w->agent->life.fenced && !ours->lease.busy) /* the step may have asked */
+		ask_ours(w);
 }
 
 void lease_agent_begins(struct world *w)
 {
-	begin(w, &w->agent->lease, w->agent->life.journal.lease_id);
-	ask(w, &w->agent->lease, ITEM_LEASE, SCOPE_AGENT);
+	struct journal *journal = &w->agent->life.journal;
+
+	begin(w, &w->agent->lease,
+	      (struct lease_self){.holder = journal->lease_id,
+				  .duration_ms = DURATION_MS,
+				  .longest_ms = journal->lease_longest_ms,
+				  .mark = our_mark(w)});
+	ask_ours(w);
 }
 
 /* Who is not meant to run the job says so in the object. */
@@ -152,7 +191,25 @@ void lease_agent_stepped(struct world *w)
 	lease_set_parked(&ours->lease,
 			 resolve_parked(&w->agent->life.journal, &w->config->policy, &decision));
 	if (!ours->lease.busy && lease_wake_ms(&ours->lease) <= mono(w))
-		ask(w, ours, ITEM_LEASE, SCOPE_AGENT);
+		ask_ours(w);
+}
+
+/* Its Flink has ended: it gives the lease back, if the store answers at once. */
+void lease_agent_exits(struct world *w)
+{
+	struct lease_asker *ours = &w->agent->lease;
+	char write[LEASE_ID_BYTES];
+
+	if (!ours->begun || w->flink->alive || ours->lease.busy)
+		return;
+	rng_hex_id(&w->luck, write);
+	lease_leave(&ours->lease);
+	ours->act = lease_next(&ours->lease, write, mono(w));
+	*our_mark(w) = ours->lease.mark;
+	if (ours->act == LEASE_REST)
+		return;
+	serve(w, ours);
+	take_answer(w, ours);
 }
 
 bool lease_lets(struct world *w, const struct effect *effect)
@@ -160,7 +217,7 @@ bool lease_lets(struct world *w, const struct effect *effect)
 	struct item *item;
 
 	if ((effect->type != EFFECT_OBSERVE && effect->type != EFFECT_LAUNCH) ||
-	    lease_is_held(&w->agent->lease.lease, mono(w)))
+	    lease_lets_launch(&w->agent->lease.lease, mono(w)))
 		return true;
 	item = plan(w, 0, ITEM_LEASE_REFUSED, SCOPE_AGENT);
 	item->a = effect->type;
@@ -183,6 +240,7 @@ bool lease_explains_kill(const struct world *w)
 void lease_begins(struct world *w)
 {
 	w->config->object_lease_ms = DURATION_MS;
+	w->lease.other_length_ms = luck(w, 300) ? 2 * DURATION_MS : DURATION_MS;
 	w->lease.other_ms = luck_between(w, 1, 10) * MINUTE_MS;
 	w->lease.away_ms = luck_between(w, 1, 10) * MINUTE_MS;
 	for (int i = 0; i < PODS; i++)
@@ -197,7 +255,12 @@ static void other_life(struct world *w)
 	w->lease.other_lives = !w->lease.other_lives && !w->calm;
 	say(w, "the other installation %s", w->lease.other_lives ? "is there" : "is lost");
 	if (w->lease.other_lives) {
-		begin(w, &w->lease.other, OTHER);
+		const char *ours = w->agent->alive ? w->agent->life.journal.lease_id : NULL;
+
+		begin(w, &w->lease.other,
+		      (struct lease_self){.holder = ours && luck(w, 300) ? ours : OTHER,
+					  .duration_ms = w->lease.other_length_ms,
+					  .longest_ms = w->lease.other.longest_ms});
 		ask(w, &w->lease.other, ITEM_LEASE_OTHER, SCOPE_WORLD);
 	}
 	if (!w->calm)
@@ -217,6 +280,27 @@ static void go_away(struct world *w)
 		w->lease.away_until_ms[1] = until_ms;
 	say(w, "the lease cannot be reached from%s%s for a while", ours ? " here" : "",
 	    theirs ? " there" : "");
+}
+
+/* A person deletes the object, or puts an older one back. Who has not seen how long a claim lasts cannot know it, and
+ * who has not seen the newer one does not know that it is old: so only what all have seen. */
+static void tamper(struct world *w)
+{
+	const struct lease_asker *ours = &w->agent->lease, *other = &w->lease.other;
+	int64_t sequence = w->lease.claim.sequence;
+
+	if (w->calm || !w->lease.exists || !w->agent->alive || !ours->begun ||
+	    ours->lease.mark.sequence < sequence ||
+	    (w->lease.other_lives && other->lease.mark.sequence < sequence) ||
+	    w->lease.other_length_ms != DURATION_MS)
+		return;
+	if (luck(w, 500)) {
+		say(w, "a person deletes the lease object");
+		w->lease.exists = false;
+	} else if (w->lease.old.write[0]) {
+		say(w, "a person puts an older lease object back");
+		w->lease.claim = w->lease.old;
+	}
 }
 
 static void refused(struct world *w, const struct item *item)
@@ -244,6 +328,7 @@ void lease_item(struct world *w, const struct item *item)
 		if (!w->lease.other_lives || (uint64_t)item->a != w->lease.other.token)
 			break;
 		take_answer(w, &w->lease.other);
+		w->lease.other.longest_ms = w->lease.other.lease.longest_ms;
 		ask(w, &w->lease.other, ITEM_LEASE_OTHER, SCOPE_WORLD);
 		break;
 	case ITEM_LEASE_OTHER_LIFE:
@@ -251,10 +336,23 @@ void lease_item(struct world *w, const struct item *item)
 			other_life(w);
 		break;
 	default:
-		go_away(w);
+		if (luck(w, 200))
+			tamper(w);
+		else
+			go_away(w);
 		plan(w, 1 + luck_below(w, 2 * w->lease.away_ms), ITEM_LEASE_AWAY, SCOPE_WORLD);
 		break;
 	}
+}
+
+void lease_no_vain_launch(struct world *w)
+{
+	int64_t left_ms = w->init->lease_end_ms - w->now_ms;
+
+	if (w->init->lease_end_ms && left_ms <= LEASE_HASTE_MS)
+		fail(w,
+		     "a launch that must be killed at once: %" PRId64 " ms before the lease ends",
+		     left_ms);
 }
 
 void lease_one_job(struct world *w)

@@ -444,6 +444,7 @@ struct lease_asker {
 	enum lease_answer answer;
 	struct lease_claim claim;
 	char etag[LEASE_ETAG_BYTES];
+	int64_t longest_ms; /* of the other one: in its journal */
 };
 
 struct agent {
@@ -491,6 +492,7 @@ struct pod {
 	struct agent agent;
 	struct init init;
 	struct flink flink;
+	struct lease_mark lease_mark; /* in its state directory */
 	/* of a Deployment */
 	bool exists, ending, ready;
 	int template; /* index in world.templates */
@@ -608,10 +610,11 @@ struct world {
 	int64_t upgrade_ms, evict_ms, partition_ms, pause_ms; /* mean time between two */
 	struct {
 		struct lease_claim claim; /* the object */
+		struct lease_claim old;   /* an earlier one, which a person may put back */
 		bool exists;
-		uint64_t version;
 		struct lease_asker other;
 		bool other_lives, other_held;
+		int64_t other_length_ms;
 		int64_t away_until_ms[2]; /* for us, for the other one */
 		int64_t away_ms, other_ms;
 	} lease;
@@ -795,6 +798,9 @@ bool rescale_reached(const struct world *w);
 void lease_begins(struct world *w);
 void lease_agent_begins(struct world *w);
 void lease_agent_stepped(struct world *w);
+void lease_agent_exits(struct world *w);
+/* oracle, in every world: a launch that must be killed at once */
+void lease_no_vain_launch(struct world *w);
 /* False: the effect is refused. */
 bool lease_lets(struct world *w, const struct effect *effect);
 bool lease_explains_kill(const struct world *w);

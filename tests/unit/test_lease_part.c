@@ -4,7 +4,9 @@
  */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -13,8 +15,10 @@
 #include "core/lease/lease_claim.h"
 #include "gate_fake.h"
 #include "run/driver_internal.h"
+#include "run/lease/lease_place.h"
 #include "store/store_object.h"
 #include "store/stores.h"
+#include "store_dir.h"
 #include "tap.h"
 
 #define LIMIT_MS 20000
@@ -25,6 +29,9 @@ struct rig {
 	struct driver driver; /* first: the part gets this one */
 	struct setup setup;
 	int held, lost; /* events */
+	int64_t longest_ms;
+	bool flink_lives;
+	atomic_int agains;
 	char why[512];
 };
 
@@ -42,11 +49,26 @@ void driver_step(struct driver *driver, const struct event *event)
 	struct rig *rig = (struct rig *)driver;
 
 	CHECK_INT(event->type, ==, EVENT_LEASE);
+	if (event->lease.longest_ms) {
+		rig->longest_ms = event->lease.longest_ms;
+		driver->life.journal.lease_longest_ms = event->lease.longest_ms;
+		return;
+	}
 	if (event->lease.sent_ms)
 		rig->held++;
 	else
 		rig->lost++;
 	snprintf(rig->why, sizeof(rig->why), "%s", event->lease.why ? event->lease.why : "");
+}
+
+void driver_again(struct driver *driver)
+{
+	((struct rig *)driver)->agains++;
+}
+
+int driver_take_flink_lock(struct driver *driver, struct err *err)
+{
+	return ((struct rig *)driver)->flink_lives ? err_set(err, ERR_BUSY, 0, "a Flink lives") : 0;
 }
 
 struct store *stores_get(struct stores *stores, const char *uri, struct err *err)
@@ -121,17 +143,33 @@ static void theirs(bool parked)
 	there.exists = true;
 }
 
-/* What an agent before this one has written. */
-static void ours_before(void)
+#define WRITE "00000000000000000000000000000abc"
+
+static void claims_ours(const char *name, bool ended)
 {
-	struct lease_claim claim = {.sequence = 7, .duration_ms = 30000};
+	struct lease_claim claim = {.sequence = 7, .duration_ms = 30000, .ended = ended};
 
 	memcpy(claim.holder, OURS, sizeof(claim.holder));
 	memcpy(claim.session, THEIRS, sizeof(claim.session));
+	memcpy(claim.write, WRITE, sizeof(claim.write));
+	snprintf(claim.name, sizeof(claim.name), "%s", name);
 	buf_clear(&there.body);
 	lease_claim_print(&claim, "orders", &there.body);
 	snprintf(there.etag, sizeof(there.etag), "\"before\"");
 	there.exists = true;
+}
+
+/* What an agent before this one has written, and what it has left in the state directory. */
+static void ours_before(const struct rig *rig)
+{
+	struct lease_mark mark = {.sequence = 7};
+	char place[LEASE_PLACE_BYTES];
+
+	claims_ours("east", false);
+	lease_mark_add(&mark, WRITE);
+	lease_place(rig->setup.config.state_directory, NULL, place);
+	CHECK(place[0]);
+	CHECK_INT(lease_mark_store(rig->setup.config.state_directory, place, &mark, NULL), ==, 0);
 }
 
 static void rig_begin(struct rig *rig)
@@ -143,6 +181,7 @@ static void rig_begin(struct rig *rig)
 	there.exists = there.ignores = there.hangs = false;
 	there.checks = there.reads = there.writes = 0;
 	there.err = (struct err){0};
+	rig->setup.config.state_directory = dir_new();
 	rig->setup.config.application = (char *)"orders";
 	rig->setup.config.lease.uri = (char *)"s3://b/lease.json";
 	rig->setup.config.lease.name = (char *)"east";
@@ -166,6 +205,7 @@ static void rig_end(struct rig *rig)
 	workers_free(rig->driver.workers);
 	loop_free(rig->driver.loop);
 	buf_release(&there.body);
+	dir_removep(&rig->setup.config.state_directory);
 }
 
 static void alive(struct rig *rig)
@@ -227,7 +267,7 @@ TEST(the_lease_of_the_agent_before_is_taken_over_and_told)
 	cleanup_json struct json *document = json_object();
 
 	rig_begin(&rig);
-	ours_before();
+	ours_before(&rig);
 	alive(&rig);
 	run_until_held(&rig);
 	CHECK_INT(there.checks, ==, 1);
@@ -253,7 +293,7 @@ TEST(a_server_without_conditions_holds_no_lease)
 
 	rig_begin(&rig);
 	there.ignores = true;
-	ours_before();
+	ours_before(&rig);
 	alive(&rig);
 	run_until(&rig, &there.checks, 1);
 	CHECK_INT(there.writes, ==, 0);
@@ -271,7 +311,7 @@ TEST(what_cannot_be_read_or_understood_is_not_taken)
 	run_until(&rig, &there.reads, 1);
 	refuses(&rig, GATE_OBSERVE, CAUSE_LEASE_UNREADABLE, "HTTP 403 AccessDenied");
 	there.err = (struct err){0};
-	ours_before();
+	ours_before(&rig);
 	buf_addstr(&there.body, "rubbish");
 	run_until(&rig, &there.reads, 2);
 	refuses(&rig, GATE_OBSERVE, CAUSE_LEASE_UNREADABLE, "s3://b/lease.json: ");
@@ -303,4 +343,160 @@ TEST(an_answer_that_comes_while_drey_ends_changes_nothing)
 	rig_end(&rig);
 	CHECK_INT(rig.held + rig.lost, ==, 0);
 	CHECK_INT(pthread_join(thread, NULL), ==, 0);
+}
+
+/* ---- whose lease it is ---- */
+
+TEST(a_copy_of_the_journal_has_no_proof_and_waits)
+{
+	struct rig rig;
+
+	rig_begin(&rig);
+	claims_ours("east", false);
+	alive(&rig);
+	run_until(&rig, &there.reads, 2);
+	CHECK_INT(there.writes, ==, 0);
+	refuses(&rig, GATE_OBSERVE, CAUSE_LEASE_ELSEWHERE, "with the id of this journal");
+	rig_end(&rig);
+}
+
+/* Neither a copy of the state directory: it is another place. */
+TEST(a_copied_state_directory_is_no_proof)
+{
+	struct rig rig;
+	char *original;
+	cleanup_free char *command = NULL;
+
+	rig_begin(&rig);
+	ours_before(&rig);
+	original = rig.setup.config.state_directory;
+	rig.setup.config.state_directory = dir_new();
+	command = xasprintf("cp -a %s/. %s/", original, rig.setup.config.state_directory);
+	CHECK_INT(system(command), ==, 0);
+	dir_removep(&original);
+	alive(&rig);
+	run_until(&rig, &there.reads, 2);
+	CHECK_INT(there.writes, ==, 0);
+	rig_end(&rig);
+	/* nor is it one in another Pod */
+	rig_begin(&rig);
+	ours_before(&rig);
+	rig.setup.kube.pod_uid = (char *)"another";
+	alive(&rig);
+	run_until(&rig, &there.reads, 2);
+	CHECK_INT(there.writes, ==, 0);
+	rig_end(&rig);
+}
+
+/* The mark must be there before the write is: the next agent may begin at any time. */
+TEST(each_write_is_marked_before_it_is_sent)
+{
+	struct rig rig;
+	struct lease_mark mark = {0};
+	struct lease_claim claim = {0};
+	char place[LEASE_PLACE_BYTES];
+
+	rig_begin(&rig);
+	ours_before(&rig);
+	alive(&rig);
+	run_until(&rig, &there.writes, 1);
+	CHECK_INT(lease_claim_parse(buf_str(&there.body), there.body.len_bytes, "orders", &claim,
+				    NULL),
+		  ==, 0);
+	CHECK_INT(claim.sequence, ==, 8);
+	lease_place(rig.setup.config.state_directory, NULL, place);
+	CHECK(lease_mark_load(rig.setup.config.state_directory, place, &mark));
+	CHECK(lease_mark_has(&mark, claim.write));
+	CHECK(lease_mark_has(&mark, WRITE));
+	CHECK(!lease_mark_load(rig.setup.config.state_directory, "elsewhere", &mark));
+	rig_end(&rig);
+}
+
+TEST(a_state_directory_that_cannot_be_written_does_not_cost_the_lease)
+{
+	struct rig rig;
+	cleanup_free char *in_the_way = NULL;
+
+	rig_begin(&rig);
+	in_the_way = xasprintf("%s/lease.json.new", rig.setup.config.state_directory);
+	CHECK_INT(mkdir(in_the_way, 0700), ==, 0);
+	claims_ours("east", true);
+	alive(&rig);
+	run_until_held(&rig);
+	rig_end(&rig);
+}
+
+TEST(the_journal_is_told_how_long_a_longer_claim_lasts)
+{
+	struct rig rig;
+	struct lease_claim claim = {.sequence = 9, .duration_ms = 90000};
+
+	rig_begin(&rig);
+	memcpy(claim.holder, THEIRS, sizeof(claim.holder));
+	memcpy(claim.session, THEIRS, sizeof(claim.session));
+	lease_claim_print(&claim, "orders", &there.body);
+	there.exists = true;
+	alive(&rig);
+	run_until(&rig, &there.reads, 1);
+	CHECK_INT(rig.longest_ms, ==, 90000);
+	rig_end(&rig);
+}
+
+/* ---- its end ---- */
+
+TEST(when_drey_exits_the_lease_is_given_back)
+{
+	struct rig rig;
+	struct gate gate = {.number = 1};
+	struct lease_claim claim = {0};
+
+	rig_begin(&rig);
+	claims_ours("east", true); /* by the Pod before: no proof is needed */
+	alive(&rig);
+	run_until_held(&rig);
+	rig.driver.life.fenced =
+		true; /* and even then: what it says is only that this Flink has ended */
+	CHECK_INT(part_lease.may(&rig.driver, GATE_EXIT, &gate), ==, GATE_NOT_YET);
+	CHECK_STR(gate.waits[0].what, "the lease to be given back");
+	refuses(&rig, GATE_LAUNCH, CAUSE_LEASE_ELSEWHERE, "was given back");
+	run_until(&rig, &rig.agains, 1);
+	CHECK_INT(part_lease.may(&rig.driver, GATE_EXIT, &gate), ==, GATE_PASSES);
+	CHECK_INT(lease_claim_parse(buf_str(&there.body), there.body.len_bytes, "orders", &claim,
+				    NULL),
+		  ==, 0);
+	CHECK(claim.ended);
+	CHECK_STR(claim.holder, OURS);
+	rig_end(&rig);
+}
+
+TEST(a_lease_is_not_given_back_while_a_flink_lives)
+{
+	struct rig rig;
+	struct gate gate = {.number = 1};
+
+	rig_begin(&rig);
+	claims_ours("east", true);
+	alive(&rig);
+	run_until_held(&rig);
+	rig.flink_lives = true;
+	CHECK_INT(part_lease.may(&rig.driver, GATE_EXIT, &gate), ==, GATE_PASSES);
+	CHECK(strstr(buf_str(&there.body), "\"ended\": false") != NULL);
+	rig_end(&rig);
+}
+
+TEST(an_exit_does_not_wait_for_a_store_that_does_not_answer)
+{
+	struct rig rig;
+	struct gate gate = {.number = 1};
+
+	rig_begin(&rig);
+	claims_ours("east", true);
+	alive(&rig);
+	run_until_held(&rig);
+	err_set(&there.err, ERR_RETRY, 0, "no route to the store");
+	CHECK_INT(part_lease.may(&rig.driver, GATE_EXIT, &gate), ==, GATE_NOT_YET);
+	CHECK_INT(gate.waits[0].until_ms - clock_mono_ms(), <=, 1000);
+	run_until(&rig, &rig.agains, 1);
+	CHECK_INT(part_lease.may(&rig.driver, GATE_EXIT, &gate), ==, GATE_PASSES);
+	rig_end(&rig);
 }

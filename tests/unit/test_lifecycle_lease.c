@@ -189,6 +189,82 @@ TEST(a_new_agent_extends_nothing_that_it_does_not_know)
 	life_end(&l);
 }
 
+/* The store is away, and Flink was killed in time: in the seconds that are left another one would be killed at once,
+ * and the next one, too. */
+TEST(in_the_last_seconds_of_a_lease_nothing_is_started)
+{
+	struct life l;
+
+	run_leased(&l);
+	pass(&l, l.life.leased_ms + LEASE_MS - 3000 - l.now_ms);
+	exited(&l, KILLED(SIGKILL));
+	forget(&l);
+	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	CHECK_PHASE(&l, PHASE_HOLDING);
+	CHECK_INT(l.life.cause, ==, CAUSE_LEASE_UNREADABLE);
+	CHECK_HAS(l.life.reason, "for long enough to start Flink");
+	/* it is renewed: nobody waits for the next retry */
+	lease_held(&l, l.now_ms);
+	pass(&l, 1);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
+	CHECK_INT(took(&l, EFFECT_LAUNCH), ==, 1);
+	life_end(&l);
+}
+
+TEST(a_launch_that_the_journal_has_too_late_is_withdrawn)
+{
+	struct life l;
+
+	begin_leased(&l);
+	hello(&l, NULL);
+	lease_held(&l, l.now_ms);
+	l.hold_writes = true;
+	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	pass(&l, LEASE_MS - 4000);
+	written(&l);
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	CHECK_INT(l.life.cause, ==, CAUSE_LEASE_UNREADABLE);
+	CHECK(journal_launch(&l.life.journal)->never_started);
+	life_end(&l);
+}
+
+TEST(without_the_lease_nothing_is_started_whatever_was_decided)
+{
+	struct life l;
+
+	begin_leased(&l);
+	hello(&l, NULL);
+	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	CHECK_PHASE(&l, PHASE_HOLDING);
+	life_end(&l);
+}
+
+TEST(the_journal_remembers_a_claim_that_lasts_longer_than_ours)
+{
+	struct event e = {.type = EVENT_LEASE, .lease = {.longest_ms = 2 * LEASE_MS}};
+	struct life l;
+
+	run_leased(&l);
+	step(&l, &e);
+	CHECK_INT(l.life.journal.lease_longest_ms, ==, 2 * LEASE_MS);
+	CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, 1);
+	CHECK_NOTHING(&l, EFFECT_SIGNAL); /* it says nothing about who holds it */
+	written(&l);
+	forget(&l);
+	step(&l, &e);
+	CHECK_NOTHING(&l, EFFECT_WRITE_JOURNAL);
+	/* one's own is in the configuration */
+	e.lease.longest_ms = LEASE_MS;
+	step(&l, &e);
+	CHECK_INT(l.life.journal.lease_longest_ms, ==, 0);
+	CHECK_INT(took(&l, EFFECT_WRITE_JOURNAL), ==, 1);
+	life_end(&l);
+}
+
 TEST(without_a_lease_object_its_events_mean_nothing)
 {
 	struct life l;

@@ -271,7 +271,8 @@ struct journal {
 	struct party owner;
 	struct handover handover;
 	char *lease_id; /* of this installation, in the lease object (core/lease); NULL = none yet */
-	char *phase;    /* for readers; decisions never depend on it */
+	int64_t lease_longest_ms; /* of a claim that was seen, if longer than its own; 0 = none */
+	char *phase;              /* for readers; decisions never depend on it */
 	/* some launch completed a checkpoint: no automatic empty start any more */
 	bool ever_proven;
 	struct intent intent;

@@ -64,6 +64,7 @@ static void forget_doings(struct journal *mine)
 	xstrset(&mine->writer, NULL);
 	xstrset(&mine->disposing, NULL);
 	xstrset(&mine->lease_id, NULL);
+	mine->lease_longest_ms = 0;
 	xstrset(&mine->phase, NULL);
 	journal_set_error(mine, NULL, 0);
 	mine->failure_count = 0;

@@ -370,6 +370,7 @@ static const struct field journal_fields[] = {
 	JOURNAL("owner", RECORD, owner, .record = &party_table, .sparse = true),
 	JOURNAL("handover", RECORD, handover, .record = &handover_table, .sparse = true),
 	JOURNAL("leaseId", TEXT, lease_id, .sparse = true),
+	JOURNAL("leaseLongestMs", NUMBER, lease_longest_ms, .sparse = true),
 	JOURNAL("phase", TEXT, phase),
 	JOURNAL("everProven", BOOL, ever_proven, .needed = true),
 	JOURNAL("intent", RECORD, intent, .record = &intent_table),

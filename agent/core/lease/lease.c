@@ -10,12 +10,17 @@
 #define LOOKS          10 /* of one that waits, in a duration */
 #define MARGIN_PERCENT 10
 
-void lease_init(struct lease *lease, const char *holder, const char *session, int64_t duration_ms)
+void lease_init(struct lease *lease, const struct lease_self *self)
 {
-	*lease = (struct lease){.duration_ms = duration_ms};
-	snprintf(lease->holder, sizeof(lease->holder), "%s", holder);
-	snprintf(lease->session, sizeof(lease->session), "%s", session);
-	lease->sent.duration_ms = duration_ms;
+	*lease = (struct lease){.duration_ms = self->duration_ms};
+	snprintf(lease->holder, sizeof(lease->holder), "%s", self->holder);
+	snprintf(lease->session, sizeof(lease->session), "%s", self->session);
+	snprintf(lease->name, sizeof(lease->name), "%s", self->name ? self->name : "");
+	lease->longest_ms =
+		self->longest_ms > self->duration_ms ? self->longest_ms : self->duration_ms;
+	if (self->mark)
+		lease->mark = *self->mark;
+	lease->sent.duration_ms = self->duration_ms;
 	memcpy(lease->sent.holder, lease->holder, LEASE_ID_BYTES);
 	memcpy(lease->sent.session, lease->session, LEASE_ID_BYTES);
 }
@@ -29,36 +34,58 @@ void lease_set_parked(struct lease *lease, bool parked)
 		lease->next_ms = 0;
 }
 
-static bool is_our_claim(const struct lease *lease)
+/* It says that it is ours. A copy of our journal says so, too. */
+static bool is_called_ours(const struct lease *lease)
 {
-	return lease->seen == LEASE_ANSWER_OK && !strcmp(lease->claim.holder, lease->holder);
+	bool is_named = !lease->name[0] || !strcmp(lease->claim.name, lease->name);
+
+	return lease->seen == LEASE_ANSWER_OK && is_named &&
+	       !strcmp(lease->claim.holder, lease->holder);
 }
 
-static bool is_of_this_session(const struct lease *lease)
+/* This agent, or the one before it here, has made this very write. */
+static bool is_our_write(const struct lease *lease)
 {
-	return is_our_claim(lease) && !strcmp(lease->claim.session, lease->session);
+	return is_called_ours(lease) && lease_mark_has(&lease->mark, lease->claim.write);
+}
+
+bool lease_is_put_back(const struct lease *lease)
+{
+	/* MUT: an older lease object is believed */
+	return lease->seen == LEASE_ANSWER_OK && lease->claim.write[0] &&
+	       lease->claim.sequence < lease->mark.sequence;
 }
 
 bool lease_is_held(const struct lease *lease, int64_t now_ms)
 {
-	return lease->held_ms && now_ms < lease->held_ms + lease->duration_ms;
+	return lease->held_ms && !lease->leaving && now_ms < lease->held_ms + lease->duration_ms;
 }
 
+bool lease_lets_launch(const struct lease *lease, int64_t now_ms)
+{
+	return lease_is_held(lease, now_ms + LEASE_LAUNCH_MS);
+}
+
+/* Of those that may be in force. */
 static int64_t longest_ms(const struct lease *lease)
 {
-	int64_t longest_ms = lease->duration_ms;
-
+	/* MUT: a deleted lease object forgets how long a claim lasts */
+	if (lease->seen == LEASE_ANSWER_ABSENT)
+		return lease->longest_ms;
 	/* MUT: a lease is taken after one's own duration, not after its holder's */
-	if (lease->seen == LEASE_ANSWER_OK && lease->claim.duration_ms > longest_ms)
-		longest_ms = lease->claim.duration_ms;
-	return longest_ms;
+	if (lease->seen == LEASE_ANSWER_OK && lease->claim.duration_ms > lease->duration_ms)
+		return lease->claim.duration_ms;
+	return lease->duration_ms;
+}
+
+static int64_t with_margin(int64_t duration_ms)
+{
+	return duration_ms + duration_ms * MARGIN_PERCENT / 100 + MARGIN_MS;
 }
 
 int64_t lease_wait_ms(const struct lease *lease)
 {
-	int64_t whole_ms = longest_ms(lease);
-
-	return whole_ms + whole_ms * MARGIN_PERCENT / 100 + MARGIN_MS;
+	return with_margin(longest_ms(lease));
 }
 
 /* When it may be taken, if it does not change and can be read until then. */
@@ -67,25 +94,29 @@ static int64_t free_ms(const struct lease *lease)
 	int64_t wait_ms = lease->seen_ms + lease_wait_ms(lease);
 	int64_t holder_ms = lease->good_ms + longest_ms(lease) / RENEWALS + MARGIN_MS;
 
+	if (wait_ms < lease->others_ms)
+		wait_ms = lease->others_ms;
+	/* who has written the newest comes first: its journal knows the last launch */
+	if (lease_is_put_back(lease) && !lease->mark.writes[0][0])
+		wait_ms += longest_ms(lease) / RENEWALS + MARGIN_MS;
 	return wait_ms > holder_ms ? wait_ms : holder_ms;
 }
 
 bool lease_is_parked_elsewhere(const struct lease *lease)
 {
-	return lease->seen == LEASE_ANSWER_OK && lease->claim.parked && !is_our_claim(lease);
+	return lease->seen == LEASE_ANSWER_OK && lease->claim.parked && !is_called_ours(lease);
 }
 
 /* ---- what to do ---- */
 
-/* An agent that has just begun continues for the one before it. One that has held the lease and lost it to
- * another agent of its own installation does not take it back: that one lives. */
+/* Who holds it writes it, whatever was done to the object; and an agent continues for the one before it, if it
+ * can prove that it is that one's successor, and not that of a copy. */
 static bool may_take_now(const struct lease *lease, int64_t now_ms)
 {
-	if (is_of_this_session(lease) ||
-	    (lease->seen == LEASE_ANSWER_ABSENT && lease_is_held(lease, now_ms)))
-		return true;
+	if (lease->seen == LEASE_ANSWER_ABSENT || lease_is_put_back(lease))
+		return lease_is_held(lease, now_ms);
 	/* MUT: a lease is taken without waiting */
-	return is_our_claim(lease) && !lease->ever_held;
+	return is_our_write(lease) || (is_called_ours(lease) && lease->claim.ended);
 }
 
 static enum lease_act what_to_do(const struct lease *lease, int64_t now_ms)
@@ -103,20 +134,54 @@ static enum lease_act what_to_do(const struct lease *lease, int64_t now_ms)
 	return lease->good_ms && now_ms >= free_ms(lease) ? take : LEASE_READ;
 }
 
-enum lease_act lease_next(struct lease *lease, int64_t now_ms)
+static void prepare_write(struct lease *lease, const char *write, int64_t now_ms)
+{
+	lease->sent.sequence =
+		(lease->sent.sequence > lease->mark.sequence ? lease->sent.sequence
+							     : lease->mark.sequence) +
+		1;
+	lease->sent.parked = lease->parked;
+	lease->sent.ended = lease->leaving;
+	snprintf(lease->sent.name, sizeof(lease->sent.name), "%s", lease->name);
+	snprintf(lease->sent.write, sizeof(lease->sent.write), "%s", write);
+	lease_mark_add(&lease->mark, write);
+	lease->sent_ms = now_ms;
+}
+
+/* Once, and only what is known to be ours. */
+static enum lease_act last_write(struct lease *lease, const char *write, int64_t now_ms)
+{
+	if (lease->busy || lease_has_left(lease))
+		return LEASE_REST;
+	lease->busy = true;
+	prepare_write(lease, write, now_ms);
+	return LEASE_REPLACE;
+}
+
+enum lease_act lease_next(struct lease *lease, const char *write, int64_t now_ms)
 {
 	enum lease_act act;
 
+	if (lease->leaving)
+		return last_write(lease, write, now_ms);
 	if (lease->busy || now_ms < lease->next_ms)
 		return LEASE_REST;
 	act = what_to_do(lease, now_ms);
 	lease->busy = true;
-	if (act != LEASE_READ) {
-		lease->sent.sequence++;
-		lease->sent.parked = lease->parked;
-		lease->sent_ms = now_ms;
-	}
+	if (act != LEASE_READ)
+		prepare_write(lease, write, now_ms);
 	return act;
+}
+
+void lease_leave(struct lease *lease)
+{
+	lease->leaving = true;
+}
+
+bool lease_has_left(const struct lease *lease)
+{
+	return lease->leaving && !lease->busy &&
+	       (lease->sent.ended || lease->sent_ms || !lease->held_ms);
 }
 
 int64_t lease_wake_ms(const struct lease *lease)
@@ -129,11 +194,18 @@ int64_t lease_wake_ms(const struct lease *lease)
 static void confirm(struct lease *lease, int64_t sent_ms)
 {
 	lease->held_ms = sent_ms;
-	lease->ever_held = true;
+	lease->longest_ms = lease->duration_ms;
 	lease->next_ms = sent_ms + lease->duration_ms / RENEWALS;
 	/* what was sent says something else by now */
 	if (lease->claim.parked != lease->parked)
 		lease->next_ms = 0;
+}
+
+/* It is not ours, or no longer. */
+static void leave_to_others(struct lease *lease, int64_t now_ms)
+{
+	lease->held_ms = 0;
+	lease->next_ms = may_take_now(lease, now_ms) ? now_ms : now_ms + lease->duration_ms / LOOKS;
 }
 
 /* It was read: is what was sent in it, and is it still ours? */
@@ -142,16 +214,35 @@ static void look_at_it(struct lease *lease, int64_t now_ms)
 	int64_t sent_ms = lease->sent_ms;
 
 	lease->sent_ms = 0;
-	if (!is_of_this_session(lease)) {
-		lease->held_ms = 0;
-		lease->next_ms =
-			may_take_now(lease, now_ms) ? now_ms : now_ms + lease->duration_ms / LOOKS;
-	} else if (sent_ms && lease->claim.sequence == lease->sent.sequence) {
+	if (lease_is_put_back(lease)) {
+		if (may_take_now(lease, now_ms))
+			lease->next_ms = now_ms;
+		else
+			leave_to_others(lease, now_ms);
+		return;
+	}
+	lease_mark_saw(&lease->mark, lease->claim.sequence);
+	if (!is_our_write(lease)) {
+		/* MUT: what was written before another one held the lease proves a claim */
+		lease_mark_forget(&lease->mark);
+		leave_to_others(lease, now_ms);
+	} else if (sent_ms && !strcmp(lease->claim.write, lease->sent.write)) {
 		confirm(lease, sent_ms);
 	} else {
 		/* an earlier write of ours arrived late, or the last one not at all: once more */
 		lease->next_ms = now_ms;
 	}
+}
+
+/* What was there before may be believed by its holder for as long as it lasts. */
+static void remember_length(struct lease *lease, int64_t now_ms)
+{
+	int64_t until_ms = now_ms + with_margin(lease->claim.duration_ms);
+
+	if (until_ms > lease->others_ms)
+		lease->others_ms = until_ms;
+	if (lease->claim.duration_ms > lease->longest_ms)
+		lease->longest_ms = lease->claim.duration_ms;
 }
 
 void lease_was_read(struct lease *lease, enum lease_answer answer, const char *etag,
@@ -176,6 +267,8 @@ void lease_was_read(struct lease *lease, enum lease_answer answer, const char *e
 		lease->seen_ms = now_ms;
 	if (answer == LEASE_ANSWER_OK) {
 		lease->claim = *claim;
+		if (changed)
+			remember_length(lease, now_ms);
 		look_at_it(lease, now_ms);
 	} else if (answer == LEASE_ANSWER_ABSENT) {
 		lease->sent_ms = 0;
@@ -203,41 +296,90 @@ void lease_was_written(struct lease *lease, enum lease_answer answer, const char
 	snprintf(lease->etag, sizeof(lease->etag), "%s", etag);
 	lease->claim = lease->sent;
 	lease->seen_ms = now_ms;
+	if (lease->sent.ended) {
+		lease->held_ms = lease->sent_ms = 0;
+		return;
+	}
 	/* MUT: a lease that was taken is not read again */
 	if (!lease_is_held(lease, now_ms)) {
 		lease->next_ms = now_ms + LEASE_SETTLE_MS;
 		return;
 	}
+	lease_mark_saw(&lease->mark, lease->sent.sequence);
 	confirm(lease, lease->sent_ms);
 	lease->sent_ms = 0;
 }
 
 /* ---- for people ---- */
 
+/* Who seems to hold it, and what a person should know about that. */
+static void print_holder(const struct lease *lease, struct buf *text)
+{
+	const struct lease_claim *claim = &lease->claim;
+	const char *name = claim->name[0] ? claim->name : claim->holder;
+	bool same_id = !strcmp(claim->holder, lease->holder);
+	bool same_name = lease->name[0] && !strcmp(claim->name, lease->name);
+
+	if (lease_is_put_back(lease))
+		buf_addf(text,
+			 "the lease object was put back to an older version (%" PRId64
+			 " after %" PRId64 "), which names %s; do not restore this object",
+			 claim->sequence, lease->mark.sequence, name);
+	else if (same_id && !same_name && lease->name[0])
+		buf_addf(
+			text,
+			"%s holds the lease, with the id of this journal: this journal is a copy of its",
+			name);
+	else if (same_id)
+		buf_addf(
+			text,
+			"%s holds the lease, with the id of this journal: an earlier Pod of this installation, or the one that this journal was copied from; give a copy a lease.name of its own",
+			name);
+	else if (same_name)
+		buf_addf(
+			text,
+			"another installation with the same lease.name, %s, holds the lease; give each one a name of its own",
+			name);
+	else
+		buf_addf(text, "%s holds the lease", name);
+}
+
+static void print_claim(const struct lease *lease, int64_t left_s, struct buf *text)
+{
+	if (lease_is_parked_elsewhere(lease)) {
+		buf_addf(text, "%s holds the lease, and the application is not meant to run there",
+			 lease->claim.name[0] ? lease->claim.name : lease->claim.holder);
+	} else if (lease_is_put_back(lease) || !is_our_write(lease)) {
+		print_holder(lease, text);
+		buf_addf(text,
+			 "; if it does not write it any more, it is taken over in %" PRId64 " s",
+			 left_s);
+	} else if (lease->why[0]) {
+		buf_addf(text, "the lease could not be written: %s", lease->why);
+	} else {
+		buf_addstr(text, "the lease was taken a moment ago, and is read once more");
+	}
+}
+
 void lease_print(const struct lease *lease, int64_t now_ms, struct buf *text)
 {
-	int64_t left_ms = free_ms(lease) - now_ms;
-	const char *name = lease->claim.name[0] ? lease->claim.name : lease->claim.holder;
+	int64_t left_ms = free_ms(lease) - now_ms, left_s = left_ms > 0 ? left_ms / 1000 : 0;
 
-	if (lease->seen == LEASE_ANSWER_ERROR || lease->seen == LEASE_ANSWER_DAMAGED)
+	if (lease->leaving)
+		buf_addstr(text, "the lease was given back, because this container ends");
+	else if (lease_is_held(lease, now_ms))
+		buf_addf(text,
+			 "the lease was not renewed for %" PRId64
+			 " s, and nothing is started in its last seconds%s%s",
+			 (now_ms - lease->held_ms) / 1000, lease->why[0] ? ": " : "", lease->why);
+	else if (lease->seen == LEASE_ANSWER_ERROR || lease->seen == LEASE_ANSWER_DAMAGED)
 		buf_addf(text, "the lease cannot be read: %s",
 			 lease->why[0] ? lease->why : "not yet");
 	else if (lease->seen == LEASE_ANSWER_ABSENT && lease->why[0])
 		buf_addf(text, "the lease could not be created: %s", lease->why);
 	else if (lease->seen == LEASE_ANSWER_ABSENT)
 		buf_addf(text, "there is no lease object yet; it is created in %" PRId64 " s",
-			 left_ms > 0 ? left_ms / 1000 : 0);
-	else if (lease_is_parked_elsewhere(lease))
-		buf_addf(text, "%s holds the lease, and the application is not meant to run there",
-			 name);
-	else if (!is_our_claim(lease))
-		buf_addf(
-			text,
-			"%s holds the lease; if it does not write it any more, it is taken over in %" PRId64
-			" s",
-			name, left_ms > 0 ? left_ms / 1000 : 0);
-	else if (lease->why[0])
-		buf_addf(text, "the lease could not be written: %s", lease->why);
+			 left_s);
 	else
-		buf_addf(text, "the lease was taken a moment ago, and is read once more");
+		print_claim(lease, left_s, text);
 }

@@ -22,6 +22,12 @@ static int claim_id(const struct json *doc, const char *key, char ret_id[LEASE_I
 	return 0;
 }
 
+/* Earlier versions have written none. */
+static int claim_write(const struct json *doc, char ret_id[LEASE_ID_BYTES], struct err *err)
+{
+	return json_get(doc, "write") ? claim_id(doc, "write", ret_id, err) : 0;
+}
+
 static int claim_number(const struct json *doc, const char *key, int64_t least, int64_t most,
 			int64_t *ret_value, struct err *err)
 {
@@ -64,10 +70,12 @@ static int read_members(const struct json *doc, const char *application, struct 
 	if (check_application(doc, application, err) < 0 ||
 	    claim_id(doc, "holder", claim->holder, err) < 0 ||
 	    claim_id(doc, "session", claim->session, err) < 0 ||
-	    claim_number(doc, "sequence", 1, INT64_MAX, &claim->sequence, err) < 0 ||
+	    claim_write(doc, claim->write, err) < 0 ||
+	    claim_number(doc, "sequence", 1, LEASE_SEQUENCE_MAX, &claim->sequence, err) < 0 ||
 	    claim_number(doc, "durationMs", LEASE_MIN_MS, LEASE_MAX_MS, &claim->duration_ms, err) <
 		    0 ||
 	    json_need_bool(doc, "parked", &claim->parked, err) < 0 ||
+	    json_opt_bool(doc, "ended", &claim->ended, err) < 0 ||
 	    json_opt_str(doc, "name", &name, err) < 0 ||
 	    json_opt_i64(doc, "writtenUnixMs", &claim->written_unix_ms, err) < 0)
 		return -1;
@@ -95,9 +103,12 @@ void lease_claim_print(const struct lease_claim *claim, const char *application,
 	json_add_str(doc, "application", application);
 	json_add_str(doc, "holder", claim->holder);
 	json_add_str(doc, "session", claim->session);
+	if (claim->write[0])
+		json_add_str(doc, "write", claim->write);
 	json_add_i64(doc, "sequence", claim->sequence);
 	json_add_i64(doc, "durationMs", claim->duration_ms);
 	json_add_bool(doc, "parked", claim->parked);
+	json_add_bool(doc, "ended", claim->ended);
 	json_add_str(doc, "name", claim->name);
 	json_add_i64(doc, "writtenUnixMs", claim->written_unix_ms);
 	json_print_pretty(doc, text);

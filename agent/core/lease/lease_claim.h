@@ -19,15 +19,18 @@
 #define LEASE_CLAIM_MAX_BYTES 4096 /* of the object */
 #define LEASE_MIN_MS          INT64_C(10000)
 #define LEASE_MAX_MS          INT64_C(3600000)
+#define LEASE_SEQUENCE_MAX    (INT64_C(1) << 52)
 
 struct lease_claim {
-	char holder[LEASE_ID_BYTES];  /* of an installation: one journal */
+	char holder[LEASE_ID_BYTES];  /* of an installation: one journal, and each copy of it */
 	char session[LEASE_ID_BYTES]; /* of one agent */
-	int64_t sequence;             /* 1, 2, ... with each write of a session */
+	char write[LEASE_ID_BYTES];   /* of this write, drawn for it; "" = of an earlier drey */
+	int64_t sequence;             /* +1 with each write, whoever writes */
 	int64_t duration_ms;          /* the holder ends its Flink so long after its last write */
 	bool parked;                  /* the application is not meant to run */
-	char name[LEASE_NAME_BYTES];  /* of the holder, for people */
-	int64_t written_unix_ms;      /* by its clock, for people: no decision depends on it */
+	bool ended; /* the writer's Flink has ended, and its container ends: none of its runs */
+	char name[LEASE_NAME_BYTES]; /* of the holder, for people */
+	int64_t written_unix_ms;     /* by its clock, for people: no decision depends on it */
 };
 
 /* ERR_FORMAT, and ERR_CONFIG for one of another application. */

@@ -236,6 +236,7 @@ struct event {
 		struct {
 			int64_t sent_ms; /* of the write that succeeded; 0 = it is another one's */
 			const char *why; /* lost: a sentence */
+			int64_t longest_ms; /* else: lease.longest_ms is another one; > 0 */
 		} lease;
 		struct {
 			const char *launch_id; /* of the job whose gates they are */
@@ -453,10 +454,9 @@ struct lifecycle {
 	bool looks_early;
 	bool checking;                        /* the journal is being checked */
 	int64_t write_sent_ms, check_sent_ms, /* when the last one was requested */
-		owned_ms;  /* when the last journal that proved to be ours was requested */
-	int64_t leased_ms; /* the same of the lease object; 0 = it is not ours */
-	/* that time is only assumed: an agent before this one knew it, and has told drey-init */
-	bool lease_assumed;
+		owned_ms;   /* when the last journal that proved to be ours was requested */
+	int64_t leased_ms;  /* the same of the lease object; 0 = it is not ours */
+	bool lease_assumed; /* only an agent before this one knew it, and has told drey-init */
 
 	int64_t polled_ms; /* when the last poll was sent: its answer is at best from then */
 	int64_t polled_job_ms, polled_all_ms; /* the last poll of that depth, or deeper; 0 = none */
@@ -514,6 +514,7 @@ struct lifecycle {
 	bool stop_follows;     /* a stop waits for the savepoint in flight */
 	char *stop_error;      /* the stop of a container that ends has failed: why; NULL = no */
 	int holds;             /* in a row, for the backoff */
+	int64_t launches_ms[LAUNCHES_A_MINUTE]; /* newest first; 0 = none */
 
 	/* the step that runs */
 	int64_t now_ms, now_unix_ms;

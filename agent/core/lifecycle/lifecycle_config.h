@@ -61,6 +61,8 @@ struct handover_config {
 	struct blue_green blue_green; /* with this mode */
 };
 
+#define LAUNCHES_A_MINUTE 10 /* at most (lifecycle_pace.c) */
+
 struct lifecycle_config {
 	struct handover_config handover;
 	/* savepoints */

@@ -126,6 +126,17 @@ void journal_is_ours(struct lifecycle *life, int64_t asked_ms);
 void lease_begin(struct lifecycle *life);
 void lease_extend(struct lifecycle *life);
 void lease_watch(struct lifecycle *life, bool live);
+/* When the next start of Flink is due; 0 = it is. */
+int64_t pace_launch_ms(const struct lifecycle *life);
+void pace_launched(struct lifecycle *life);
+int pace_count(
+	const struct lifecycle *life); /* starts in the last minute, as far as they are kept */
+/* For lifecycle_check(). */
+bool pace_is_kept(const struct lifecycle *life);
+/* A Flink that is started now need not be killed at once. */
+bool lease_leaves_time(const struct lifecycle *life);
+/* Else: of which lease, and a sentence. */
+enum cause lease_that_ends(const struct lifecycle *life, const char **ret_why);
 void lease_ran_out(struct lifecycle *life);
 void on_lease(struct lifecycle *life, const struct event *event);
 

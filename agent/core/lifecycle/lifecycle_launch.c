@@ -220,6 +220,27 @@ static void hold_launch(struct lifecycle *life, enum cause cause, int rule, cons
 	hold(life, &held);
 }
 
+/* It would be killed at once, or comes too soon after the others. What is decided then may be another start. */
+static bool must_wait(struct lifecycle *life)
+{
+	int64_t due_ms = pace_launch_ms(life);
+	const char *why;
+	enum cause cause;
+
+	if (!lease_leaves_time(life)) {
+		cause = lease_that_ends(life, &why);
+		hold_launch(life, cause, 0, why);
+		return true;
+	}
+	if (!due_ms)
+		return false;
+	enter(life, PHASE_RESOLVING,
+	      "Flink was started %d times in a minute; the next time in %lld s", pace_count(life),
+	      (long long)((due_ms - life->now_ms + 999) / 1000));
+	life->retry_ms = due_ms;
+	return true;
+}
+
 void begin_launch(struct lifecycle *life, const struct decision *decision,
 		  const struct facts *facts)
 {
@@ -233,6 +254,8 @@ void begin_launch(struct lifecycle *life, const struct decision *decision,
 	struct launch *launch;
 	bool held;
 
+	if (must_wait(life))
+		return;
 	held = handover_held_id(life, decision, facts, job_id);
 	if (!held && !handover_frees_flink(life)) {
 		hold_launch(
@@ -311,7 +334,14 @@ void launch_written(struct lifecycle *life)
 			resolve_start(life, "the launch was withdrawn");
 		return;
 	}
+	/* the write may have taken long */
+	if (!lease_leaves_time(life)) {
+		launch_withdraw(life);
+		must_wait(life);
+		return;
+	}
 	life->launch_step = LAUNCH_STARTING;
+	pace_launched(life);
 	emit(life, EFFECT_LAUNCH);
 }
 

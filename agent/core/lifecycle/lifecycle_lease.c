@@ -10,9 +10,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/lease/lease.h"
 #include "core/lifecycle/lifecycle_internal.h"
-
-#define LEASE_HASTE_MS 3000
 
 /* ---- the time ---- */
 
@@ -58,6 +57,25 @@ void lease_extend(struct lifecycle *life)
 	if (life->config->object_lease_ms && (life->lease_assumed || !life->leased_ms))
 		return;
 	emit(life, EFFECT_LEASE)->until_ms = lease_end_ms(life);
+}
+
+bool lease_leaves_time(const struct lifecycle *life)
+{
+	if (life->config->object_lease_ms && (life->lease_assumed || !life->leased_ms))
+		return false;
+	return !life->config->lease_ms && !life->config->object_lease_ms
+		       ? true
+		       : lease_end_ms(life) - life->now_ms >= LEASE_LAUNCH_MS;
+}
+
+enum cause lease_that_ends(const struct lifecycle *life, const char **ret_why)
+{
+	if (object_end_ms(life) < journal_end_ms(life)) {
+		*ret_why = "the lease is not held for long enough to start Flink";
+		return CAUSE_LEASE_UNREADABLE;
+	}
+	*ret_why = "the journal's owner was not checked for too long to start Flink";
+	return CAUSE_JOURNAL_UNREADABLE;
 }
 
 void lease_watch(struct lifecycle *life, bool live)
@@ -117,10 +135,26 @@ static void lease_is_lost(struct lifecycle *life, const char *why)
 	kill_for_lease(life);
 }
 
+/* One's own duration is in the configuration. */
+static void remember_longest(struct lifecycle *life, int64_t longest_ms)
+{
+	if (longest_ms <= life->config->object_lease_ms)
+		longest_ms = 0;
+	if (life->fenced || life->journal.lease_longest_ms == longest_ms)
+		return;
+	life->journal.lease_longest_ms = longest_ms;
+	/* MUT: the journal forgets how long a claim lasts */
+	life->want_write = true;
+}
+
 void on_lease(struct lifecycle *life, const struct event *event)
 {
 	if (!life->config->object_lease_ms)
 		return;
+	if (event->lease.longest_ms) {
+		remember_longest(life, event->lease.longest_ms);
+		return;
+	}
 	if (!event->lease.sent_ms) {
 		lease_is_lost(life, event->lease.why);
 		return;

@@ -234,6 +234,7 @@ static const struct field rescaled_fields[] = {
 static const struct field lease_fields[] = {
 	EVENT("sentMs", NUMBER, lease.sent_ms),
 	EVENT("why", TEXT, lease.why, .sparse = true),
+	EVENT("longestMs", NUMBER, lease.longest_ms, .sparse = true),
 };
 
 static const struct field gate_fields[] = {

@@ -13,11 +13,13 @@
 #include "base/mem.h"
 #include "core/lease/lease.h"
 #include "run/driver_internal.h"
+#include "run/lease/lease_place.h"
 #include "run/part.h"
 #include "store/store_object.h"
 #include "store/stores.h"
 
-#define REQUESTS 6 /* that fit into a duration, if none is answered */
+#define REQUESTS    6    /* that fit into a duration, if none is answered */
+#define PATIENCE_MS 1000 /* when drey exits: for the write that gives the lease back */
 
 struct lease_part {
 	struct driver *driver;
@@ -28,6 +30,10 @@ struct lease_part {
 	bool ready;           /* the journal is read, and has an id */
 	bool checked;         /* the server refuses what is not as required: tried */
 	bool was_held;
+	char place[LEASE_PLACE_BYTES];
+	struct lease_mark written; /* the mark in the state directory */
+	bool told_unmarked;
+	int64_t leave_end_ms; /* when drey exits: its patience */
 };
 
 /* Works on a copy: the lease itself belongs to the loop's thread. */
@@ -39,6 +45,9 @@ struct lease_job {
 	char etag[LEASE_ETAG_BYTES];
 	enum lease_answer answer;
 	struct err err;
+	bool marks; /* the mark comes first */
+	struct lease_mark mark;
+	struct err mark_err;
 };
 
 static const struct config *config_of(const struct lease_part *part)
@@ -106,12 +115,22 @@ static int check_server(const struct lease_job *job, struct store *store, struct
 	return store_object_check(store, probe, timeout_of(job->part), err);
 }
 
+/* Before the write is sent: an agent that begins after it must find it. A directory that cannot be written costs
+ * the next agent its proof, and this one nothing. */
+static void write_mark(struct lease_job *job)
+{
+	if (job->marks)
+		lease_mark_store(config_of(job->part)->state_directory, job->part->place,
+				 &job->mark, &job->mark_err);
+}
+
 static void lease_work(void *arg)
 {
 	struct lease_job *job = arg;
 	struct store *store =
 		stores_get(&job->part->stores, config_of(job->part)->lease.uri, &job->err);
 
+	write_mark(job);
 	if (!store || (job->check && check_server(job, store, &job->err) < 0))
 		job->answer = LEASE_ANSWER_ERROR;
 	else if (job->act == LEASE_READ)
@@ -148,17 +167,46 @@ static void tell_lost(struct lease_part *part)
 	driver_step(part->driver, &event);
 }
 
+/* The journal remembers how long a claim may last that this installation has seen, if it is longer than its own. */
+static void tell_longest(struct lease_part *part)
+{
+	int64_t longest_ms = part->lease.longest_ms;
+	struct event event = {.type = EVENT_LEASE, .lease = {.longest_ms = longest_ms}};
+
+	if (longest_ms == part->lease.duration_ms)
+		longest_ms = 0;
+	if (longest_ms != part->driver->life.journal.lease_longest_ms)
+		driver_step(part->driver, &event);
+}
+
+static void mark_took(struct lease_part *part, const struct lease_job *job)
+{
+	if (job->marks && job->mark_err.kind == ERR_NONE)
+		part->written = job->mark;
+	if (job->mark_err.kind != ERR_NONE && !part->told_unmarked)
+		log_warn(
+			part->driver->log,
+			"cannot mark the lease in the state directory; an agent that is restarted will wait for its own lease",
+			LOG_ERR(&job->mark_err));
+	if (job->marks)
+		part->told_unmarked = job->mark_err.kind != ERR_NONE;
+}
+
 static void lease_took(struct lease_part *part, const struct lease_job *job)
 {
 	struct lease *lease = &part->lease;
 	int64_t before_ms = lease->held_ms, now_ms = clock_mono_ms();
 
+	mark_took(part, job);
 	if (job->act == LEASE_READ)
 		lease_was_read(lease, job->answer, job->etag, &job->claim, job->err.msg, now_ms);
 	else
 		lease_was_written(lease, job->answer, job->etag, job->err.msg, now_ms);
 	if (job->check && job->err.kind == ERR_NONE)
 		part->checked = true;
+	if (lease->leaving)
+		return;
+	tell_longest(part);
 	/* one that ran out ends Flink by itself: the object is still ours */
 	if (part->was_held && !lease->held_ms)
 		tell_lost(part);
@@ -174,11 +222,24 @@ static void lease_done(void *arg, bool ran)
 	if (ran && !part->driver->closing) {
 		lease_took(part, job);
 		lease_next_request(part);
+		if (part->lease.leaving)
+			driver_again(part->driver);
 	}
 	free(job);
 }
 
 /* ---- what to do next ---- */
+
+/* From the kernel, which no copy of this machine shares; not from a generator that was seeded once. */
+static bool draw_id(char ret_id[LEASE_ID_BYTES])
+{
+	unsigned char bytes[(LEASE_ID_BYTES - 1) / 2];
+
+	if (fs_random(bytes, sizeof(bytes), NULL) < 0)
+		return false;
+	fs_hex(bytes, sizeof(bytes), ret_id);
+	return true;
+}
 
 static void lease_submit(struct lease_part *part, enum lease_act act)
 {
@@ -188,6 +249,8 @@ static void lease_submit(struct lease_part *part, enum lease_act act)
 	job->part = part;
 	job->act = act;
 	job->check = act != LEASE_READ && !part->checked;
+	job->mark = part->lease.mark;
+	job->marks = part->place[0] && memcmp(&job->mark, &part->written, sizeof(job->mark)) != 0;
 	memcpy(job->etag, part->lease.etag, sizeof(job->etag));
 	if (act != LEASE_READ) {
 		job->claim = part->lease.sent;
@@ -202,22 +265,31 @@ static void lease_submit(struct lease_part *part, enum lease_act act)
 static void lease_next_request(struct lease_part *part)
 {
 	int64_t now_ms = clock_mono_ms(), wait_ms;
+	char write[LEASE_ID_BYTES];
 	enum lease_act act;
 
-	if (!part->ready || part->lease.busy || part->driver->closing || part->driver->life.fenced)
+	if (!part->ready || part->lease.busy || part->driver->closing ||
+	    (part->driver->life.fenced && !part->lease.leaving) || !draw_id(write))
 		return;
-	act = lease_next(&part->lease, now_ms);
+	act = lease_next(&part->lease, write, now_ms);
 	if (act != LEASE_REST) {
 		lease_submit(part, act);
 		return;
 	}
+	if (part->lease.leaving)
+		return;
 	wait_ms = lease_wake_ms(&part->lease) - now_ms;
 	loop_timer_set(part->timer, wait_ms > 0 ? wait_ms : 0);
 }
 
 static void lease_on_timer(void *arg)
 {
-	lease_next_request(arg);
+	struct lease_part *part = arg;
+
+	if (part->lease.leaving)
+		driver_again(part->driver);
+	else
+		lease_next_request(part);
 }
 
 /* ---- the part ---- */
@@ -240,14 +312,23 @@ static int lease_open(struct driver *driver, struct err *err)
 static void lease_alive(struct driver *driver, const struct part_start *start)
 {
 	struct lease_part *part = driver->lease;
+	const struct config *config = &driver->setup->config;
 	char session[LEASE_ID_BYTES];
+	bool marked;
 
 	(void)start;
 	if (!part || part->ready)
 		return;
 	rng_hex_id(&driver->life.rng, session);
-	lease_init(&part->lease, driver->life.journal.lease_id, session,
-		   driver->setup->config.lease.duration_ms);
+	lease_place(config->state_directory, driver->setup->kube.pod_uid, part->place);
+	marked = lease_mark_load(config->state_directory, part->place, &part->written);
+	lease_init(&part->lease,
+		   &(struct lease_self){.holder = driver->life.journal.lease_id,
+					.session = session,
+					.name = config->lease.name,
+					.duration_ms = config->lease.duration_ms,
+					.longest_ms = driver->life.journal.lease_longest_ms,
+					.mark = marked ? &part->written : NULL});
 	part->ready = true;
 	lease_next_request(part);
 }
@@ -265,6 +346,25 @@ static void lease_stepped(struct driver *driver)
 	lease_next_request(part);
 }
 
+/* The next Pod of this installation need not wait for a Flink that has certainly ended. */
+static enum gate_verdict lease_may_exit(struct lease_part *part, struct gate *gate)
+{
+	if (!part->ready)
+		return GATE_PASSES;
+	if (!part->lease.leaving) {
+		/* MUT: the lease is given back while a Flink lives */
+		if (driver_take_flink_lock(part->driver, NULL) < 0)
+			return GATE_PASSES;
+		part->leave_end_ms = clock_mono_ms() + PATIENCE_MS;
+		lease_leave(&part->lease);
+		lease_next_request(part);
+		loop_timer_set(part->timer, PATIENCE_MS);
+	}
+	return lease_has_left(&part->lease) || clock_mono_ms() >= part->leave_end_ms
+		       ? GATE_PASSES
+		       : gate_waits(gate, "the lease to be given back", part->leave_end_ms);
+}
+
 static enum gate_verdict lease_may(struct driver *driver, enum gate_type type, struct gate *gate)
 {
 	struct lease_part *part = driver->lease;
@@ -272,12 +372,15 @@ static enum gate_verdict lease_may(struct driver *driver, enum gate_type type, s
 	int64_t now_ms = clock_mono_ms();
 	bool known;
 
+	if (part && type == GATE_EXIT)
+		return lease_may_exit(part, gate);
 	if (!part || (type != GATE_OBSERVE && type != GATE_LAUNCH))
 		return GATE_PASSES;
 	/* MUT: a job is started without the lease */
-	if (lease_is_held(&part->lease, now_ms))
+	if (lease_lets_launch(&part->lease, now_ms))
 		return GATE_PASSES;
-	known = (part->lease.seen == LEASE_ANSWER_OK || part->lease.seen == LEASE_ANSWER_ABSENT) &&
+	known = !lease_is_held(&part->lease, now_ms) &&
+		(part->lease.seen == LEASE_ANSWER_OK || part->lease.seen == LEASE_ANSWER_ABSENT) &&
 		!part->lease.why[0];
 	lease_print(&part->lease, now_ms, &why);
 	return gate_refuses(gate, known ? CAUSE_LEASE_ELSEWHERE : CAUSE_LEASE_UNREADABLE, "%s",
