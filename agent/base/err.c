@@ -82,8 +82,8 @@ enum err_kind err_kind_of_errno(int sys)
 
 const char *err_kind_name(enum err_kind kind)
 {
-	static const char *const names[] = {"none",  "system", "absent", "denied",
-					    "retry", "format", "config", "busy"};
+	static const char *const names[] = {"none",   "system", "absent", "denied",      "retry",
+					    "format", "config", "busy",   "contradicted"};
 
 	return (size_t)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown";
 }

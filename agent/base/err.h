@@ -25,6 +25,9 @@ enum err_kind {
 	ERR_FORMAT, /* invalid bytes: truncated, damaged, too new */
 	ERR_CONFIG, /* the user must change something */
 	ERR_BUSY,   /* owned by another process: lock, port, second copy */
+	/* two answers for the same decision exclude each other: it could not be read. Never absence; try
+	 * again with new eyes */
+	ERR_CONTRADICTED,
 };
 
 struct err {

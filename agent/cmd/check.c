@@ -36,10 +36,11 @@ static const struct cli_option options[] = {
 struct check {
 	const struct cli *cli;
 	struct setup setup;
-	struct journal journal; /* empty if it could not be read */
-	char *journal_error;    /* why it could not be read */
-	bool first;             /* proven: no drey has run yet */
-	int64_t task_managers;  /* of the new version; 0 = not given */
+	struct journal journal;   /* empty if it could not be read */
+	char *journal_error;      /* why it could not be read */
+	bool first;               /* proven: no drey has run yet */
+	int64_t task_managers;    /* of the new version; 0 = not given */
+	struct observe_plan plan; /* of its facts, once gathered */
 };
 
 static void row(const struct check *check, const char *name, const char *text)
@@ -137,16 +138,15 @@ static bool takes_savepoint(const struct check *check)
 static void gather(struct check *check, struct facts *ret_facts)
 {
 	const struct journal *known = check->journal_error ? NULL : &check->journal;
-	struct observe_plan plan;
+	struct observe_plan *plan = &check->plan;
 
-	observe_plan_init(&plan, &check->setup.places, known, check->journal_error);
+	observe_plan_init(plan, &check->setup.places, known, check->journal_error);
 	if (check->setup.ha.on)
-		ha_observe_once(&check->setup, known, &plan);
+		ha_observe_once(&check->setup, known, plan);
 	/* the Flink that owns it will have ended */
-	xstrset(&plan.lock_held, NULL);
-	plan.heads_later = true;
-	observe_gather(&plan, ret_facts);
-	observe_plan_release(&plan);
+	xstrset(&plan->lock_held, NULL);
+	plan->heads_later = true;
+	observe_gather(plan, ret_facts);
 }
 
 static void decision_row(const struct check *check, const char *name,
@@ -160,7 +160,7 @@ static void decision_row(const struct check *check, const char *name,
 
 static struct decide what_decides(const struct check *check)
 {
-	return (struct decide){.storage = &check->setup.storage,
+	return (struct decide){.plan = &check->plan,
 			       .journal = &check->journal,
 			       .policy = &check->setup.life.policy,
 			       .setup = &check->setup};
@@ -326,6 +326,7 @@ static int report(struct check *check)
 	status = status == CLI_OK ? check_job(check, &facts, &decision)
 				  : cli_fail(cli, status, "drey would hold: %s", decision.reason);
 	facts_release(&facts);
+	observe_plan_release(&check->plan);
 	return status;
 }
 

@@ -8,7 +8,7 @@ void decide_now(const struct decide *decide, struct facts *facts, struct decisio
 	resolve(decide->journal, facts, decide->policy, ret_decision);
 	while (ret_decision->kind == DECISION_VERIFY) {
 		if (!ret_decision->of_job)
-			observe_check(decide->storage, facts, ret_decision->candidate);
+			observe_check(decide->plan, facts, ret_decision->candidate);
 		else if (decide->setup)
 			observe_job(decide->setup, facts);
 		else

@@ -9,12 +9,12 @@
 
 #include "core/resolve/resolve.h"
 
+struct observe_plan;
 struct setup;
-struct store_config;
 
 /* What decides besides the facts. All is borrowed. */
 struct decide {
-	const struct store_config *storage;
+	const struct observe_plan *plan; /* with which the facts were gathered */
 	const struct journal *journal;
 	const struct policy *policy;
 	const struct setup *setup; /* of the job; NULL = by hand, without a job */

@@ -174,7 +174,7 @@ static int resolve_run(const struct cli *cli)
 	places_plan(&places, &plan);
 	plan.heads_later = true;
 	observe_gather(&plan, &facts);
-	decide = (struct decide){.storage = places_storage(&places),
+	decide = (struct decide){.plan = &plan,
 				 .journal = &places.journal,
 				 .policy = &places.policy,
 				 .setup = places.configured ? &places.setup : NULL};

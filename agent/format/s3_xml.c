@@ -24,11 +24,18 @@ enum element {
 	ELEMENT_SIZE,
 	ELEMENT_PREFIXES,
 	ELEMENT_PREFIX,
+	ELEMENT_CLASS,
+	ELEMENT_ASKED_PREFIX,
+	ELEMENT_ASKED_DELIMITER,
+	ELEMENT_ASKED_AFTER,
+	ELEMENT_ASKED_TOKEN,
+	ELEMENT_KEY_COUNT,
 	ELEMENT_ERROR,
 	ELEMENT_CODE,
 	ELEMENT_MESSAGE,
 	ELEMENT_REGION,
 	ELEMENT_ENDPOINT,
+	ELEMENT_ERROR_KEY,
 	ELEMENT_COUNT,
 };
 
@@ -49,11 +56,18 @@ static const struct rule {
 	[ELEMENT_PREFIXES] = {ELEMENT_LIST, "CommonPrefixes", false, true},
 	/* older servers put several into one CommonPrefixes */
 	[ELEMENT_PREFIX] = {ELEMENT_PREFIXES, "Prefix", true, true},
+	[ELEMENT_CLASS] = {ELEMENT_CONTENTS, "StorageClass", true, false},
+	[ELEMENT_ASKED_PREFIX] = {ELEMENT_LIST, "Prefix", true, false},
+	[ELEMENT_ASKED_DELIMITER] = {ELEMENT_LIST, "Delimiter", true, false},
+	[ELEMENT_ASKED_AFTER] = {ELEMENT_LIST, "StartAfter", true, false},
+	[ELEMENT_ASKED_TOKEN] = {ELEMENT_LIST, "ContinuationToken", true, false},
+	[ELEMENT_KEY_COUNT] = {ELEMENT_LIST, "KeyCount", true, false},
 	[ELEMENT_ERROR] = {ELEMENT_NONE, "Error", false, false},
 	[ELEMENT_CODE] = {ELEMENT_ERROR, "Code", true, false},
 	[ELEMENT_MESSAGE] = {ELEMENT_ERROR, "Message", true, false},
 	[ELEMENT_REGION] = {ELEMENT_ERROR, "Region", true, false},
 	[ELEMENT_ENDPOINT] = {ELEMENT_ERROR, "Endpoint", true, false},
+	[ELEMENT_ERROR_KEY] = {ELEMENT_ERROR, "Key", true, false},
 };
 
 struct reader {
@@ -73,6 +87,7 @@ struct reader {
 	struct buf key; /* of the current Contents */
 	struct s3_xml_entry entry;
 	struct s3_xml_page page;
+	int64_t key_count; /* as it says; -1: it does not */
 
 	struct s3_xml_error *error;
 };
@@ -182,6 +197,7 @@ static void on_start(void *ctx, const char *name, const char **attributes)
 		forget(reader, ELEMENT_KEY);
 		forget(reader, ELEMENT_SIZE);
 		forget(reader, ELEMENT_MODIFIED);
+		forget(reader, ELEMENT_CLASS);
 	} else if (element == ELEMENT_PREFIXES) {
 		forget(reader, ELEMENT_PREFIX);
 	}
@@ -205,6 +221,7 @@ static void hand_out_entry(struct reader *reader)
 {
 	int rc = reader->skip ? 0 : reader->fn(reader->ctx, &reader->entry, &reader->why);
 
+	reader->page.count++;
 	if (rc < 0)
 		stop(reader);
 	else if (rc)
@@ -254,6 +271,38 @@ static void end_key(struct reader *reader)
 	buf_add(&reader->key, reader->text.data, reader->text.len_bytes);
 }
 
+/* Source: "Storage classes" of Amazon S3. GLACIER_IR is read at once; of INTELLIGENT_TIERING only the answer
+ * to HEAD says whether it is archived. */
+static bool is_archive(const char *class)
+{
+	return !strcmp(class, "GLACIER") || !strcmp(class, "DEEP_ARCHIVE");
+}
+
+static void end_asked(struct reader *reader, char **ret, char **ret_decoded)
+{
+	*ret = xstrdup(buf_str(&reader->text));
+	if (ret_decoded && reader->encoded && url_decode(&reader->text))
+		*ret_decoded = xstrdup(buf_str(&reader->text));
+}
+
+/* False: it is none of these. */
+static bool end_echo(struct reader *reader, enum element element)
+{
+	struct s3_xml_page *page = &reader->page;
+
+	if (element == ELEMENT_ASKED_PREFIX)
+		end_asked(reader, &page->prefix, &page->prefix_decoded);
+	else if (element == ELEMENT_ASKED_DELIMITER)
+		end_asked(reader, &page->delimiter, &page->delimiter_decoded);
+	else if (element == ELEMENT_ASKED_AFTER)
+		end_asked(reader, &page->start_after, &page->start_after_decoded);
+	else if (element == ELEMENT_ASKED_TOKEN)
+		end_asked(reader, &page->token, NULL);
+	else
+		return false;
+	return true;
+}
+
 static void end_truncated(struct reader *reader)
 {
 	const char *text = buf_str(&reader->text);
@@ -273,6 +322,10 @@ static void on_end(void *ctx, const char *name)
 	if (reader->failed) /* expat still ends an empty element that was rejected */
 		return;
 	element = reader->stack[--reader->depth];
+	if (end_echo(reader, element)) {
+		buf_clear(&reader->text);
+		return;
+	}
 	switch (element) {
 	case ELEMENT_TRUNCATED:
 		end_truncated(reader);
@@ -305,6 +358,16 @@ static void on_end(void *ctx, const char *name)
 	case ELEMENT_PREFIX:
 		end_prefix(reader);
 		break;
+	case ELEMENT_CLASS:
+		reader->entry.archived = is_archive(text);
+		break;
+	case ELEMENT_KEY_COUNT:
+		if (!read_size(text, &reader->key_count))
+			FAIL(reader, "KeyCount is not a number");
+		break;
+	case ELEMENT_ERROR_KEY:
+		copy_line(text, reader->error->key, sizeof(reader->error->key));
+		break;
 	case ELEMENT_CODE:
 		copy_line(text, reader->error->code, sizeof(reader->error->code));
 		break;
@@ -319,6 +382,10 @@ static void on_end(void *ctx, const char *name)
 		break;
 	case ELEMENT_NONE:
 	case ELEMENT_LIST:
+	case ELEMENT_ASKED_PREFIX:
+	case ELEMENT_ASKED_DELIMITER:
+	case ELEMENT_ASKED_AFTER:
+	case ELEMENT_ASKED_TOKEN:
 	case ELEMENT_ERROR:
 	case ELEMENT_COUNT:
 		break;
@@ -388,7 +455,29 @@ static int check_page(const struct reader *reader, struct err *err)
 		return err_set(err, ERR_FORMAT, 0, "truncated, but without a token for the rest");
 	if (!reader->page.truncated && *token)
 		return err_set(err, ERR_FORMAT, 0, "not truncated, but with a token for the rest");
+	if (reader->key_count > reader->page.count)
+		return err_set(err, ERR_FORMAT, 0, "it has %jd names, but says %jd",
+			       (intmax_t)reader->page.count, (intmax_t)reader->key_count);
 	return 0;
+}
+
+void s3_xml_page_release(struct s3_xml_page *page)
+{
+	char **const texts[] = {&page->next_token,          &page->prefix,
+				&page->prefix_decoded,      &page->delimiter,
+				&page->delimiter_decoded,   &page->start_after,
+				&page->start_after_decoded, &page->token};
+
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		free(*texts[i]);
+		*texts[i] = NULL;
+	}
+}
+
+bool s3_xml_says(const char *written, const char *decoded, const char *asked)
+{
+	return !written || !*written || !strcmp(written, asked) ||
+	       (decoded && !strcmp(decoded, asked));
 }
 
 int s3_xml_list(const char *xml, size_t len_bytes, s3_xml_entry_fn fn, void *ctx,
@@ -399,6 +488,7 @@ int s3_xml_list(const char *xml, size_t len_bytes, s3_xml_entry_fn fn, void *ctx
 		.fn = fn,
 		.ctx = ctx,
 		.encoded = announces_encoding(xml, len_bytes),
+		.key_count = -1,
 	};
 	int rc = parse(&reader, xml, len_bytes, err);
 
@@ -406,12 +496,10 @@ int s3_xml_list(const char *xml, size_t len_bytes, s3_xml_entry_fn fn, void *ctx
 		rc = check_page(&reader, err);
 	if (!rc && ret_page) {
 		*ret_page = reader.page;
-		if (!reader.page.truncated) {
-			free(reader.page.next_token);
-			ret_page->next_token = NULL;
-		}
+		if (!reader.page.truncated)
+			xstrset(&ret_page->next_token, NULL);
 	} else {
-		free(reader.page.next_token);
+		s3_xml_page_release(&reader.page);
 	}
 	buf_release(&reader.text);
 	buf_release(&reader.key);

@@ -1,10 +1,11 @@
 #include "store/store.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "store/store_ops.h"
+#include "store/store_seen.h"
 
 static const struct store_ops *const all_ops[] = {
 	&store_file_ops,
@@ -77,9 +78,17 @@ int store_open(const struct store_config *config, const char *uri, struct store 
 	store->ops = ops;
 	store->scheme = parsed.scheme;
 	store->authority = parsed.authority;
+	store->seen = store->own_seen = sightings_new();
 	free(parsed.path);
 	*ret_store = store;
 	return 0;
+}
+
+void store_remember_in(struct store *store, struct sightings *seen)
+{
+	sightings_free(store->own_seen);
+	store->own_seen = NULL;
+	store->seen = seen;
 }
 
 void store_close(struct store *store)
@@ -88,6 +97,7 @@ void store_close(struct store *store)
 		return;
 	free(store->scheme);
 	free(store->authority);
+	sightings_free(store->own_seen);
 	store->ops->close(store);
 }
 
@@ -119,16 +129,34 @@ int store_parse_for(const struct store *store, const char *uri, struct uri *ret,
 		       store->authority);
 }
 
+static int give_why(const struct err *why, struct err *err)
+{
+	if (err)
+		*err = *why;
+	return -1;
+}
+
 int store_stat(struct store *store, const char *uri, struct store_stat *ret, struct err *err)
 {
+	cleanup_buf struct buf name = BUF_INIT;
 	struct uri parsed = {0};
+	struct store_stat stat;
+	struct err why = {0};
 	int rc;
 
 	if (store_parse_for(store, uri, &parsed, err))
 		return -1;
-	rc = store->ops->stat(store, &parsed, ret, err);
+	store_seen_uri(&parsed, &name);
+	rc = store->ops->stat(store, &parsed, &stat, &why);
 	uri_release(&parsed);
-	return rc;
+	if (rc)
+		store_seen_failure(store, name.data, &why);
+	else
+		rc = store_seen_size(store, name.data, stat.size_bytes, &why);
+	if (rc)
+		return give_why(&why, err);
+	*ret = stat;
+	return 0;
 }
 
 int store_exists(struct store *store, const char *uri, struct err *err)
@@ -145,111 +173,23 @@ int store_exists(struct store *store, const char *uri, struct err *err)
 	return -1;
 }
 
-int store_list(struct store *store, const char *uri, store_entry_fn fn, void *ctx, struct err *err)
-{
-	struct uri parsed = {0};
-	int rc;
-
-	if (store_parse_for(store, uri, &parsed, err))
-		return -1;
-	rc = store->ops->list(store, &parsed, fn, ctx, err);
-	uri_release(&parsed);
-	return rc;
-}
-
-int store_list_dirs(struct store *store, const char *uri, const char *leaf, store_dir_fn fn,
-		    void *ctx, struct err *err)
-{
-	struct uri parsed = {0};
-	int rc;
-
-	if (store_parse_for(store, uri, &parsed, err))
-		return -1;
-	rc = store->ops->list_dirs(store, &parsed, leaf, fn, ctx, err);
-	uri_release(&parsed);
-	return rc;
-}
-
-int store_list_tree(struct store *store, const char *uri, store_leaf_fn fn, void *ctx,
-		    struct err *err)
-{
-	struct uri parsed = {0};
-	int rc;
-
-	if (store_parse_for(store, uri, &parsed, err))
-		return -1;
-	rc = store->ops->list_tree(store, &parsed, fn, ctx, err);
-	uri_release(&parsed);
-	return rc;
-}
-
-int store_delete_many(struct store *store, store_uri_fn uri, size_t count, store_deleted_fn fn,
-		      void *ctx, struct err *err)
-{
-	return store->ops->delete_many(store, uri, count, fn, ctx, err);
-}
-
 int store_remove_empty(struct store *store, const char *uri, struct err *err)
 {
+	cleanup_buf struct buf name = BUF_INIT;
 	struct uri parsed = {0};
+	struct err why = {0};
 	int rc;
 
 	if (store_parse_for(store, uri, &parsed, err))
 		return -1;
-	rc = store->ops->remove_empty ? store->ops->remove_empty(store, &parsed, err) : 0;
+	store_seen_below(&parsed, "", &name);
+	rc = store->ops->remove_empty ? store->ops->remove_empty(store, &parsed, &why) : 0;
 	uri_release(&parsed);
-	return rc;
-}
-
-/* The first bytes of a file: *ret_len_bytes <= len_bytes. */
-static int read_head(struct store *store, const char *uri, void *head, size_t len_bytes,
-		     size_t *ret_len_bytes, struct err *err)
-{
-	struct store_stream *stream;
-	size_t have = 0, got = 1;
-	int rc = 0;
-
-	if (store_read_open(store, uri, 0, &stream, err))
-		return -1;
-	while (!rc && got && have < len_bytes) {
-		rc = store_read(stream, (char *)head + have, len_bytes - have, &got, err);
-		have += rc ? 0 : got;
+	if (rc) {
+		store_seen_failure(store, name.data, &why);
+		return give_why(&why, err);
 	}
-	store_read_close(stream);
-	if (!rc)
-		*ret_len_bytes = have;
-	return rc;
-}
-
-static int look_one(struct store *store, const char *uri, struct store_look *look, void *head,
-		    size_t head_bytes, struct err *err)
-{
-	if (store_stat(store, uri, &look->stat, err))
-		return -1;
-	look->head = head;
-	return head_bytes ? read_head(store, uri, head, head_bytes, &look->head_len_bytes, err) : 0;
-}
-
-int store_look_many(struct store *store, store_uri_fn uri, size_t count, size_t head_bytes,
-		    store_look_fn fn, void *ctx, struct err *err)
-{
-	char head[STORE_HEAD_MAX_BYTES];
-
-	if (store->ops->look_many)
-		return store->ops->look_many(store, uri, count, head_bytes, fn, ctx, err);
-	for (size_t i = 0; i < count; i++) {
-		struct store_look look = {.index = i};
-		struct err why = {0};
-
-		if (look_one(store, uri(ctx, i), &look, head, head_bytes, &why)) {
-			look = (struct store_look){
-				.index = i, .state = STORE_LOOK_UNREADABLE, .why = &why};
-			if (why.kind == ERR_ABSENT)
-				look = (struct store_look){.index = i, .state = STORE_LOOK_ABSENT};
-		}
-		if (fn(ctx, &look, err) < 0)
-			return -1;
-	}
+	sightings_forget(store->seen, name.data);
 	return 0;
 }
 
@@ -261,23 +201,47 @@ int store_list_page(const struct store *store)
 int store_read_open(struct store *store, const char *uri, int64_t offset,
 		    struct store_stream **ret_stream, struct err *err)
 {
+	cleanup_buf struct buf name = BUF_INIT;
+	struct store_stream *stream = NULL;
 	struct uri parsed = {0};
+	struct err why = {0};
 	int rc;
 
 	if (store_parse_for(store, uri, &parsed, err))
 		return -1;
-	rc = store->ops->read_open(store, &parsed, offset, ret_stream, err);
-	if (!rc)
-		(*ret_stream)->ops = store->ops;
+	store_seen_uri(&parsed, &name);
+	rc = store->ops->read_open(store, &parsed, offset, &stream, &why);
 	uri_release(&parsed);
-	return rc;
+	if (rc) {
+		store_seen_failure(store, name.data, &why);
+		return give_why(&why, err);
+	}
+	stream->ops = store->ops;
+	if (store_seen_size(store, name.data,
+			    stream->size_bytes < 0 ? -1 : offset + stream->size_bytes, &why)) {
+		store_read_close(stream);
+		return give_why(&why, err);
+	}
+	stream->uri = buf_steal(&name);
+	*ret_stream = stream;
+	return 0;
 }
 
-int store_read(void *stream, void *buf, size_t len_bytes, size_t *ret_len_bytes, struct err *err)
+int store_read(void *from, void *buf, size_t len_bytes, size_t *ret_len_bytes, struct err *err)
 {
-	struct store_stream *from = stream;
+	struct store_stream *stream = from;
+	size_t got;
 
-	return from->ops->read(from, buf, len_bytes, ret_len_bytes, err);
+	if (stream->ops->read(stream, buf, len_bytes, &got, err))
+		return -1;
+	stream->read_bytes += (int64_t)got;
+	/* MUT: a file that ends before its size is whole */
+	if (len_bytes && !got && stream->read_bytes < stream->size_bytes)
+		return err_set(err, ERR_CONTRADICTED, 0,
+			       "%s: it was opened with %" PRId64 " bytes, but ends after %" PRId64,
+			       stream->uri, stream->size_bytes, stream->read_bytes);
+	*ret_len_bytes = got;
+	return 0;
 }
 
 int64_t store_read_size(const struct store_stream *stream)
@@ -287,6 +251,8 @@ int64_t store_read_size(const struct store_stream *stream)
 
 void store_read_close(struct store_stream *stream)
 {
-	if (stream)
-		stream->ops->read_close(stream);
+	if (!stream)
+		return;
+	free(stream->uri);
+	stream->ops->read_close(stream);
 }

@@ -9,6 +9,10 @@
  * or directory does not exist; ERR_DENIED, ERR_RETRY, ERR_SYS otherwise; ERR_CONFIG for a
  * scheme that nothing here reads. An error is never absence.
  *
+ * A store remembers what was seen (store/sightings.h): a file or directory that was listed or has answered
+ * before, and is then absent or shorter, is ERR_CONTRADICTED, in every function here. So is a file that
+ * ends before its own size.
+ *
  * drey itself speaks `file`; `s3`, `s3a`, `s3p` (three names for the same); `swift`. All other schemes
  * are read with Flink's own file systems (store/flinkfs/). A new scheme is one more struct store_ops
  * (store/store_ops.h).
@@ -23,6 +27,7 @@
 #include "base/err.h"
 #include "store/store_config.h"
 
+struct sightings;
 struct store;
 struct store_stream;
 
@@ -30,6 +35,10 @@ struct store_stream;
 int store_open(const struct store_config *config, const char *uri, struct store **ret_store,
 	       struct err *err);
 void store_close(struct store *store); /* NULL is allowed */
+
+/* Remember in `seen`, which is borrowed until store_close(), instead of in a memory of its own: what several
+ * stores see for one decision belongs together. */
+void store_remember_in(struct store *store, struct sightings *seen);
 
 /* Is it a URI with which a store can be opened? No I/O. ERR_CONFIG. */
 int store_check(const char *uri, struct err *err);
@@ -40,6 +49,8 @@ bool store_serves(const struct store *store, const char *uri);
 struct store_stat {
 	int64_t size_bytes;
 	int64_t mtime_unix_ms;
+	/* Its content cannot be read before it was restored from an archive (S3: GLACIER, DEEP_ARCHIVE). */
+	bool archived;
 };
 
 /* One file. For a directory: ERR_FORMAT. */
@@ -68,6 +79,7 @@ int store_list(struct store *store, const char *uri, store_entry_fn fn, void *ct
 struct store_leaf {
 	const char *name; /* relative to it: "chk-1/_metadata"; borrowed for the call */
 	bool odd;         /* not a file (a symbolic link, a device), or no URI can name it */
+	bool in_doubt;    /* the listing may be wrong about its size */
 	struct store_stat stat;
 };
 
@@ -138,6 +150,14 @@ int store_delete_many(struct store *store, store_uri_fn uri, size_t count, store
 /* Remove the empty directories below `uri`, and that one if it is empty then; others stay. An object
  * store has none. ERR_ABSENT: there is no such directory. */
 int store_remove_empty(struct store *store, const char *uri, struct err *err);
+
+/*
+ * Look at the directory `uri` once more, to know what is gone: a file of it that was seen before, and that
+ * this listing does not name, may be absent from now on. For who works beside a running job (gc), where
+ * files really vanish: two listings and the file itself agree then. Never for a decision about a start:
+ * that begins anew with a new memory. 0 also if there is no such directory.
+ */
+int store_look_again(struct store *store, const char *uri, struct err *err);
 
 /* How many entries one listing request yields: 1000 for an object store, 1 where a listing costs as
  * much as a stat of each. */

@@ -91,8 +91,8 @@ static int look_at_pending(struct run *run, struct err *err)
 	int rc = 0;
 
 	if (run->pending_count)
-		rc = store->ops->look_many(store, leaf_uri, run->pending_count, 0, on_look, run,
-					   &why);
+		rc = store->ops->look_many(store, leaf_uri, run->pending_count,
+					   run->dirs->leaf_bytes, on_look, run, &why);
 	run->pending_count = 0;
 	buf_clear(&run->pending);
 	if (!rc || run->ended)
@@ -285,7 +285,8 @@ static bool is_sayable_path(const char *path)
 static int on_leaf(void *ctx, const struct store_dirs_name *item, struct err *err)
 {
 	const struct leaves *leaves = ctx;
-	struct store_leaf leaf = {.name = item->name, .stat = item->stat};
+	struct store_leaf leaf = {
+		.name = item->name, .in_doubt = item->in_doubt, .stat = item->stat};
 	size_t len = strlen(item->name);
 
 	if (!item->stat.size_bytes && item->name[len - 1] == '/')

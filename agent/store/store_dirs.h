@@ -35,6 +35,9 @@ struct store_dirs {
 	struct store *store;   /* with look_many */
 	const struct uri *dir; /* whose directories */
 	const char *leaf;
+	/* So many bytes of a leaf that is requested: with none, the answer that it is absent may lack the mark
+	 * of the store. */
+	size_t leaf_bytes;
 	/* The listing may lack an existing name: request a leaf before treating it as absent. */
 	bool listing_lags;
 	/*

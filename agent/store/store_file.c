@@ -6,9 +6,15 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "store/store_file_absent.h"
 #include "store/store_file_dir.h"
 #include "store/store_file_object.h"
 #include "store/store_file_tree.h"
+
+struct file_store {
+	struct store base;
+	struct store_file_names names;
+};
 
 struct file_stream {
 	struct store_stream base;
@@ -29,16 +35,31 @@ static int check_authority(const struct uri *uri, struct err *err)
 static int file_open(const struct store_config *config, const struct uri *uri, struct store **ret,
 		     struct err *err)
 {
+	struct file_store *files = xcalloc(1, sizeof(*files));
+
 	(void)config;
 	(void)uri;
 	(void)err;
-	*ret = xcalloc(1, sizeof(**ret));
+	*ret = &files->base;
 	return 0;
 }
 
 static void file_close(struct store *store)
 {
-	free(store);
+	struct file_store *files = (struct file_store *)store;
+
+	store_file_names_release(&files->names);
+	free(files);
+}
+
+/* Of a system call that has failed just now. */
+static int file_failure(struct store *store, const char *what, const char *path, struct err *err)
+{
+	struct file_store *files = (struct file_store *)store;
+
+	if (errno == ENOENT || errno == ENOTDIR)
+		return store_file_absent(&files->names, what, path, err);
+	return store_file_fail(err, what, path);
 }
 
 static int not_a_file(struct err *err, const struct stat *st, const char *path)
@@ -50,11 +71,21 @@ static int not_a_file(struct err *err, const struct stat *st, const char *path)
 static int file_stat(struct store *store, const struct uri *uri, struct store_stat *ret,
 		     struct err *err)
 {
+	struct err why = {0};
 	struct stat st;
+	int rc = stat(uri->path, &st);
 
-	(void)store;
-	if (stat(uri->path, &st))
-		return store_file_fail(err, "stat", uri->path);
+	if (rc) {
+		file_failure(store, "stat", uri->path, &why);
+		/* it may have been made between the two answers */
+		if (why.kind == ERR_CONTRADICTED)
+			rc = stat(uri->path, &st);
+	}
+	if (rc) {
+		if (err)
+			*err = why;
+		return -1;
+	}
 	if (!S_ISREG(st.st_mode))
 		return not_a_file(err, &st, uri->path);
 	*ret = store_file_stat(&st);
@@ -72,12 +103,14 @@ static int stat_at(int dir, const char *name, struct stat *ret)
 }
 
 /* The results 1 and -1 of `each` end the walk. */
-static int walk(const char *path,
+static int walk(struct store *store, const char *path,
 		int (*each)(void *ctx, int dir, const struct dirent *item, struct err *err),
 		void *ctx, struct err *err)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
+	if (fd < 0)
+		return file_failure(store, "list", path, err);
 	return store_file_each(fd, path, each, ctx, err) < 0 ? -1 : 0;
 }
 
@@ -94,10 +127,15 @@ static int list_one(void *ctx, int dir, const struct dirent *item, struct err *e
 	struct stat st;
 
 	if (stat_at(dir, item->d_name, &st)) {
-		if (errno == ENOENT)
-			return 0; /* deleted meanwhile */
-		store_file_fail(err, "stat", item->d_name);
-		return err_wrap(err, "list %s", call->path);
+		int gone = errno == ENOENT ? store_file_vanished(dir, item->d_name, err)
+					   : store_file_fail(err, "stat", item->d_name);
+
+		if (gone < 0)
+			return err_wrap(err, "list %s", call->path);
+		if (!gone)
+			return 0;
+		/* a link to nothing: whoever looks into it learns so */
+		st = (struct stat){.st_mode = S_IFDIR};
 	}
 	if (S_ISDIR(st.st_mode))
 		entry.is_prefix = true;
@@ -113,8 +151,7 @@ static int file_list(struct store *store, const struct uri *uri, store_entry_fn 
 {
 	struct list_call call = {fn, ctx, uri->path};
 
-	(void)store;
-	return walk(uri->path, list_one, &call, err);
+	return walk(store, uri->path, list_one, &call, err);
 }
 
 struct dirs_call {
@@ -124,16 +161,44 @@ struct dirs_call {
 };
 
 /* -1 with *err set, 0 not a directory (or deleted), 1 a directory without the leaf. */
-static int look_at_dir(const struct dirs_call *call, int dir, const char *name, struct err *err)
+static int look_at_dir(const struct dirs_call *call, int dir, struct store_dir *found,
+		       struct err *why, struct err *err)
+{
+	struct stat st;
+	int gone;
+
+	if (!stat_at(dir, found->name, &st))
+		return S_ISDIR(st.st_mode);
+	gone = errno == ENOENT ? store_file_vanished(dir, found->name, err)
+			       : store_file_fail(err, "stat", found->name);
+	if (gone < 0)
+		return err_wrap(err, "list %s", call->path);
+	if (gone) {
+		found->leaf = STORE_LEAF_UNREADABLE;
+		found->why = why;
+		err_set(why, ERR_RETRY, 0, "%s/%s is a symbolic link to nothing", call->path,
+			found->name);
+	}
+	return gone;
+}
+
+/* The leaf has answered ENOENT: is it listed all the same? It may have been made meanwhile. */
+static void doubt_leaf(const struct dirs_call *call, int dir, const char *inner,
+		       struct store_dir *found, struct err *why)
 {
 	struct stat st;
 
-	if (!stat_at(dir, name, &st))
-		return S_ISDIR(st.st_mode);
-	if (errno == ENOENT)
-		return 0;
-	store_file_fail(err, "stat", name);
-	return err_wrap(err, "list %s", call->path);
+	if (found->leaf != STORE_LEAF_ABSENT || !store_file_lists(dir, found->name, call->leaf))
+		return;
+	if (!stat_at(dir, inner, &st) && S_ISREG(st.st_mode)) {
+		found->leaf = STORE_LEAF_PRESENT;
+		found->stat = store_file_stat(&st);
+		return;
+	}
+	found->leaf = STORE_LEAF_UNREADABLE;
+	found->why = why;
+	err_set(why, ERR_CONTRADICTED, ENOENT, "%s/%s lists '%s', but stat", call->path,
+		found->name, call->leaf);
 }
 
 static int list_one_dir(void *ctx, int dir, const struct dirent *item, struct err *err)
@@ -164,7 +229,9 @@ static int list_one_dir(void *ctx, int dir, const struct dirent *item, struct er
 		store_file_fail(&why, "stat", inner);
 		err_wrap(&why, "%s", call->path);
 	}
-	is_dir = look_at_dir(call, dir, item->d_name, err);
+	is_dir = look_at_dir(call, dir, &found, &why, err);
+	if (is_dir > 0)
+		doubt_leaf(call, dir, inner, &found, &why);
 	return is_dir > 0 ? call->fn(call->ctx, &found, err) : is_dir;
 }
 
@@ -173,8 +240,7 @@ static int file_list_dirs(struct store *store, const struct uri *uri, const char
 {
 	struct dirs_call call = {fn, ctx, uri->path, leaf};
 
-	(void)store;
-	return walk(uri->path, list_one_dir, &call, err);
+	return walk(store, uri->path, list_one_dir, &call, err);
 }
 
 static int file_read_open(struct store *store, const struct uri *uri, int64_t offset,
@@ -185,9 +251,8 @@ static int file_read_open(struct store *store, const struct uri *uri, int64_t of
 	struct file_stream *stream;
 	struct stat st;
 
-	(void)store;
 	if (fd < 0)
-		return store_file_fail(err, "open", uri->path);
+		return file_failure(store, "open", uri->path, err);
 	if (fstat(fd, &st))
 		return store_file_fail(err, "stat", uri->path);
 	if (!S_ISREG(st.st_mode))
@@ -227,6 +292,14 @@ static void file_read_close(struct store_stream *base)
 	free(stream);
 }
 
+static int file_list_tree(struct store *store, const struct uri *uri, store_leaf_fn fn, void *ctx,
+			  struct err *err)
+{
+	if (access(uri->path, F_OK))
+		return file_failure(store, "list", uri->path, err);
+	return store_file_list_tree(store, uri, fn, ctx, err);
+}
+
 static int file_delete_many(struct store *store, store_uri_fn uri, size_t count,
 			    store_deleted_fn fn, void *ctx, struct err *err)
 {
@@ -252,13 +325,14 @@ static const char *const schemes[] = {"file", NULL};
 const struct store_ops store_file_ops = {
 	.schemes = schemes,
 	.list_page = 1,
+	.absence = "no such file",
 	.check_authority = check_authority,
 	.open = file_open,
 	.close = file_close,
 	.stat = file_stat,
 	.list = file_list,
 	.list_dirs = file_list_dirs,
-	.list_tree = store_file_list_tree,
+	.list_tree = file_list_tree,
 	.delete_many = file_delete_many,
 	.remove_empty = store_file_remove_empty,
 	.read_open = file_read_open,

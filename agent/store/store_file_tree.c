@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "store/store_file_absent.h"
 #include "store/store_file_dir.h"
 
 /* One walk through a directory and all below it. */
@@ -67,9 +68,8 @@ static int walk_item(void *ctx, int dir, const struct dirent *item, struct err *
 	int rc;
 
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW)) {
-		if (errno == ENOENT)
-			return 0; /* deleted meanwhile */
-		return store_file_fail(err, "stat", name);
+		return errno == ENOENT ? store_file_vanished(dir, name, err)
+				       : store_file_fail(err, "stat", name);
 	}
 	if (!S_ISDIR(st.st_mode)) {
 		level->left = true;

@@ -7,13 +7,19 @@
 #ifndef DREY_STORE_STORE_OPS_H
 #define DREY_STORE_STORE_OPS_H
 
+#include "store/sightings.h"
 #include "store/store.h"
 #include "store/store_object.h"
 #include "store/uri.h"
 
+/* What to do about an archived object, for messages. */
+#define STORE_ARCHIVED_REMEDY                                                                      \
+	"request its restore (RestoreObject) and wait until it is done, or start from another snapshot"
+
 struct store_ops {
 	const char *const *schemes; /* NULL-terminated */
 	int list_page;
+	const char *absence; /* what it says of a file that is absent: "answered 404" */
 	/* Can a store be opened with this URI? ERR_CONFIG. No I/O. NULL: with any */
 	int (*check_authority)(const struct uri *uri, struct err *err);
 	int (*open)(const struct store_config *config, const struct uri *uri, struct store **ret,
@@ -56,12 +62,17 @@ int store_parse_for(const struct store *store, const char *uri, struct uri *ret,
 
 struct store {
 	const struct store_ops *ops;
-	char *scheme, *authority; /* set and freed by store.c */
+	/* set and freed by store.c: */
+	char *scheme, *authority;
+	struct sightings *seen, *own_seen; /* own_seen NULL: another's is used */
 };
 
 struct store_stream {
 	const struct store_ops *ops;
 	int64_t size_bytes; /* -1 unknown */
+	/* set and freed by store.c: */
+	char *uri;
+	int64_t read_bytes; /* so far */
 };
 
 extern const struct store_ops store_file_ops;

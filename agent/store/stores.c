@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "store/sightings.h"
 
 struct store *stores_get(struct stores *stores, const char *uri, struct err *err)
 {
@@ -13,6 +14,9 @@ struct store *stores_get(struct stores *stores, const char *uri, struct err *err
 			return stores->store[i];
 	if (store_open(stores->config, uri, &store, err))
 		return NULL;
+	if (!stores->seen && !stores->own_seen)
+		stores->own_seen = sightings_new();
+	store_remember_in(store, stores->seen ? stores->seen : stores->own_seen);
 	stores->store = xreallocarray(stores->store, stores->count + 1, sizeof(*stores->store));
 	stores->store[stores->count++] = store;
 	return store;
@@ -23,6 +27,8 @@ void stores_release(struct stores *stores)
 	for (size_t i = 0; i < stores->count; i++)
 		store_close(stores->store[i]);
 	free(stores->store);
+	sightings_free(stores->own_seen);
+	stores->own_seen = NULL;
 	stores->store = NULL;
 	stores->count = 0;
 }

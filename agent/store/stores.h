@@ -3,7 +3,8 @@
  * snapshots then signs in once and keeps its connections.
  *
  * Life cycle: struct stores s = {.config = c} -> stores_get() ... -> stores_release(). One thread
- * at a time, as for a store.
+ * at a time, as for a store. What is opened for one decision shares one memory: a struct stores lives no
+ * longer than that, or is released and used anew.
  */
 #ifndef DREY_STORE_STORES_H
 #define DREY_STORE_STORES_H
@@ -12,6 +13,9 @@
 
 struct stores {
 	const struct store_config *config; /* borrowed; NULL: a zeroed one */
+	/* what they see together (store/sightings.h): borrowed, or NULL, then they have one of their own */
+	struct sightings *seen;
+	struct sightings *own_seen; /* that one */
 	struct store **store;
 	size_t count;
 };

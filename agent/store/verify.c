@@ -1,5 +1,6 @@
 #include "store/verify.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +33,8 @@ static char *find_metadata(struct store *store, const char *path, int64_t *ret_u
 	struct store_stat stat = {.mtime_unix_ms = -1};
 	struct err err = {0};
 
-	if (store_stat(store, uri, &stat, &err) && err.kind == ERR_ABSENT &&
+	/* ENOTDIR: `path` is a file, and this one of another name */
+	if (store_stat(store, uri, &stat, &err) && (err.kind == ERR_ABSENT || err.sys == ENOTDIR) &&
 	    strcmp(uri_name(path), METADATA_NAME) != 0 && !store_stat(store, path, &stat, NULL)) {
 		free(uri);
 		uri = xstrdup(path);
@@ -57,15 +59,14 @@ static void list_operators(struct verify_report *report, const struct metadata *
 	qsort(report->operators, count, sizeof(*report->operators), by_id);
 }
 
-int verify_snapshot(const struct store_config *config, const char *path, struct verify_report *ret,
-		    struct err *err)
+int verify_snapshot_in(struct stores *stores, const char *path, struct verify_report *ret,
+		       struct err *err)
 {
 	cleanup_free char *found = NULL, *uri = NULL;
 	struct verify_report report = {0};
 	struct metadata metadata = {0};
-	struct stores stores = {.config = config};
 	struct err why = {0};
-	struct store *store = stores_get(&stores, path, err);
+	struct store *store = stores_get(stores, path, err);
 	int loaded;
 
 	if (!store)
@@ -81,16 +82,25 @@ int verify_snapshot(const struct store_config *config, const char *path, struct 
 		report.size_bytes = metadata.size_bytes;
 		report.file_count = metadata.file_count;
 		list_operators(&report, &metadata);
-		verify_files(&report, &stores, &metadata);
+		verify_files(&report, stores, &metadata);
 		metadata_release(&metadata);
 	} else if (loaded > 0) {
 		verify_add_problem(&report, VERIFY_UNDECODABLE, why.kind, uri, why.msg);
 	} else {
 		verify_add_failure(&report, uri, &why);
 	}
-	stores_release(&stores);
 	*ret = report;
 	return 0;
+}
+
+int verify_snapshot(const struct store_config *config, const char *path, struct verify_report *ret,
+		    struct err *err)
+{
+	struct stores stores = {.config = config};
+	int rc = verify_snapshot_in(&stores, path, ret, err);
+
+	stores_release(&stores);
+	return rc;
 }
 
 int verify_read_metadata(const struct store_config *config, const char *path, struct metadata *ret,

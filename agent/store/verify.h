@@ -16,6 +16,8 @@
 #include "format/metadata.h"
 #include "store/store_config.h"
 
+struct stores;
+
 enum verify_verdict {
 	VERIFY_COMPLETE,   /* everything exists */
 	VERIFY_DAMAGED,    /* proven: something is missing, wrong or undecodable */
@@ -64,6 +66,11 @@ struct verify_report {
  */
 int verify_snapshot(const struct store_config *config, const char *path, struct verify_report *ret,
 		    struct err *err);
+
+/* The same with open stores, and what was seen in them: a file that a listing of the same decision has named
+ * is never "missing" then, but not read. */
+int verify_snapshot_in(struct stores *stores, const char *path, struct verify_report *ret,
+		       struct err *err);
 
 /*
  * Read the `_metadata` of that snapshot, and nothing else of it. ERR_CONFIG as above; ERR_FORMAT: it is

@@ -20,7 +20,7 @@ static int on_entry(void *ctx, const struct s3_xml_entry *entry, struct err *err
 
 static void as_list(const char *xml, size_t len_bytes)
 {
-	struct s3_xml_page page = {false, NULL};
+	struct s3_xml_page page = {0};
 	struct err err = {0};
 	size_t count = 0;
 
@@ -31,7 +31,7 @@ static void as_list(const char *xml, size_t len_bytes)
 	}
 	must(page.truncated == (page.next_token != NULL));
 	must(!page.next_token || page.next_token[0]);
-	free(page.next_token);
+	s3_xml_page_release(&page);
 }
 
 static void as_error(const char *xml, size_t len_bytes)

@@ -123,7 +123,7 @@ TEST(tells_size_and_date_of_a_file)
 {
 	cleanup_free char *digits = at("one/digits"), *empty = at("one/empty");
 	int64_t now = clock_unix_ms(), day = INT64_C(86400000);
-	struct store_stat stat = {-1, -1};
+	struct store_stat stat = {.size_bytes = -1, .mtime_unix_ms = -1};
 	struct err err = {0};
 
 	if (!CHECK_INT(store_stat(store, digits, &stat, &err), ==, 0))
@@ -155,7 +155,7 @@ TEST(finds_files_with_odd_names)
 {
 	for (size_t i = 0; i < odd_count; i++) {
 		cleanup_free char *name = xasprintf("%s/odd/%s", top, odd_names[i]);
-		struct store_stat stat = {-1, -1};
+		struct store_stat stat = {.size_bytes = -1, .mtime_unix_ms = -1};
 		struct err err = {0};
 
 		if (!CHECK_INT(store_stat(store, name, &stat, &err), ==, 0) ||

@@ -269,8 +269,10 @@ S3_FN void s3_stub_list(struct s3_stub *stub, const struct http_stub_request *re
 			 "<ETag>x</ETag><Size>%jd</Size></Contents>",
 			 (intmax_t)object->size_bytes);
 	}
-	buf_addf(&answer->body, "<ListBucketResult><IsTruncated>%s</IsTruncated>",
+	buf_addf(&answer->body, "<ListBucketResult><IsTruncated>%s</IsTruncated><Prefix>",
 		 truncated ? "true" : "false");
+	percent_encode(&answer->body, prefix, true);
+	buf_addstr(&answer->body, "</Prefix>");
 	if (truncated) {
 		buf_addstr(&answer->body, "<NextContinuationToken>");
 		percent_encode(&answer->body, last, false);

@@ -50,7 +50,8 @@ struct swift_stub {
 	/* Answers instead of the stub; true if it did. */
 	bool (*fault)(struct swift_stub *stub, const struct http_stub_request *request,
 		      struct http_stub_answer *answer);
-	int faults; /* for the fault's own use */
+	bool unmarked; /* without X-Trans-Id, as a proxy answers */
+	int faults;    /* for the fault's own use */
 };
 
 STUB_FN int stub_by_name(const void *a, const void *b)
@@ -286,6 +287,8 @@ STUB_FN void stub_answer(void *ctx, const struct http_stub_request *request,
 		else
 			answer->status = 404;
 	}
+	if (!stub->unmarked)
+		buf_addstr(&answer->headers, "X-Trans-Id: tx2f1b0a\r\n");
 	pthread_mutex_unlock(&stub->lock);
 }
 

@@ -193,16 +193,16 @@ static void decide(struct world *w, struct result *result)
 	observe_plan_init(&plan, &places, &w->journal, NULL);
 	plan.heads_later = chance(w, 70);
 	observe_gather(&plan, &result->facts);
-	observe_plan_release(&plan);
 	for (int i = 0; i < 1000; i++) {
 		resolve(&w->journal, &result->facts, &w->policy, &result->decision);
 		if (result->decision.kind != DECISION_VERIFY)
-			return;
+			break;
 		if (result->decision.of_job)
 			facts_set_job(&result->facts, SOURCE_UNREADABLE, "there is no job");
 		else
-			observe_check(&w->lake.config, &result->facts, result->decision.candidate);
+			observe_check(&plan, &result->facts, result->decision.candidate);
 	}
+	observe_plan_release(&plan);
 }
 
 /* ---- what is true ---- */

@@ -131,3 +131,66 @@ WORLD_TEST(a_checkpoint_with_the_metadata_of_another_is_damaged)
 		CHECK(!c->snapshot.verified);
 	}
 }
+
+/* ---- storage that contradicts itself ---- */
+
+/* The newest of two checkpoints is listed; `change` happens before it is verified. */
+static const struct candidate *verify_after(struct world *w, void (*change)(const struct world *w))
+{
+	struct observe_plan plan;
+	size_t index;
+
+	put(w, "ck/" JOB "/chk-7", 7, DAY_S);
+	put(w, "ck/" JOB "/chk-8", 8, DAY_S + 60);
+	dir_hole(w->top, "ck/" JOB "/chk-8/state", 20);
+	observe_plan_init(&plan, &w->places, &w->journal, NULL);
+	facts_release(&w->facts);
+	observe_gather(&plan, &w->facts);
+	change(w);
+	index = (size_t)(find(w, "chk-8") - w->facts.candidates);
+	observe_check(&plan, &w->facts, index);
+	observe_plan_release(&plan);
+	return &w->facts.candidates[index];
+}
+
+static void lose_metadata(const struct world *w)
+{
+	cleanup_free char *path = xasprintf("%s/ck/" JOB "/chk-8/_metadata", w->top);
+
+	CHECK_INT(unlink(path), ==, 0);
+}
+
+/* Else an older one would be started from, because the newest one is "missing". */
+WORLD_TEST(a_checkpoint_that_was_listed_and_is_then_absent_is_unreadable_and_not_damaged)
+{
+	const struct candidate *c = verify_after(w, lose_metadata);
+
+	CHECK_INT(c->integrity, ==, INTEGRITY_UNREADABLE);
+	CHECK_HAS(c->detail, "/chk-8/_metadata: listed at ");
+	CHECK_HAS(c->detail, "but no such file at ");
+}
+
+static void cut_metadata(const struct world *w)
+{
+	cleanup_free char *path = xasprintf("%s/ck/" JOB "/chk-8/_metadata", w->top);
+
+	CHECK_INT(truncate(path, 10), ==, 0);
+}
+
+WORLD_TEST(a_checkpoint_that_is_shorter_than_it_was_listed_is_unreadable_and_not_damaged)
+{
+	const struct candidate *c = verify_after(w, cut_metadata);
+
+	CHECK_INT(c->integrity, ==, INTEGRITY_UNREADABLE);
+	CHECK_HAS(c->detail, "but answered with 10 bytes at ");
+}
+
+static void change_nothing(const struct world *w)
+{
+	(void)w;
+}
+
+WORLD_TEST(a_checkpoint_that_stays_as_it_was_listed_is_complete)
+{
+	CHECK_INT(verify_after(w, change_nothing)->integrity, ==, INTEGRITY_COMPLETE);
+}

@@ -127,17 +127,17 @@ TEST(the_last_line_says_what_a_resume_would_do)
 		struct reasons ex;
 		const char *last;
 	} rows[] = {
-		{{&facts, &parked, NULL, NULL, NULL, &from},
+		{{&facts, &parked, NULL, NULL, NULL, &from, NULL},
 		 "\na resume would start from checkpoint file:/chk/27 (checkpoint id 27)\n"},
-		{{&facts, &parked, NULL, NULL, &from, &from},
+		{{&facts, &parked, NULL, NULL, &from, &from, NULL},
 		 "\nwith do-not-restart off, a resume would start from checkpoint file:/chk/27"},
-		{{&facts, &parked, NULL, NULL, NULL, &held},
+		{{&facts, &parked, NULL, NULL, NULL, &held, NULL},
 		 "\na resume would not start the job: HOLD (rule 5): no\n"},
-		{{&facts, &held, NULL, NULL, NULL, NULL},
+		{{&facts, &held, NULL, NULL, NULL, NULL, NULL},
 		 "\na resume would not start the job either, for the same reason"},
-		{{&facts, &from, NULL, NULL, NULL, NULL},
+		{{&facts, &from, NULL, NULL, NULL, NULL, NULL},
 		 "\na resume would start from checkpoint file:/chk/27"},
-		{{&facts, &empty, NULL, NULL, NULL, NULL},
+		{{&facts, &empty, NULL, NULL, NULL, NULL, NULL},
 		 "\na resume would start without any state\n"},
 	};
 

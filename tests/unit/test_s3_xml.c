@@ -49,7 +49,7 @@ static void check_read(const char *xml, const char *want)
 
 static void check_refused(const char *xml, const char *why)
 {
-	struct s3_xml_page page = {false, NULL};
+	struct s3_xml_page page = {0};
 	struct seen seen = {0};
 	struct err err = {0};
 
@@ -69,7 +69,7 @@ TEST(reads_a_page_of_amazon)
 		"<IsTruncated>true</IsTruncated>" ENTRY("ck/a+b%2Bc%25d~%C3%A9") ENTRY(
 			"ck/z") "<CommonPrefixes><Prefix>ck/chk-1/</Prefix></CommonPrefixes>" TAIL
 				"\n";
-	struct s3_xml_page page = {false, NULL};
+	struct s3_xml_page page = {0};
 	struct seen seen = {0};
 	struct err err = {0};
 
@@ -79,7 +79,7 @@ TEST(reads_a_page_of_amazon)
 				       "ck/z|7@1772366400500|ck/chk-1/|");
 	CHECK(page.truncated);
 	CHECK_STR(page.next_token, "1ueGcxLPRx1Tr/XYExHnhbYLgveDs2J/wm36Hy4vbOwM=");
-	free(page.next_token);
+	s3_xml_page_release(&page);
 	buf_release(&seen.text);
 }
 

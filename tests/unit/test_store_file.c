@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -65,8 +66,10 @@ TEST(tells_size_and_time_and_what_is_not_there)
 	CHECK_INT(stat.mtime_unix_ms / 1000, ==, want.st_mtim.tv_sec);
 	CHECK_INT(store_exists(store, file, &err), ==, 1);
 	CHECK_INT(store_exists(store, none, &err), ==, 0);
-	CHECK_INT(store_exists(store, inside, &err), ==, 0); /* below a file */
 	CHECK_INT(err.kind, ==, ERR_NONE);
+	CHECK_INT(store_exists(store, inside, &err), ==, -1); /* below a file */
+	CHECK_INT(err.kind, ==, ERR_SYS);
+	CHECK_INT(err.sys, ==, ENOTDIR);
 	CHECK_INT(store_exists(store, loop, &err), ==, -1);
 	CHECK_INT(err.kind, !=, ERR_ABSENT);
 	err = (struct err){0};
@@ -131,9 +134,12 @@ TEST(a_listing_with_an_error_in_it_is_void)
 
 	CHECK_INT(store_list(store, none, add_name, &names, &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_ABSENT);
-	CHECK_INT(symlink(none, gone), ==, 0); /* a link to nothing counts as gone */
+	CHECK_INT(symlink(none, gone), ==,
+		  0); /* a link to nothing is there, whatever is behind it */
 	CHECK_INT(store_list(store, top, add_name, &names, &err), ==, 0);
-	CHECK_STR(buf_str(&names.text), "");
+	CHECK_STR(buf_str(&names.text), "gone/ ");
+	CHECK_INT(store_list(store, gone, add_name, &names, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_CONTRADICTED);
 	dir_loop(top, "loop");
 	CHECK_INT(store_list(store, top, add_name, &names, &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_SYS);

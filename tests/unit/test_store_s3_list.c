@@ -497,8 +497,9 @@ static bool pauses(struct s3_stub *stub, const struct http_stub_request *request
 	if (!start)
 		return false;
 	stub->faults++;
-	buf_addstr(&answer->body, "<ListBucketResult><IsTruncated>true</IsTruncated>"
-				  "<NextContinuationToken>");
+	buf_addstr(&answer->body,
+		   "<ListBucketResult><Prefix>sp/</Prefix><IsTruncated>true</IsTruncated>"
+		   "<NextContinuationToken>");
 	percent_encode(&answer->body, start, false);
 	buf_addstr(&answer->body, "</NextContinuationToken></ListBucketResult>");
 	return true;
@@ -513,6 +514,52 @@ WORLD_TEST(an_empty_page_with_a_token_is_not_the_end_of_a_span)
 	CHECK_INT(list_spread(world, &rc), ==, 0);
 	CHECK_INT(rc, ==, 0);
 	CHECK_INT(world->stub->faults, >, 2);
+}
+
+/* ---- answers to another question ---- */
+
+static const char *page_now;
+
+static bool page_of_a_cache(struct s3_stub *stub, const struct http_stub_request *request,
+			    struct http_stub_answer *answer)
+{
+	(void)stub;
+	(void)request;
+	buf_addf(&answer->body,
+		 "<ListBucketResult>%s<IsTruncated>false</IsTruncated></ListBucketResult>",
+		 page_now);
+	return true;
+}
+
+WORLD_TEST(a_listing_that_does_not_say_that_it_was_asked_for_is_not_empty)
+{
+	static const struct {
+		const char *page;
+		enum err_kind kind;
+		const char *why;
+	} pages[] = {
+		{"", ERR_CONTRADICTED, "does not say what it is about"},
+		{"<Prefix></Prefix>", ERR_CONTRADICTED, "does not say what it is about"},
+		{"<Prefix>elsewhere/</Prefix>", ERR_CONTRADICTED,
+		 "'d/' was requested, but the answer is about 'elsewhere/'"},
+		{"<Prefix>d/</Prefix><Delimiter>,</Delimiter>", ERR_CONTRADICTED,
+		 "about another delimiter: ','"},
+		{"<Prefix>d/</Prefix><KeyCount>1</KeyCount>", ERR_FORMAT,
+		 "it has 0 names, but says 1"},
+		{"<Prefix>d/</Prefix>", ERR_ABSENT, "no name starts with"},
+		{"<Prefix>d%2F</Prefix><EncodingType>url</EncodingType><Delimiter>%2F</Delimiter>"
+		 "<KeyCount>0</KeyCount>",
+		 ERR_ABSENT, "no name starts with"},
+	};
+
+	set_fault(world, page_of_a_cache);
+	for (size_t i = 0; i < ARRAY_LEN(pages); i++) {
+		page_now = pages[i].page;
+		check_no_list(world, "s3://b/d", pages[i].kind, pages[i].why);
+	}
+	/* a bucket has no prefix */
+	page_now = "";
+	CHECK_INT(store_list(world->store, "s3://b", no_entry, NULL, &world->err), ==, 0);
 }
 
 /* ---- many looks ---- */

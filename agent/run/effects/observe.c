@@ -38,7 +38,7 @@ static void verify_work(void *arg)
 	if (job->decision.of_job)
 		observe_job(job->driver->setup, &job->facts);
 	else
-		observe_check(&job->driver->setup->storage, &job->facts, job->decision.candidate);
+		observe_check(&job->plan, &job->facts, job->decision.candidate);
 }
 
 static void free_observe(struct observe_job *job)

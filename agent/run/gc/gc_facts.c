@@ -112,7 +112,7 @@ static void check_snapshots(struct gc_look *look)
 		snapshot->check = GC_CHECK_DAMAGED;
 		if (gc_look_tell(look, "the newest snapshots", 0, &err) < 0)
 			gc_look_fail(look, snapshot->path, &err);
-		else if (verify_snapshot(look->ask->storage, snapshot->path, &report, NULL) == 0) {
+		else if (verify_snapshot_in(&look->stores, snapshot->path, &report, NULL) == 0) {
 			if (report.verdict == VERIFY_COMPLETE)
 				snapshot->check = GC_CHECK_COMPLETE;
 			verify_release(&report);

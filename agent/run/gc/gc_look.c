@@ -269,8 +269,9 @@ static void look_for_rest(struct gc_look *look, struct gc_snapshot *snapshot)
 		if (i)
 			pause_ms((int64_t)GONE_PAUSE_MS << (i - 1));
 		found = (struct content_of){0};
-		if (!store || (store_list(store, dir, note_name, &found, &err) < 0 &&
-			       err.kind != ERR_ABSENT)) {
+		if (!store || store_look_again(store, dir, &err) < 0 ||
+		    (store_list(store, dir, note_name, &found, &err) < 0 &&
+		     err.kind != ERR_ABSENT)) {
 			gc_look_fail(look, dir, &err);
 			return;
 		}
@@ -307,7 +308,7 @@ static void read_snapshot(struct gc_look *look, size_t index)
 	else if (gc_refs_read(&look->stores, snapshot->path, look->refer, look->refer_ctx, &err) ==
 		 0)
 		snapshot->read = true;
-	else if (err.kind == ERR_ABSENT)
+	else if (err.kind == ERR_ABSENT || err.kind == ERR_CONTRADICTED)
 		look_for_rest(look, snapshot);
 	else
 		gc_look_fail(look, snapshot->path, &err);

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "core/job_id.h"
 #include "run/observe/observe_internal.h"
+#include "store/sightings.h"
 
 /* ---- the plan ---- */
 
@@ -124,7 +125,8 @@ void observe_plan_init(struct observe_plan *plan, const struct observe_places *p
 {
 	*plan = (struct observe_plan){.storage = places->storage,
 				      .max_metadata_version = places->max_metadata_version,
-				      .only_job_ids = places->ignore_foreign};
+				      .only_job_ids = places->ignore_foreign,
+				      .seen = sightings_new()};
 	plan->checkpoint_dir = xstrdup(places->checkpoint_dir);
 	plan->savepoint_dir = xstrdup(places->savepoint_dir);
 	plan->initial = xstrdup(places->initial);
@@ -180,6 +182,7 @@ void observe_plan_release(struct observe_plan *plan)
 	free(plan->application);
 	free(plan->name_space);
 	ha_maps_release(&plan->ha);
+	sightings_free(plan->seen);
 	*plan = (struct observe_plan){0};
 }
 
@@ -254,7 +257,9 @@ static void list_lineage(struct look *look)
 
 void observe_gather(const struct observe_plan *plan, struct facts *ret_facts)
 {
-	struct look look = {.plan = plan, .facts = ret_facts, .stores.config = plan->storage};
+	struct look look = {.plan = plan,
+			    .facts = ret_facts,
+			    .stores = {.config = plan->storage, .seen = plan->seen}};
 	size_t initial, request;
 
 	*ret_facts = (struct facts){.max_metadata_version = plan->max_metadata_version,

@@ -4,7 +4,7 @@
  *
  *   observe_plan_init(&plan, config..., journal)   loop's thread; copies what is needed
  *   observe_gather(&plan, &facts)                   any thread
- *   do resolve(journal, &facts, ...) while VERIFY -> observe_check(&facts, i)
+ *   do resolve(journal, &facts, ...) while VERIFY -> observe_check(&plan, &facts, i)
  *   facts_release(&facts), observe_plan_release(&plan)
  *
  * A history may be long. Of each listing the newest OBSERVE_KEEP snapshots of this application
@@ -29,7 +29,8 @@
 typedef void observe_progress_fn(void *ctx, enum source_kind source, size_t found);
 
 struct observe_plan {
-	const struct store_config *storage;                       /* borrowed */
+	const struct store_config *storage; /* borrowed */
+	struct sightings *seen; /* in storage, for this decision (store/sightings.h); owned */
 	char *checkpoint_dir, *savepoint_dir, *initial, *request; /* NULL = not configured */
 	/* listed in addition to those two */
 	struct lineage_dirs lineage;
@@ -100,8 +101,9 @@ void observe_gather(const struct observe_plan *plan, struct facts *ret_facts);
 void observe_verify(const struct store_config *storage, struct candidate *candidate);
 
 /* What DECISION_VERIFY of candidate `index` requests: the beginnings of all that are `wanted`, if it
- * is one of them; else that one, as above. */
-void observe_check(const struct store_config *storage, struct facts *facts, size_t index);
+ * is one of them; else that one, as above. What the listings of the plan have seen counts: a file that they
+ * named is not absent for this decision. */
+void observe_check(const struct observe_plan *plan, struct facts *facts, size_t index);
 
 /* Can a configured directory be listed? ERR_RETRY with the remedy for a directory on this
  * machine that does not exist: its volume may not be mounted yet, which is never the same as

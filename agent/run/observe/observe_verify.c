@@ -87,14 +87,14 @@ static enum integrity recovery_of(const struct candidate *candidate,
 							    : INTEGRITY_COMPLETE;
 }
 
-void observe_verify(const struct store_config *storage, struct candidate *candidate)
+static void verify_in(struct stores *stores, struct candidate *candidate)
 {
 	struct verify_report report = {0};
 	struct err err = {0};
 
 	candidate->read_unix_ms = clock_unix_ms();
 	candidate->contradicted = false;
-	if (verify_snapshot(storage, candidate->snapshot.path, &report, &err) < 0) {
+	if (verify_snapshot_in(stores, candidate->snapshot.path, &report, &err) < 0) {
 		observe_set(candidate, INTEGRITY_UNREADABLE, err.msg);
 		if (candidate->in_ha && !candidate->recovery)
 			candidate->recovery = INTEGRITY_UNREADABLE;
@@ -108,18 +108,28 @@ void observe_verify(const struct store_config *storage, struct candidate *candid
 	verify_release(&report);
 }
 
-void observe_check(const struct store_config *storage, struct facts *facts, size_t index)
+void observe_verify(const struct store_config *storage, struct candidate *candidate)
 {
-	struct look look = {.facts = facts, .stores.config = storage};
+	struct stores stores = {.config = storage};
 
-	if (!facts->candidates[index].wanted) {
+	verify_in(&stores, candidate);
+	stores_release(&stores);
+}
+
+void observe_check(const struct observe_plan *plan, struct facts *facts, size_t index)
+{
+	/* MUT: what the listings saw is forgotten before a snapshot is verified */
+	struct look look = {.facts = facts,
+			    .stores = {.config = plan->storage, .seen = plan->seen}};
+
+	if (facts->candidates[index].wanted) {
+		for (size_t i = 0; i < facts->candidate_count; i++)
+			if (facts->candidates[i].wanted)
+				observe_note_peek(&look, &facts->candidates[i]);
+		observe_peek(&look);
+	} else {
 		facts->candidates[index].unread = false;
-		observe_verify(storage, &facts->candidates[index]);
-		return;
+		verify_in(&look.stores, &facts->candidates[index]);
 	}
-	for (size_t i = 0; i < facts->candidate_count; i++)
-		if (facts->candidates[i].wanted)
-			observe_note_peek(&look, &facts->candidates[i]);
-	observe_peek(&look);
 	stores_release(&look.stores);
 }

@@ -28,7 +28,8 @@ static int pass_look(const struct many_batch *batch, size_t index, const struct 
 	if (item && item->state == 'f') {
 		look = (struct store_look){.index = index,
 					   .state = STORE_LOOK_PRESENT,
-					   .stat = {item->size_bytes, item->mtime_unix_ms},
+					   .stat = {.size_bytes = item->size_bytes,
+						    .mtime_unix_ms = item->mtime_unix_ms},
 					   .head = item->extra,
 					   .head_len_bytes = item->extra_len < batch->head_bytes
 								     ? item->extra_len

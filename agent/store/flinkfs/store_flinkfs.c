@@ -73,7 +73,7 @@ static int flinkfs_stat(struct store *store, const struct uri *uri, struct store
 
 	if (flinkfs_ask_path(store, 'S', uri, NULL, FLINKFS_NAMES_NONE, &answer, err) < 0)
 		return -1;
-	*ret = (struct store_stat){answer.first, answer.second};
+	*ret = (struct store_stat){.size_bytes = answer.first, .mtime_unix_ms = answer.second};
 	flinkfs_answer_release(&answer);
 	return 0;
 }
@@ -96,7 +96,8 @@ static int pass_dir(const struct answer_walk *walk, const char *name,
 
 	if (item->state == 'f') {
 		dir.leaf = STORE_LEAF_PRESENT;
-		dir.stat = (struct store_stat){item->size_bytes, item->mtime_unix_ms};
+		dir.stat = (struct store_stat){.size_bytes = item->size_bytes,
+					       .mtime_unix_ms = item->mtime_unix_ms};
 	} else if (item->state == 'u') {
 		err_set(&why, item->kind, 0, "%.*s", (int)item->extra_len, item->extra);
 		dir.leaf = STORE_LEAF_UNREADABLE;
@@ -109,7 +110,8 @@ static int pass_item(const struct answer_walk *walk, const struct flinkfs_item *
 		     struct err *err)
 {
 	cleanup_free char *name = xstrndup(item->name, item->name_len);
-	struct store_stat stat = {item->size_bytes, item->mtime_unix_ms};
+	struct store_stat stat = {.size_bytes = item->size_bytes,
+				  .mtime_unix_ms = item->mtime_unix_ms};
 	bool is_dir = item->state == 'd';
 
 	if (walk->dir)
@@ -186,6 +188,7 @@ static const char *const flinkfs_schemes[] = {NULL};
 const struct store_ops store_flinkfs_ops = {
 	.schemes = flinkfs_schemes,
 	.list_page = LIST_PAGE,
+	.absence = "Flink's file system finds none",
 	.check_authority = flinkfs_check_uri,
 	.open = flinkfs_open,
 	.close = flinkfs_close,

@@ -63,7 +63,8 @@ static int on_entry(void *ctx, const struct s3_xml_entry *entry, struct err *err
 	    strcspn(entry->key + prefix, "/") + entry->is_prefix != len - prefix)
 		return err_set(err, ERR_FORMAT, 0, "'%s' is below the requested directory",
 			       entry->key);
-	item.stat = (struct store_stat){entry->size_bytes, entry->mtime_unix_ms};
+	item.stat = (struct store_stat){.size_bytes = entry->size_bytes,
+					.mtime_unix_ms = entry->mtime_unix_ms};
 	return store_walk_name(walk, page->span, entry->key, &item, err);
 }
 
@@ -73,8 +74,31 @@ static int take_token(struct store_span *span, struct s3_xml_page *page, struct 
 
 	free(span->token);
 	span->token = page->next_token;
+	page->next_token = NULL;
 	if (again)
 		return err_set(err, ERR_FORMAT, 0, "the next page is the same one again");
+	return 0;
+}
+
+/* Is it the answer to this question? One of a cache that ignores the query may be about another directory,
+ * and if it has no names, nothing else shows that. */
+static int check_echo(const struct store_walk *walk, const struct s3_xml_page *page,
+		      struct err *err)
+{
+	const char *prefix = buf_str(&walk->prefix);
+
+	/* MUT: a listing of another prefix is believed */
+	if (!s3_xml_says(page->prefix, page->prefix_decoded, prefix))
+		return err_set(err, ERR_CONTRADICTED, 0,
+			       "'%.200s' was requested, but the answer is about '%.200s'", prefix,
+			       page->prefix);
+	/* MUT: an empty listing need not say of what it is */
+	if (*prefix && !page->count && !(page->prefix && *page->prefix))
+		return err_set(err, ERR_CONTRADICTED, 0,
+			       "the answer has no names, and does not say what it is about");
+	if (!s3_xml_says(page->delimiter, page->delimiter_decoded, walk->delimited ? "/" : ""))
+		return err_set(err, ERR_CONTRADICTED, 0,
+			       "the answer is about another delimiter: '%.20s'", page->delimiter);
 	return 0;
 }
 
@@ -86,7 +110,8 @@ static enum store_verdict read_page(struct store_walk *walk, size_t index,
 	struct s3_ask ask = {.method = "GET", .key = buf_str(&walk->prefix)};
 	struct page reading = {walk, index};
 	enum store_verdict verdict;
-	struct s3_xml_page page;
+	struct s3_xml_page page = {0};
+	int rc;
 
 	if (response->status != 200) {
 		verdict = s3_judge_failure(s3, &ask, response, err);
@@ -95,8 +120,13 @@ static enum store_verdict read_page(struct store_walk *walk, size_t index,
 		return verdict;
 	}
 	if (s3_xml_list(buf_str(&response->body), response->body.len_bytes, on_entry, &reading,
-			&page, err) ||
-	    take_token(&walk->spans->list[index], &page, err))
+			&page, err))
+		return STORE_FAILED;
+	rc = check_echo(walk, &page, err);
+	if (!rc)
+		rc = take_token(&walk->spans->list[index], &page, err);
+	s3_xml_page_release(&page);
+	if (rc)
 		return STORE_FAILED;
 	s3->bucket_seen = true;
 	*ret_more = walk->spans->list[index].token != NULL;
@@ -133,7 +163,8 @@ static int list_walk(struct store *store, const struct uri *dir, struct store_sp
 int s3_list_dirs(struct store *store, const struct uri *uri, const char *leaf, store_dir_fn fn,
 		 void *ctx, struct err *err)
 {
-	struct store_dirs dirs = {.store = store, .dir = uri, .leaf = leaf, .walk = list_walk};
+	struct store_dirs dirs = {
+		.store = store, .dir = uri, .leaf = leaf, .leaf_bytes = 1, .walk = list_walk};
 
 	return store_dirs_list(&dirs, fn, ctx, err);
 }

@@ -14,7 +14,8 @@ struct looks {
 	size_t head_bytes;
 	store_look_fn fn;
 	void *ctx;
-	bool *by_get;       /* how each was queried last */
+	bool *by_get;  /* how each was queried last */
+	bool *confirm; /* HEAD says 404, without a body: GET has the mark of S3, or of a proxy */
 	const size_t *only; /* the second round: these, with HEAD; NULL in the first */
 	size_t *again;      /* for the second round */
 	size_t again_count;
@@ -65,7 +66,8 @@ static int s3_look_prepare(void *ctx, size_t index, struct store_call *ret_call,
 
 	if (key_of(looks, index, &uri, &ask.key, err))
 		return -1;
-	looks->by_get[index] = !looks->only && (looks->head_bytes || looks->s3->ask_by_get);
+	looks->by_get[index] = !looks->only && (looks->head_bytes || looks->s3->ask_by_get ||
+						looks->confirm[index]);
 	if (looks->by_get[index]) {
 		ask.method = "GET";
 		snprintf(range, sizeof(range), "bytes=0-%zu",
@@ -134,6 +136,20 @@ static enum store_verdict s3_look_take(struct looks *looks, struct store_look *l
 	return STORE_FAILED;
 }
 
+/* 404 without a body: not yet an absence. */
+static enum store_verdict ask_by_get(struct looks *looks, size_t index, struct err *err)
+{
+	const char *uri = looks->uri(looks->uri_ctx, real_index(looks, index));
+
+	if (looks->only)
+		return err_set(err, ERR_CONTRADICTED, 0,
+			       "%s: GET says that it is empty, but HEAD answered 404", uri),
+		       STORE_FAILED;
+	looks->confirm[index] = true;
+	err_set(err, ERR_RETRY, 0, "%s: HEAD answered 404", uri);
+	return STORE_REPAIRED;
+}
+
 static enum store_verdict s3_look_judge(void *ctx, size_t index,
 					const struct http_response *response, struct err *err)
 {
@@ -143,6 +159,8 @@ static enum store_verdict s3_look_judge(void *ctx, size_t index,
 	enum store_verdict verdict;
 	struct uri uri = {0};
 
+	/* what GET answers can be read */
+	look.stat.archived = !looks->by_get[index] && s3_is_archived(response);
 	if (response->status == 200 && read_whole(looks, index, response, &look))
 		return s3_look_take(looks, &look, response, err);
 	if (response->status == 206 && looks->by_get[index] && read_part(response, &look))
@@ -152,6 +170,9 @@ static enum store_verdict s3_look_judge(void *ctx, size_t index,
 		looks->again[looks->again_count++] = index;
 		return STORE_DONE;
 	}
+	/* MUT: a 404 to HEAD is an absence without a body that says so */
+	if (response->status == 404 && !looks->by_get[index])
+		return ask_by_get(looks, index, err);
 	if (key_of(looks, index, &uri, &ask.key, err))
 		return STORE_FAILED;
 	verdict = s3_judge_failure(looks->s3, &ask, response, err);
@@ -192,6 +213,7 @@ int s3_look_many(struct store *store, store_uri_fn uri, size_t count, size_t hea
 		.fn = fn,
 		.ctx = ctx,
 		.by_get = xcalloc(count + 1, sizeof(*looks.by_get)),
+		.confirm = xcalloc(count + 1, sizeof(*looks.confirm)),
 		.again = xcalloc(count + 1, sizeof(*looks.again)),
 	};
 	int rc = store_http_many(looks.s3->http, &ops, &looks, count, STORE_IN_FLIGHT, err);
@@ -202,6 +224,7 @@ int s3_look_many(struct store *store, store_uri_fn uri, size_t count, size_t hea
 				     STORE_IN_FLIGHT, err);
 	}
 	free(looks.by_get);
+	free(looks.confirm);
 	free(looks.again);
 	return rc;
 }

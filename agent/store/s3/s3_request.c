@@ -144,6 +144,19 @@ int64_t s3_last_modified(const struct http_response *response)
 	return unix_ms < 0 ? 0 : unix_ms;
 }
 
+bool s3_is_archived(const struct http_response *response)
+{
+	char class[32] = "", status[32] = "", restore[128] = "";
+
+	http_header(response, "x-amz-storage-class", class, sizeof(class));
+	http_header(response, "x-amz-archive-status", status, sizeof(status));
+	/* MUT: an archived object counts as readable */
+	if (strcmp(class, "GLACIER") != 0 && strcmp(class, "DEEP_ARCHIVE") != 0 && !status[0])
+		return false;
+	return !http_header(response, "x-amz-restore", restore, sizeof(restore)) ||
+	       !strstr(restore, "ongoing-request=\"false\"");
+}
+
 /* ---- failures ---- */
 
 /* All that is known about an error. */
@@ -321,27 +334,62 @@ static bool renewed_keys(const struct failure *failure)
 	return true;
 }
 
+/* Some servers repeat the key: then it is the one that was asked for. */
+static bool is_of_other_key(const struct failure *failure)
+{
+	const char *key = failure->said.key;
+
+	return key[0] && strcmp(key, failure->ask->key) != 0 &&
+	       strlen(key) + 1 < sizeof(failure->said.key);
+}
+
+/* A 404 that is not S3's: a proxy has no route at the moment, or there is no S3 server at all. */
+static enum store_verdict fail_unmarked(const struct failure *failure, struct err *err)
+{
+	bool known = failure->s3->bucket_seen;
+
+	s3_request_fail(failure, known ? ERR_RETRY : ERR_CONFIG, err);
+	if (!known) {
+		err_wrap(err, "is the endpoint an S3 server?");
+		return STORE_FAILED;
+	}
+	err_wrap(err, "the answer is not one of S3: is there a proxy in between?");
+	return STORE_BUSY;
+}
+
 static enum store_verdict fail_absent(const struct failure *failure, struct err *err)
 {
 	static const char *const key[] = {"NoSuchKey", "NotFound", NULL};
 	static const char *const bucket[] = {"NoSuchBucket", NULL};
 	struct s3_store *s3 = failure->s3;
 
+	/* MUT: a 404 of S3 about another key is an absence */
+	if (says(failure, key) && is_of_other_key(failure)) {
+		s3_request_fail(failure, ERR_RETRY, err);
+		err_wrap(err, "the answer is about another key");
+		return STORE_BUSY;
+	}
 	if (says(failure, key)) {
 		s3->bucket_seen = true;
 		s3->ask_by_get = false;
 		return s3_request_fail(failure, ERR_ABSENT, err);
 	}
-	if (!failure->told && s3->bucket_seen && !strcmp(failure->ask->method, "HEAD"))
-		return s3_request_fail(failure, ERR_ABSENT, err);
 	if (says(failure, bucket)) {
 		s3_request_fail(failure, ERR_CONFIG, err);
 		err_wrap(err, "there is no bucket '%s'", s3->base.authority);
 		return STORE_FAILED;
 	}
-	s3_request_fail(failure, ERR_CONFIG, err);
+	/* MUT: the 404 of a proxy is an absence */
 	if (!failure->told)
-		err_wrap(err, "is the endpoint an S3 server?");
+		return fail_unmarked(failure, err);
+	return s3_request_fail(failure, ERR_CONFIG, err);
+}
+
+/* Source: "GetObject" of Amazon S3: an archived object answers HEAD and is listed. */
+static enum store_verdict fail_archived(const struct failure *failure, struct err *err)
+{
+	s3_request_fail(failure, ERR_CONFIG, err);
+	err_wrap(err, "it is archived; " STORE_ARCHIVED_REMEDY);
 	return STORE_FAILED;
 }
 
@@ -356,12 +404,9 @@ static enum store_verdict s3_request_judge(const struct failure *failure, struct
 	if (is_elsewhere(failure))
 		return fail_elsewhere(failure, err);
 	if (!strcmp(failure->ask->method, "HEAD") &&
-	    (status == 400 || status == 401 || status == 403 ||
-	     (status == 404 && !failure->s3->bucket_seen))) {
+	    (status == 400 || status == 401 || status == 403)) {
 		failure->s3->ask_by_get = true;
 		describe_error(failure, http_status_kind(status), err);
-		if (err->kind == ERR_ABSENT)
-			err->kind = ERR_CONFIG; /* no error so far */
 		return STORE_REPAIRED;
 	}
 	if (corrected_clock(failure) || renewed_keys(failure)) {
@@ -370,6 +415,8 @@ static enum store_verdict s3_request_judge(const struct failure *failure, struct
 	}
 	if (status == 404)
 		return fail_absent(failure, err);
+	if (says(failure, (const char *const[]){"InvalidObjectState", NULL}))
+		return fail_archived(failure, err);
 	if (status == 401 || status == 403)
 		return s3_request_fail(failure, ERR_DENIED, err);
 	if (status >= 200 && status < 300) {

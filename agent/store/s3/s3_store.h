@@ -24,7 +24,7 @@ struct s3_store {
 	struct s3_endpoint endpoint;
 	int64_t clock_offset_ms; /* the server's clock - ours, once found to matter */
 	int64_t refused_ms;      /* when keys were discarded, monotonic; 0: never */
-	bool bucket_seen;        /* it exists: a 404 without a code is about the key */
+	bool bucket_seen;        /* it exists, and the endpoint is S3 */
 	bool unconditional;      /* the server has no conditional writes */
 	bool ask_by_get;         /* an answer to HEAD has no body: GET tells why it failed */
 };
@@ -51,8 +51,8 @@ int s3_prepare(struct s3_store *s3, const struct s3_ask *ask, struct store_call 
 int s3_key_of(const struct s3_store *s3, const char *text, struct uri *ret_uri,
 	      const char **ret_key, struct err *err);
 
-/* The error for an unexpected answer. ERR_ABSENT only if the server has said so about the key
- * itself. */
+/* The error for an unexpected answer. ERR_ABSENT only for a 404 with S3's own document (NoSuchKey) about
+ * this key: a 404 to HEAD has none, and one of a proxy another. ERR_CONFIG for an archived object. */
 enum store_verdict s3_judge_failure(struct s3_store *s3, const struct s3_ask *ask,
 				    const struct http_response *response, struct err *err);
 
@@ -61,6 +61,10 @@ struct s3_content_range {
 	int64_t first, last, total;
 };
 bool s3_content_range(const struct http_response *response, struct s3_content_range *ret);
+
+/* Does this answer to HEAD say that the content must be restored first? Source: "HeadObject" of Amazon S3
+ * (x-amz-storage-class, x-amz-archive-status of INTELLIGENT_TIERING, x-amz-restore). */
+bool s3_is_archived(const struct http_response *response);
 
 /* Last-Modified; 0 if absent. */
 int64_t s3_last_modified(const struct http_response *response);

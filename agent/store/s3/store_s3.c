@@ -37,6 +37,7 @@ static const char *const schemes[] = {"s3", "s3a", "s3p", NULL};
 const struct store_ops store_s3_ops = {
 	.schemes = schemes,
 	.list_page = 1000,
+	.absence = "answered 404",
 	.open = s3_open,
 	.close = s3_close,
 	.stat = s3_stat,

@@ -326,6 +326,7 @@ static const char *const schemes[] = {"swift", NULL};
 const struct store_ops store_swift_ops = {
 	.schemes = schemes,
 	.list_page = 1000,
+	.absence = "answered 404",
 	.check_authority = check_authority,
 	.open = swift_open,
 	.close = swift_close,

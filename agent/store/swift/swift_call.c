@@ -88,10 +88,28 @@ static enum store_verdict judge_refusal(struct swift_store *store,
 	return again ? STORE_REPAIRED : STORE_FAILED;
 }
 
-static enum store_verdict judge_failure(struct swift_store *store,
-					const struct swift_request *request, int status,
-					struct err *err)
+/* Source: Swift's catch_errors and Ceph's gateway, which give every answer a transaction. */
+static bool is_from_swift(const struct http_response *response)
 {
+	char id[8];
+
+	return http_header(response, "X-Trans-Id", id, sizeof(id)) && id[0];
+}
+
+static enum store_verdict judge_failure(struct swift_store *store,
+					const struct swift_request *request,
+					const struct http_response *response, struct err *err)
+{
+	int status = response->status;
+
+	/* MUT: a 404 of a proxy is an absence in Swift */
+	if (status == 404 && !is_from_swift(response)) {
+		swift_call_fail(
+			store, request, status, ERR_RETRY,
+			"the answer is not one of Swift (no X-Trans-Id): is there a proxy in between?",
+			err);
+		return STORE_BUSY;
+	}
 	switch (status) {
 	case 403:
 		swift_call_fail(store, request, status, ERR_DENIED, "access denied", err);
@@ -135,7 +153,7 @@ enum store_verdict swift_call_judge(struct swift_store *store, const struct swif
 		store->container_seen = true;
 		return STORE_DONE;
 	}
-	return judge_failure(store, request, status, err);
+	return judge_failure(store, request, response, err);
 }
 
 /* ---- one call ---- */

@@ -3,7 +3,8 @@
  * store_swift.c.
  *
  * Statuses: 404 of the container is ERR_CONFIG, of an object ERR_ABSENT, but only once the
- * container was seen (a wrong name must not look like an empty store); 401 signs in again, a second
+ * container was seen (a wrong name must not look like an empty store), and each only with Swift's own mark
+ * (X-Trans-Id: else it is a proxy's, and ERR_RETRY); 401 signs in again, a second
  * one and 403 are ERR_DENIED; 412 ERR_RETRY, the object was replaced while it was read; 408, 425,
  * 429, 498 and 5xx are retried, then ERR_RETRY; 416 is an answer; everything else ERR_FORMAT.
  */

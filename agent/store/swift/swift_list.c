@@ -58,7 +58,7 @@ static int on_entry(void *ctx, const struct swift_json_entry *entry, struct err 
 		/* a marker for a directory that is listed itself */
 		.is_hidden = entry->is_directory,
 		.in_doubt = entry->size_in_doubt,
-		.stat = {entry->size_bytes, entry->mtime_unix_ms},
+		.stat = {.size_bytes = entry->size_bytes, .mtime_unix_ms = entry->mtime_unix_ms},
 	};
 
 	return store_walk_name(page->walk, page->span, entry->name, &item, err);

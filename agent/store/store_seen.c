@@ -1,0 +1,39 @@
+#include "store/store_seen.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+void store_seen_uri(const struct uri *uri, struct buf *ret)
+{
+	buf_clear(ret);
+	buf_addf(ret, "%s:%s%s%s", uri->scheme, uri->authority[0] ? "//" : "", uri->authority,
+		 uri->authority[0] && !strcmp(uri->path, "/") ? "" : uri->path);
+}
+
+void store_seen_below(const struct uri *uri, const char *name, struct buf *ret)
+{
+	store_seen_uri(uri, ret);
+	if (ret->data[ret->len_bytes - 1] != '/')
+		buf_addch(ret, '/');
+	buf_addstr(ret, name);
+}
+
+int store_seen_size(struct store *store, const char *uri, int64_t size_bytes, struct err *err)
+{
+	char answer[64];
+
+	snprintf(answer, sizeof(answer), "answered with %" PRId64 " bytes", size_bytes);
+	if (size_bytes >= 0 && sightings_check(store->seen, uri, size_bytes, answer, err) < 0)
+		return -1;
+	sightings_found(store->seen, uri, size_bytes);
+	return 0;
+}
+
+int store_seen_failure(struct store *store, const char *uri, struct err *why)
+{
+	/* MUT: an absence leaves the store whatever was seen */
+	if (why->kind == ERR_ABSENT)
+		sightings_check(store->seen, uri, -1, store->ops->absence, why);
+	return -1;
+}

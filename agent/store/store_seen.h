@@ -1,0 +1,22 @@
+/*
+ * store_seen - how the functions of store.h remember and ask (sightings.h); used by store.c and
+ * store_many.c only.
+ */
+#ifndef DREY_STORE_STORE_SEEN_H
+#define DREY_STORE_STORE_SEEN_H
+
+#include "base/buf.h"
+#include "store/store_ops.h"
+
+/* The canonical spelling of a parsed URI, and of what lies below it. Replaces what is in *ret. */
+void store_seen_uri(const struct uri *uri, struct buf *ret);
+void store_seen_below(const struct uri *uri, const char *name, struct buf *ret);
+
+/* It has answered with this size (-1: it did not say). -1: ERR_CONTRADICTED, it was longer. */
+int store_seen_size(struct store *store, const char *uri, int64_t size_bytes, struct err *err);
+
+/* It could not be read for this reason, which becomes ERR_CONTRADICTED if it was an absence, and the file
+ * or, with a slash at its end, the directory was seen. Returns -1. */
+int store_seen_failure(struct store *store, const char *uri, struct err *why);
+
+#endif
