@@ -608,6 +608,7 @@ TEST(an_object_that_was_deleted_is_created_again_by_its_holder)
 	reads(&lease, NULL, NULL, 11100);
 	CHECK(lease_is_held(&lease, 11100));
 	takes(&lease, LEASE_CREATE, "n1", 11100);
+	CHECK_INT(lease.held_ms, ==, 11100); /* from the request on, not from the answer on */
 	/* but not when it may have ended meanwhile */
 	CHECK_INT(next(&lease, 60000), ==, LEASE_REPLACE);
 	lease_was_written(&lease, LEASE_ANSWER_CONFLICT, NULL, "404", 60100);

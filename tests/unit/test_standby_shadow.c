@@ -310,6 +310,37 @@ POD_TEST_FROM(transition_begins, an_own_journal_that_cannot_be_read_ends_nothing
 	CHECK_NOTHING(p, STANDBY_DO_KILL);
 }
 
+/* It took what ran for a main() that waits, killed it, and started it "held": Flink's HA recovered the job, which wrote
+ * beyond the cut for 76 s. */
+POD_TEST_FROM(transition_begins, without_the_journal_of_its_job_it_ends_that_and_says_so)
+{
+	standby_release(&p->standby);
+	standby_init(&p->standby, &p->config);
+	p->journal.handover.transition.state = TRANSITION_CROSSING;
+	written_by(p, "old");
+	forget(p);
+	hello(p, JOB_B);
+	CHECK_INT(took(p, STANDBY_DO_KILL), ==, 1);
+	CHECK_SHADOW(p, SHADOW_FAILED);
+	CHECK_STATE(p, CANDIDATE_FAILED);
+	CHECK_INT(p->standby.cause, ==, CAUSE_JOURNAL_LOST);
+	CHECK_HAS(p->standby.record.why, "the journal of the job in the shadow is lost");
+	exited(p);
+	pass(p, 20000);
+	CHECK_NOTHING(p, STANDBY_DO_LAUNCH);
+	CHECK_NOTHING(p, STANDBY_DO_SHADOW);
+	CHECK_NOTHING(p, STANDBY_DO_AGAIN);
+	CHECK_SHADOW(p, SHADOW_FAILED);
+	/* given up: still nothing is prepared, until the owner's output is open */
+	state_of(p, TRANSITION_ABORTING);
+	pass(p, 20000);
+	CHECK_NOTHING(p, STANDBY_DO_LAUNCH);
+	p->journal.handover.transition.opened = true;
+	state_of(p, TRANSITION_ABORTING);
+	CHECK_SHADOW(p, SHADOW_WITHDRAWN);
+	CHECK(p->standby.record.shadow.ended);
+}
+
 POD_TEST_FROM(prepared, named_in_the_place_of_a_pod_that_is_gone_it_goes_on_without_what_waits)
 {
 	p->seeded = p->own_elsewhere = true;

@@ -90,7 +90,7 @@ static void publish(struct standby *standby)
 	xstrset(&shadow->transition, id);
 	shadow->state = standby->shadow_state;
 	shadow->ended = ended;
-	if (standby->in_shadow)
+	if (standby->in_shadow || standby->shadow_state == SHADOW_FAILED)
 		say_state(standby);
 }
 
@@ -229,6 +229,19 @@ static bool concerns(const struct standby *standby)
 	       (role != ROLE_OWNER || is_granted(standby));
 }
 
+/* The owner hears it, and gives the transition up; it has the state, and nothing is for a person to do. */
+static void say_lost(struct standby *standby)
+{
+	static const char why[] =
+		"the journal of the job in the shadow is lost, so that job is ended; the owner gives the transition up and keeps the job";
+
+	if (!xstrsame(standby->record.why, why)) {
+		xstrset(&standby->record.why, why);
+		standby->record_dirty = true;
+	}
+	standby_say(standby, CAUSE_JOURNAL_LOST, why);
+}
+
 /* Of a pod whose job does not run. */
 static void say_waits(struct standby *standby, enum shadow_act act)
 {
@@ -236,6 +249,8 @@ static void say_waits(struct standby *standby, enum shadow_act act)
 		standby_say(
 			standby, CAUSE_JOURNAL_LOST,
 			"the job was granted to this pod, but the journal of its job in the shadow is lost; restore that ConfigMap from a copy");
+	else if (standby->shadow_state == SHADOW_FAILED && !standby->in_shadow)
+		say_lost(standby);
 	else if (act == SHADOW_DO_KILL)
 		standby_say(standby, CAUSE_PREPARING, "the hand-over is given up");
 }
@@ -249,6 +264,12 @@ static void rest(struct standby *standby)
 	for (size_t i = 0; i < ARRAY_LEN(preparing); i++)
 		if (*preparing[i] && standby->now_ms >= *preparing[i])
 			*preparing[i] = standby->now_ms + RETRY_MS;
+}
+
+/* What waits in main() would be the job that has run, recovered by Flink's HA. */
+static bool may_have_run(const struct standby *standby)
+{
+	return transition_of(&standby->handover) >= TRANSITION_SHADOW;
 }
 
 static bool follow(struct standby *standby, bool just_read)
@@ -276,6 +297,9 @@ static bool follow(struct standby *standby, bool just_read)
 		begin_anew(standby, "this pod is the owner");
 	publish(standby);
 	/* until the seed is there, what waits in main() is kept warm, or made so */
+	/* MUT: a candidate that has lost its journal prepares another Flink */
+	if (standby->shadow_state == SHADOW_FAILED || may_have_run(standby))
+		return true;
 	return standby->in_shadow || is_granted(standby) || move.act != SHADOW_DO_NOTHING;
 }
 

@@ -60,6 +60,15 @@ static bool has_failed(Q *q)
 	return q->facts->failed;
 }
 
+/* The owner has recorded that the job here runs; so it had a journal, and without that nobody knows what it has done. A job
+ * that is started as a new one would be recovered by Flink's HA instead, and write beyond the cut. */
+static bool has_lost_journal(Q *q)
+{
+	/* MUT: a candidate without its journal begins anew */
+	return q->transition >= TRANSITION_SHADOW && q->transition <= TRANSITION_ENDING &&
+	       !q->facts->seeded;
+}
+
 static bool is_near(Q *q)
 {
 	return q->facts->runs && q->facts->near;
@@ -108,6 +117,8 @@ static const struct shadow_rule rules[] = {
 	 "it is `granted`, and the journal here is of this hand-over"},
 	{has_failed, SHADOW_FAILED, SHADOW_DO_KILL,
 	 "the attempts are used up, or something else than the seed was restored"},
+	{has_lost_journal, SHADOW_FAILED, SHADOW_DO_KILL,
+	 "it is beyond `seeded`, and there is no journal of this hand-over here"},
 	{is_near, SHADOW_CAUGHT_UP, SHADOW_DO_NOTHING,
 	 "the job runs, and its watermark is near the owner's"},
 	{runs, SHADOW_RUNNING, SHADOW_DO_NOTHING, "the job runs, from the seed"},
