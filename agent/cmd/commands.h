@@ -22,6 +22,7 @@ extern const struct cli_command cmd_inspect;
 extern const struct cli_command cmd_handover;
 extern const struct cli_command cmd_promote;
 extern const struct cli_command cmd_abort;
+extern const struct cli_command cmd_acknowledge;
 extern const struct cli_command cmd_join;
 extern const struct cli_command cmd_gc;
 extern const struct cli_command cmd_history;

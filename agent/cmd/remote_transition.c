@@ -20,6 +20,15 @@ static bool is_promoted(const struct transition *transition, int64_t at_unix_ms)
 	return transition->promoted && (!at_unix_ms || transition->at_unix_ms == at_unix_ms);
 }
 
+static enum wish_step judge_acknowledgement(const struct journal *journal, const char *nonce,
+					    const char **ret_text)
+{
+	*ret_text = "no state was lost";
+	if (!nonce)
+		return journal->loss.unix_ms ? WISH_ASK : WISH_REFUSED;
+	return journal_is_consumed(journal, nonce) ? WISH_DONE : WISH_WAIT;
+}
+
 enum wish_step remote_wish_judge(const struct journal *journal, const struct wish_request *request,
 				 const char **ret_text)
 {
@@ -28,6 +37,8 @@ enum wish_step remote_wish_judge(const struct journal *journal, const struct wis
 	bool done =
 		request->abort ? transition->aborted : is_promoted(transition, request->at_unix_ms);
 
+	if (request->acknowledge)
+		return judge_acknowledgement(journal, request->nonce, ret_text);
 	*ret_text = request->abort ? transition_refuses_abort(state)
 				   : transition_refuses_promote(state);
 	if (!request->nonce)
@@ -57,7 +68,16 @@ struct wish {
 
 static const char *key_of(const struct wish *wish)
 {
-	return desired_keys[wish->request.abort ? DESIRED_KEY_ABORT : DESIRED_KEY_PROMOTE];
+	return desired_keys[wish->request.acknowledge ? DESIRED_KEY_ACKNOWLEDGE
+			    : wish->request.abort     ? DESIRED_KEY_ABORT
+						      : DESIRED_KEY_PROMOTE];
+}
+
+static const char *done_word(const struct wish *wish)
+{
+	if (wish->request.acknowledge)
+		return "acknowledged";
+	return wish->request.abort ? "given up" : "promoted";
 }
 
 static int send_wish(struct wish *wish)
@@ -103,11 +123,10 @@ static int wish_step(struct wish *wish, const struct journal *journal)
 	case WISH_ASK:
 		return ask_wish(wish);
 	case WISH_DONE:
-		fputs(wish->request.abort ? "given up\n" : "promoted\n", cli->out);
+		fprintf(cli->out, "%s\n", done_word(wish));
 		return CLI_OK;
 	case WISH_REFUSED:
-		return cli_fail(cli, CLI_FAILED, "%s: %s%s",
-				wish->request.abort ? "not given up" : "not promoted", text,
+		return cli_fail(cli, CLI_FAILED, "not %s: %s%s", done_word(wish), text,
 				wish->request.nonce ? "" : "; nothing was changed");
 	default:
 		remote_report(wish->remote, "waiting for drey to take the request");
@@ -188,4 +207,9 @@ int remote_promote(const struct cli *cli)
 int remote_abort(const struct cli *cli)
 {
 	return wish_run(cli, &(struct wish){.request.abort = true});
+}
+
+int remote_acknowledge(const struct cli *cli)
+{
+	return wish_run(cli, &(struct wish){.request.acknowledge = true});
 }

@@ -1,6 +1,7 @@
 /*
- * remote_transition - what a person says of a blue/green transition, from elsewhere than its Pods: by the keys promote
- * and abort of the control ConfigMap, and of the custom resource if that has them.
+ * remote_transition - what a person says once, from elsewhere than the Pods: of a blue/green transition by the keys
+ * promote and abort of the control ConfigMap, of state that was lost by the key acknowledge; and by those of the custom
+ * resource if that has them.
  *
  * Rights: those of remote_stop.h.
  */
@@ -15,6 +16,7 @@ struct cli;
 
 struct wish_request {
 	bool abort;         /* else promote */
+	bool acknowledge;   /* in place of both */
 	int64_t at_unix_ms; /* of a promotion; 0 = the cut as it comes */
 	const char *nonce;  /* in the control ConfigMap; NULL = it was not asked for yet */
 };
@@ -34,5 +36,6 @@ enum wish_step remote_wish_judge(const struct journal *journal, const struct wis
  * second. */
 int remote_promote(const struct cli *cli);
 int remote_abort(const struct cli *cli);
+int remote_acknowledge(const struct cli *cli); /* `kubectl drey acknowledge`; no option */
 
 #endif

@@ -92,6 +92,19 @@ static void add_state(struct rows *rows, const struct status_view *view)
 	}
 }
 
+static void add_loss(struct rows *rows, const struct status_view *view)
+{
+	char time[CLOCK_TEXT_BYTES];
+
+	if (!*view->lost_path)
+		return;
+	rows_begin(rows, "state lost");
+	rows_add(rows, "%s, up to %s", clock_human(view->lost_ms, time), view->lost_path);
+	rows_add_ago(rows, ", ", view->lost_unix_ms);
+	rows_add(rows, "%s%s; `drey acknowledge`", *view->lost_reason ? ": " : "",
+		 view->lost_reason);
+}
+
 static void add_operations(struct rows *rows, const struct status_view *view)
 {
 	if (*view->operation_kind) {
@@ -275,6 +288,7 @@ void status_text(const struct status_view *view, const struct status_layout *lay
 	add_handover(&rows, view);
 	add_last_launch(&rows, view);
 	add_state(&rows, view);
+	add_loss(&rows, view);
 	add_operations(&rows, view);
 	add_scale(&rows, view);
 	add_faults(&rows, view);

@@ -105,6 +105,15 @@ static enum scale_rank scale_rank(const struct json *object)
 		       : SCALE_FINE;
 }
 
+static void read_loss(const struct json *loss, struct status_view *view)
+{
+	view->lost_path = text(json_get(loss, "lost"), "path");
+	view->lost_reason = text(loss, "reason");
+	view->lost_ms = json_i64_or(loss, "totalMs", 0);
+	view->lost_launch = json_i64_or(loss, "launch", 0);
+	view->lost_unix_ms = json_i64_or(loss, "unixMs", 0);
+}
+
 static void read_scale(const struct json *doc, struct status_view *view)
 {
 	const struct json *object, *list = json_get(doc, "scale");
@@ -191,6 +200,7 @@ void status_view_read(const struct json *doc, struct status_view *ret_view)
 	read_launch(json_get(doc, "launch"), &view);
 	read_handover(doc, &view);
 	read_scale(doc, &view);
+	read_loss(json_get(doc, "stateLoss"), &view);
 	view.phase_unix_ms = phase_since(view.phase, view.transitions);
 	*ret_view = view;
 }

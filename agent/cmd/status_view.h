@@ -40,6 +40,10 @@ struct status_view {
 	const char *savepoint_path, *savepoint_origin, *savepoint_format;
 	int64_t savepoint_unix_ms;
 
+	/* state that launches have given up, and that is not settled; path "" = none */
+	const char *lost_path, *lost_reason;
+	int64_t lost_ms, lost_launch, lost_unix_ms; /* when it was given up */
+
 	/* the operation in flight; kind "" = none */
 	const char *operation_kind, *operation_reason, *operation_format;
 	int64_t operation_started_unix_ms;

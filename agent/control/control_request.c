@@ -7,12 +7,13 @@
 #include "base/mem.h"
 
 static const char *const names[COMMAND_COUNT] = {
-	[COMMAND_STATUS] = "status",         [COMMAND_TRACE] = "trace",
-	[COMMAND_SAVEPOINT] = "savepoint",   [COMMAND_SUSPEND] = "suspend",
-	[COMMAND_RESUME] = "resume",         [COMMAND_CANCEL] = "cancel",
-	[COMMAND_RESTART] = "restart",       [COMMAND_DO_NOT_RESTART] = "do-not-restart",
-	[COMMAND_CHECKPOINT] = "checkpoint", [COMMAND_RESCALE] = "rescale",
-	[COMMAND_PROMOTE] = "promote",       [COMMAND_ABORT] = "abort",
+	[COMMAND_STATUS] = "status",           [COMMAND_TRACE] = "trace",
+	[COMMAND_SAVEPOINT] = "savepoint",     [COMMAND_SUSPEND] = "suspend",
+	[COMMAND_RESUME] = "resume",           [COMMAND_CANCEL] = "cancel",
+	[COMMAND_RESTART] = "restart",         [COMMAND_DO_NOT_RESTART] = "do-not-restart",
+	[COMMAND_CHECKPOINT] = "checkpoint",   [COMMAND_RESCALE] = "rescale",
+	[COMMAND_PROMOTE] = "promote",         [COMMAND_ABORT] = "abort",
+	[COMMAND_ACKNOWLEDGE] = "acknowledge",
 };
 
 /* The members that each command takes in addition to "command". */
@@ -21,6 +22,7 @@ static const char *const members[COMMAND_COUNT] = {
 	[COMMAND_RESTART] = "nonce",          [COMMAND_DO_NOT_RESTART] = "on",
 	[COMMAND_CHECKPOINT] = "nonce full",  [COMMAND_RESCALE] = "nonce parallelism",
 	[COMMAND_PROMOTE] = "nonce atUnixMs", [COMMAND_ABORT] = "nonce",
+	[COMMAND_ACKNOWLEDGE] = "nonce",
 };
 
 const char *control_command_name(enum control_command command)
@@ -272,6 +274,7 @@ static int decode_members(const struct json *doc, struct control_request *reques
 	case COMMAND_SAVEPOINT:
 	case COMMAND_RESTART:
 	case COMMAND_ABORT:
+	case COMMAND_ACKNOWLEDGE:
 		return decode_nonce(doc, "nonce", &request->nonce, err);
 	case COMMAND_CHECKPOINT:
 		if (json_opt_bool(doc, "full", &request->full, err) < 0)
@@ -377,6 +380,10 @@ void control_request_event(const struct control_request *request, struct event *
 	case COMMAND_ABORT:
 		event.control.fields = CONTROL_ABORT;
 		event.control.abort_nonce = request->nonce;
+		break;
+	case COMMAND_ACKNOWLEDGE:
+		event.control.fields = CONTROL_ACKNOWLEDGE;
+		event.control.acknowledge_nonce = request->nonce;
 		break;
 	case COMMAND_STATUS:
 	case COMMAND_TRACE:

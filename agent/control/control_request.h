@@ -17,6 +17,7 @@
  *   {"command":"rescale","nonce":N,"parallelism":{"reset":true}}
  *   {"command":"promote","nonce":N[,"atUnixMs":T]}
  *   {"command":"abort","nonce":N}
+ *   {"command":"acknowledge","nonce":N}
  *
  * Each may also have "application": NAME, and the drey of another application refuses it.
  *
@@ -49,6 +50,7 @@ enum control_command {
 	COMMAND_RESCALE,
 	COMMAND_PROMOTE,
 	COMMAND_ABORT,
+	COMMAND_ACKNOWLEDGE,
 	COMMAND_COUNT,
 };
 
@@ -56,10 +58,10 @@ struct control_request {
 	enum control_command command;
 	/* the application it is for; NULL = not given, as by older commands; owned */
 	char *application;
-	char *nonce;        /* SAVEPOINT, CHECKPOINT, RESTART, RESCALE, PROMOTE, ABORT; owned */
-	int64_t at_unix_ms; /* PROMOTE: the cut, in event time; 0 = as it comes */
-	bool full;          /* CHECKPOINT */
-	bool on;            /* DO_NOT_RESTART */
+	char *nonce; /* SAVEPOINT, CHECKPOINT, RESTART, RESCALE, PROMOTE, ABORT, ACKNOWLEDGE; owned */
+	int64_t at_unix_ms;             /* PROMOTE: the cut, in event time; 0 = as it comes */
+	bool full;                      /* CHECKPOINT */
+	bool on;                        /* DO_NOT_RESTART */
 	struct restore_request restore; /* RESUME; strings owned */
 	struct parallelism parallelism; /* RESCALE; owned, with the same nonce */
 };

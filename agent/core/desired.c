@@ -22,6 +22,7 @@ const char *const desired_keys[DESIRED_KEYS] = {
 	[DESIRED_KEY_PARALLELISM] = "parallelism",
 	[DESIRED_KEY_PROMOTE] = "promote",
 	[DESIRED_KEY_ABORT] = "abort",
+	[DESIRED_KEY_ACKNOWLEDGE] = "acknowledge",
 };
 
 const char *desired_checkpoint_nonce(const char *text, bool *ret_full)
@@ -276,6 +277,7 @@ static const struct {
 	{DESIRED_KEY_CHECKPOINT_NONCE, CONTROL_CHECKPOINT},
 	{DESIRED_KEY_PROMOTE, CONTROL_PROMOTE},
 	{DESIRED_KEY_ABORT, CONTROL_ABORT},
+	{DESIRED_KEY_ACKNOWLEDGE, CONTROL_ACKNOWLEDGE},
 };
 
 static unsigned compare_all(const struct desired *desired, const struct desired_seen *seen,
@@ -350,6 +352,7 @@ bool desired_compare(const struct desired *desired, const struct desired_seen *s
 	event.control.promote_nonce = desired->promote_nonce;
 	event.control.promote_at_unix_ms = desired->promote_at_unix_ms;
 	event.control.abort_nonce = desired->text[DESIRED_KEY_ABORT];
+	event.control.acknowledge_nonce = desired->text[DESIRED_KEY_ACKNOWLEDGE];
 	if (fields & CONTROL_PARALLELISM)
 		intent->parallelism = desired->parallelism;
 	if (fields & CONTROL_RESTORE) {

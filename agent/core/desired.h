@@ -37,6 +37,7 @@ enum desired_key {
 	DESIRED_KEY_PARALLELISM,
 	DESIRED_KEY_PROMOTE,
 	DESIRED_KEY_ABORT,
+	DESIRED_KEY_ACKNOWLEDGE,
 	DESIRED_KEYS,
 };
 extern const char *const desired_keys[DESIRED_KEYS]; /* their names */

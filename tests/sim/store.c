@@ -110,6 +110,7 @@ void journal_copy(struct journal *to, const struct journal *from)
 	parallelism_copy(&to->intent.parallelism, &from->intent.parallelism);
 	parallelism_copy(&to->parallelism, &from->parallelism);
 	record_copy(&rescaled_table, &from->rescaled, &to->rescaled);
+	record_copy(&state_loss_table, &from->loss, &to->loss);
 	to->origin = NULL;
 	copy_lists(to, from);
 }
@@ -237,7 +238,10 @@ static void image_put(struct image *image, const struct journal *from)
 				&to->handover.to.template,
 				&to->rescaled.nonce,
 				&to->rescaled.error,
-				&to->rescaled.left_out};
+				&to->rescaled.left_out,
+				&to->loss.lost_path,
+				&to->loss.path,
+				&to->loss.reason};
 
 	image->used_bytes = 0;
 	*to = *from;

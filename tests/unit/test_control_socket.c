@@ -555,3 +555,19 @@ TEST(half_understood_requests_are_refused)
 			       "\"token\":\"t\",\"pat\":1}}"),
 		  "unknown member 'pat'");
 }
+
+TEST(an_acknowledgement_is_an_event_of_its_own)
+{
+	struct control_request request = {.command = COMMAND_ACKNOWLEDGE, .nonce = (char *)"k1"};
+	cleanup_json struct json *doc = control_request_encode(&request);
+	struct control_request back;
+	struct event event;
+
+	if (!CHECK_INT(control_request_decode(doc, &back, NULL), ==, 0))
+		return;
+	control_request_event(&back, &event);
+	CHECK_INT(event.control.fields, ==, CONTROL_ACKNOWLEDGE);
+	CHECK_STR(event.control.acknowledge_nonce, "k1");
+	control_request_release(&back);
+	CHECK_HAS(decode_error("{\"command\":\"acknowledge\"}"), "'nonce'");
+}

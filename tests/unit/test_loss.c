@@ -32,7 +32,8 @@ TEST(the_interval_that_a_job_has_reported_beats_the_configured_one)
 	struct journal journal;
 
 	journal_init(&journal, "app");
-	journal_add_launch(&journal)->checkpoint_interval_ms = 20 * MINUTE;
+	journal_add_launch(&journal)->effective =
+		(struct effective){.known = true, .interval_ms = 20 * MINUTE};
 	journal_add_launch(&journal); /* its job has not answered yet */
 	CHECK_INT(loss_limit_ms(&limits, &journal), ==, 40 * MINUTE);
 	limits.max_ms = 0;
@@ -160,7 +161,8 @@ WORLD_TEST(rare_checkpoints_may_lose_two_intervals)
 	check_held(w);
 	w->policy.max_loss.interval_ms = 30 * MINUTE;
 	CHECK_STARTS_FROM(w, CHK_A(7));
-	w->journal.launches[0].checkpoint_interval_ms = 10 * MINUTE;
+	w->journal.launches[0].effective =
+		(struct effective){.known = true, .interval_ms = 10 * MINUTE};
 	check_held(w);
 }
 

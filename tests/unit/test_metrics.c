@@ -447,6 +447,19 @@ RIG_TEST(checkpoints_are_told_as_flink_tells_them)
 	CHECK(!strstr(text(rig), "\ndrey_checkpoints_failing "));
 }
 
+RIG_TEST(lost_state_is_counted_until_it_is_settled)
+{
+	struct state_loss *loss = &rig->life.journal.loss;
+
+	CHECK_SAMPLE(rig, "drey_lost_state_seconds 0.000");
+	loss->unix_ms = 1;
+	loss->ms = 60000;
+	loss->total_ms = 182500;
+	CHECK_SAMPLE(rig, "drey_lost_state_seconds 182.500");
+	state_loss_release(loss);
+	CHECK_SAMPLE(rig, "drey_lost_state_seconds 0.000");
+}
+
 RIG_TEST(the_document_names_every_metric_with_its_type)
 {
 	struct buf doc = BUF_INIT;

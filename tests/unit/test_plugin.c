@@ -220,7 +220,7 @@ TEST(kubectl_gets_the_same_cluster)
 	struct kubectl kubectl;
 	struct cli cli;
 	char *words[] = {"orders", "--context", "c", "--kubeconfig", "k"};
-	const struct cli_command *logs = plugin_commands[11];
+	const struct cli_command *logs = plugin_commands[12];
 
 	CHECK_STR(logs->name, "logs");
 	CHECK_INT(cli_parse(logs, 5, words, stdout, stderr, &cli), ==, CLI_OK);

@@ -116,3 +116,20 @@ TEST(a_cut_in_the_past_is_not_promoted_by_what_another_person_has_said)
 	CHECK_INT(judge(), ==, WISH_DONE);
 	journal_release(&journal);
 }
+
+TEST(lost_state_is_acknowledged_when_drey_has_read_it)
+{
+	begin(TRANSITION_NONE);
+	request.acknowledge = true;
+	CHECK_INT(judge(), ==, WISH_REFUSED);
+	CHECK_HAS(text, "no state was lost");
+	journal.loss.unix_ms = 1;
+	CHECK_INT(judge(), ==, WISH_ASK);
+	request.nonce = "n1";
+	CHECK_INT(judge(), ==, WISH_WAIT);
+	journal.loss.unix_ms = 0; /* settled by a savepoint meanwhile */
+	CHECK_INT(judge(), ==, WISH_WAIT);
+	journal_consume(&journal, "n1");
+	CHECK_INT(judge(), ==, WISH_DONE);
+	journal_release(&journal);
+}

@@ -77,6 +77,7 @@ LIFECYCLE_TEST(every_member_is_there_from_the_start)
 					      "checkpointRequests",
 					      "parallelism",
 					      "attempts",
+					      "stateLoss",
 					      "outcome",
 					      "lastError",
 					      "lastErrorUnixMs",

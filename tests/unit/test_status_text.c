@@ -140,3 +140,21 @@ int main(int argc, char **argv)
 {
 	return tap_main(argc, argv);
 }
+
+TEST(lost_state_has_a_row_until_it_is_settled)
+{
+	static const char text_of[] =
+		"{\"application\":\"orders\",\"phase\":\"Running\",\"stateLoss\":{\"lost\":{\"path\":\"file:/cp/chk-8\"},"
+		"\"reason\":\"shared/1 is missing\",\"totalMs\":182000,\"launch\":7,\"unixMs\":1795662600000}}";
+	cleanup_json struct json *doc = json_parse(text_of, strlen(text_of), 1 << 20, NULL);
+	const struct status_layout layout = {.term = {0}, .now_unix_ms = NOW};
+	cleanup_buf struct buf text = BUF_INIT;
+	struct status_view view;
+
+	status_view_read(doc, &view);
+	status_text(&view, &layout, &text);
+	CHECK_HAS(buf_str(&text), "state lost");
+	CHECK_HAS(
+		buf_str(&text),
+		"3 min 2 s, up to file:/cp/chk-8, 2 min ago: shared/1 is missing; `drey acknowledge`");
+}

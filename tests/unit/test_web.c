@@ -383,3 +383,17 @@ TEST(the_pages_are_as_they_were)
 	check_golden("running");
 	check_golden("standby");
 }
+
+TEST(lost_state_is_on_the_page)
+{
+	cleanup_free char *page = page_of(
+		"{'application': 'orders', 'phase': 'Running', 'cause': 'StateLost', 'reason': 'r', "
+		"'stateLoss': {'lost': {'path': 's3://b/chk-8'}, 'reason': 'shared/1 is missing', "
+		"'totalMs': 182000, 'unixMs': 1795663500000, 'launch': 7}}",
+		&in_pod);
+
+	CHECK_HAS(page, "<dt>State lost</dt>");
+	CHECK_HAS(page, "3 min 2 s");
+	CHECK_HAS(page, "s3://b/chk-8");
+	CHECK_HAS(page, "shared/1 is missing");
+}

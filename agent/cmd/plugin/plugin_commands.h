@@ -14,6 +14,7 @@ extern const struct cli_command plugin_resume;
 extern const struct cli_command plugin_restart;
 extern const struct cli_command plugin_promote;
 extern const struct cli_command plugin_abort;
+extern const struct cli_command plugin_acknowledge;
 extern const struct cli_command plugin_snapshots;
 extern const struct cli_command plugin_logs;
 extern const struct cli_command plugin_page;

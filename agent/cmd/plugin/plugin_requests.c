@@ -1,4 +1,4 @@
-/* kubectl drey savepoint, suspend, resume, restart, promote, abort: requests through the control ConfigMap; and the commands that are
+/* kubectl drey savepoint, suspend, resume, restart, promote, abort, acknowledge: requests through the control ConfigMap; and the commands that are
  * those of drey, for an application of the cluster. */
 #include <string.h>
 
@@ -198,6 +198,29 @@ const struct cli_command plugin_abort = {
 		"6  timed out; the request remains in force\n",
 	.example = "kubectl drey abort orders -n shop --yes\n",
 	.run = remote_abort,
+};
+
+/* ---- acknowledge ---- */
+
+static const struct cli_option acknowledge_options[] = {PLUGIN_WHERE, CLI_WAIT, CLI_END};
+
+const struct cli_command plugin_acknowledge = {
+	ONE_APPLICATION,
+	.name = "acknowledge",
+	.summary = "acknowledge that state was lost, so that drey stops reporting it",
+	.description =
+		"Sets a new value of the key acknowledge in the control ConfigMap, and waits until the journal\n"
+		"shows that drey has taken it. drey then stops reporting StateLost: the state that a launch has\n"
+		"given up, because it was damaged. Nothing else changes.\n",
+	.options = acknowledge_options,
+	.statuses =
+		"0  acknowledged, and durable\n"
+		"1  refused: no state was lost\n"
+		"2  wrong usage or configuration\n"
+		"5  there is no such application, it cannot be read, or no drey has read the request\n"
+		"6  timed out; the request remains in force\n",
+	.example = "kubectl drey acknowledge orders -n shop\n",
+	.run = remote_acknowledge,
 };
 
 /* ---- as drey has them ---- */

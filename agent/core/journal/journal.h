@@ -125,7 +125,6 @@ struct launch {
 	struct effective effective; /* what the running job has said of its settings */
 	/* of its Flink, when all its tasks were last seen running; slots 0 = not known */
 	int64_t slots, task_managers;
-	int64_t checkpoint_interval_ms; /* as its job has reported it; 0 = not known, or none */
 };
 
 enum operation_kind {
@@ -256,6 +255,23 @@ struct outcome {
 	bool suspended;
 };
 
+/* State that a start has given up, because it was damaged, and that nobody has settled; unix_ms 0 = none.
+ * Of several the newest, with the sum of all. */
+struct state_loss {
+	char *lost_path; /* the newest that was completed */
+	enum snapshot_kind lost_kind;
+	int64_t lost_checkpoint_id; /* 0 = not known */
+	int64_t lost_unix_ms;       /* when it was completed */
+	char *path;                 /* what was started instead */
+	enum snapshot_kind kind;
+	int64_t checkpoint_id;
+	int64_t completed_unix_ms;
+	char *reason;            /* what is wrong with the lost one */
+	int64_t ms;              /* from what was started to it */
+	int64_t total_ms, count; /* of all that are not settled, this one included */
+	int64_t unix_ms, launch; /* when it was decided, and for which launch */
+};
+
 struct log_entry {
 	int64_t unix_ms;
 	char *text;
@@ -303,6 +319,7 @@ struct journal {
 	int64_t parallelism_launch; /* number of the launch that has it, or cannot have it; 0 = none */
 	struct rescaled rescaled;
 	struct outcome outcome;
+	struct state_loss loss;
 	int64_t failures_unix_ms[JOURNAL_MAX_FAILURES]; /* failed attempts, oldest first */
 	size_t failure_count;
 	char *last_error;
@@ -462,6 +479,7 @@ void operation_release(struct operation *operation);
 void operation_result_release(struct operation_result *result);
 void rescaled_release(struct rescaled *rescaled);
 void outcome_release(struct outcome *outcome);
+void state_loss_release(struct state_loss *loss); /* there is none then */
 
 /* Cut every list to its limit, oldest first; never the current launch. */
 void journal_trim(struct journal *journal);

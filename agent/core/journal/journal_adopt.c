@@ -57,6 +57,7 @@ static void forget_doings(struct journal *mine)
 	mine->checkpoint = (struct checkpoint_operation){0};
 	CLEAR(rescaled_table, rescaled);
 	CLEAR(outcome_table, outcome);
+	CLEAR(state_loss_table, loss);
 	CLEAR_LIST(savepoint_request_table, savepoint_requests, savepoint_request_count);
 	CLEAR_LIST(checkpoint_request_table, checkpoint_requests, checkpoint_request_count);
 	CLEAR_LIST(log_table, log, log_count);

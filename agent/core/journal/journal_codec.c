@@ -67,6 +67,7 @@ static void keep_unknown(struct json *doc, const struct json *origin_as_read)
 	forget_other(doc, origin, "lastOperation", "triggerId");
 	forget_other(doc, origin, "outcome", "unixMs");
 	forget_other(doc, origin, "rescaled", "unixMs");
+	forget_other(doc, origin, "stateLoss", "unixMs");
 	forget_other(doc, origin, "checkpoint", "triggerId");
 	forget_other_handover(doc, origin);
 	json_merge_unknown(doc, origin);

@@ -195,7 +195,6 @@ static const struct field launch_fields[] = {
 	LAUNCH("effective", RECORD, effective, .record = &effective_table, .sparse = true),
 	LAUNCH("slots", KNOWN, slots, .sparse = true),
 	LAUNCH("taskManagers", KNOWN, task_managers, .sparse = true),
-	LAUNCH("checkpointIntervalMs", KNOWN, checkpoint_interval_ms, .sparse = true),
 };
 const struct record launch_table = RECORD(struct launch, launch_fields);
 
@@ -304,6 +303,36 @@ static const struct field outcome_fields[] = {
 };
 const struct record outcome_table = RECORD(struct outcome, outcome_fields);
 
+#define LOSS(name, kind, ...) FIELD(name, kind, struct state_loss, __VA_ARGS__)
+
+static const struct field lost_fields[] = {
+	LOSS("path", TEXT, lost_path),
+	LOSS("kind", WORD, lost_kind, .words = snapshot_kind_words),
+	LOSS("checkpointId", KNOWN, lost_checkpoint_id),
+	LOSS("completedUnixMs", KNOWN, lost_unix_ms),
+};
+static const struct record lost_table = RECORD(struct state_loss, lost_fields);
+
+static const struct field started_fields[] = {
+	LOSS("path", TEXT, path),
+	LOSS("kind", WORD, kind, .words = snapshot_kind_words),
+	LOSS("checkpointId", KNOWN, checkpoint_id),
+	LOSS("completedUnixMs", KNOWN, completed_unix_ms),
+};
+static const struct record started_table = RECORD(struct state_loss, started_fields);
+
+static const struct field loss_fields[] = {
+	{.name = "lost", .kind = FIELD_RECORD, .record = &lost_table},
+	{.name = "started", .kind = FIELD_RECORD, .record = &started_table},
+	LOSS("reason", TEXT, reason, PROSE),
+	LOSS("ms", KNOWN, ms),
+	LOSS("totalMs", KNOWN, total_ms),
+	LOSS("count", KNOWN, count),
+	LOSS("unixMs", KNOWN, unix_ms, .key = true),
+	LOSS("launch", KNOWN, launch),
+};
+const struct record state_loss_table = RECORD(struct state_loss, loss_fields);
+
 #define RESCALED(name, kind, ...) FIELD(name, kind, struct rescaled, __VA_ARGS__)
 
 static const struct field rescaled_fields[] = {
@@ -393,6 +422,7 @@ static const struct field journal_fields[] = {
 	JOURNAL("parallelismLaunch", KNOWN, parallelism_launch),
 	JOURNAL("rescaled", RECORD, rescaled, .record = &rescaled_table),
 	JOURNAL("outcome", RECORD, outcome, .record = &outcome_table),
+	JOURNAL("stateLoss", RECORD, loss, .record = &state_loss_table, .sparse = true),
 	{.name = "failuresUnixMs", .write = write_failures, .read = read_failures},
 	JOURNAL("lastError", TEXT, last_error, PROSE),
 	JOURNAL("lastErrorUnixMs", KNOWN, last_error_unix_ms),
@@ -420,6 +450,11 @@ void operation_result_release(struct operation_result *result)
 void rescaled_release(struct rescaled *rescaled)
 {
 	record_release(&rescaled_table, rescaled);
+}
+
+void state_loss_release(struct state_loss *loss)
+{
+	record_release(&state_loss_table, loss);
 }
 
 void outcome_release(struct outcome *outcome)

@@ -21,5 +21,6 @@ extern const struct record outcome_table;
 extern const struct record parallelism_table;
 extern const struct record rescaled_table;
 extern const struct record log_table;
+extern const struct record state_loss_table;
 
 #endif

@@ -87,6 +87,8 @@ static void on_control(struct lifecycle *life, const struct event *event)
 	if (fields & CONTROL_PARALLELISM)
 		rescale_take(life, &event->control.intent.parallelism);
 	transition_wished(life, event);
+	if (fields & CONTROL_ACKNOWLEDGE)
+		loss_acknowledge(life, event->control.acknowledge_nonce);
 	if (fields & CONTROL_NEW_START) {
 		outcome_release(&life->journal.outcome);
 		life->journal.failure_count = 0;

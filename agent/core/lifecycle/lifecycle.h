@@ -55,10 +55,10 @@ enum control_field {
 	CONTROL_STANDING = 1 << 6,
 	CONTROL_CHECKPOINT = 1 << 7,
 	CONTROL_PARALLELISM = 1 << 8,
-	/* of the transition that is under way: the cut may come; it is given up. Each has a nonce, and is carried
-	 * out once */
+	/* of the transition under way: the cut may come; it is given up. Each nonce is carried out once */
 	CONTROL_PROMOTE = 1 << 9,
 	CONTROL_ABORT = 1 << 10,
+	CONTROL_ACKNOWLEDGE = 1 << 11, /* of state that was lost: a person knows. Likewise */
 };
 
 enum event_type {
@@ -197,7 +197,7 @@ struct event {
 			struct intent intent;
 			const char *checkpoint_nonce; /* CHECKPOINT */
 			bool checkpoint_full;
-			const char *promote_nonce, *abort_nonce; /* PROMOTE, ABORT */
+			const char *promote_nonce, *abort_nonce, *acknowledge_nonce;
 			int64_t promote_at_unix_ms; /* the cut, in event time; 0 = as it comes */
 		} control;
 		struct {
@@ -567,6 +567,8 @@ bool lifecycle_is_unready(const struct lifecycle *life);
 /* Why a transition cannot be promoted, with this cut (0 = any), or aborted, now: a sentence; NULL = it can. */
 const char *lifecycle_refuses_promote(const struct lifecycle *life, int64_t at_unix_ms);
 const char *lifecycle_refuses_abort(const struct lifecycle *life);
+const char *
+lifecycle_refuses_acknowledge(const struct lifecycle *life); /* likewise: no state was lost */
 
 /* A transition is being given up: does a Flink lead on the other side (EVENT_CANDIDATE)? */
 bool lifecycle_asks_for_lock(const struct lifecycle *life);

@@ -525,6 +525,17 @@ void transition_wished(struct lifecycle *life, const struct event *event);
 /* An unused id. NULL, or why there is none; the caller frees. */
 char *draw_job_id(struct lifecycle *life, const struct facts *facts, char job_id[JOB_ID_BYTES]);
 
+/* ---- lifecycle_loss.c ---- */
+
+/* A launch is decided: what it gives up is recorded with it, and told; or what an earlier one gave up is
+ * usable again. */
+void loss_begin(struct lifecycle *life, const struct decision *decision, const struct facts *facts,
+		const struct launch *launch);
+/* A savepoint is complete and was checked; its operation began then. */
+void loss_saved(struct lifecycle *life, const char *savepoint, int64_t begun_unix_ms);
+/* CONTROL_ACKNOWLEDGE; the nonce counts once. */
+void loss_acknowledge(struct lifecycle *life, const char *nonce);
+
 /* ---- lifecycle_retention.c ---- */
 
 /* The job is running and nothing else is pending: dispose of an old savepoint, if there is one. */

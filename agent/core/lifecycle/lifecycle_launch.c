@@ -284,6 +284,7 @@ void begin_launch(struct lifecycle *life, const struct decision *decision,
 	remember_ha_jobs(&life->journal, facts);
 	copy_remember_jobs(&life->journal, facts);
 	launch = add_launch(life, decision, job_id, from, held);
+	loss_begin(life, decision, facts, launch);
 	if (from)
 		remember_verified(life, from);
 	if (decision->token)

@@ -509,6 +509,8 @@ static void record_savepoint(struct lifecycle *life, const struct event *event)
 	snapshot.verified_unix_ms = snapshot.verified ? life->now_unix_ms : 0;
 	memcpy(snapshot.job_id, operation->job_id, JOB_ID_BYTES);
 	journal_add_snapshot(&life->journal, &snapshot);
+	if (snapshot.verified)
+		loss_saved(life, snapshot.path, operation->started_unix_ms);
 }
 
 void on_inspected(struct lifecycle *life, const struct event *event)

@@ -103,6 +103,7 @@ static void record_found(struct lifecycle *life, const struct candidate *c)
 		found.verified_unix_ms = life->now_unix_ms;
 	found.metadata_version = c->metadata_version;
 	journal_add_snapshot(&life->journal, &found);
+	loss_saved(life, found.path, operation->started_unix_ms);
 	operation_record(life, true, found.path, NULL);
 	operation_remember(life, operation);
 }

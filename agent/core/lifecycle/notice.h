@@ -38,6 +38,9 @@ enum notice_type {
 	/* the condition CheckpointsFailing has become true, or (ok) false again: text = its message */
 	NOTICE_CHECKPOINTS,
 	NOTICE_SETTINGS, /* the same of SettingsOverridden */
+	/* a launch gives up state that is damaged, or (ok) that is settled: path = the lost one, text = a
+	 * sentence */
+	NOTICE_STATE_LOST,
 	NOTICE_COUNT,
 };
 

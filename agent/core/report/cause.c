@@ -54,6 +54,7 @@ const char *cause_name(enum cause cause)
 		[CAUSE_SECOND_JOB] = "SecondJob",
 		[CAUSE_CHECKPOINTS_FAILING] = "CheckpointsFailing",
 		[CAUSE_SETTINGS_OVERRIDDEN] = "SettingsOverridden",
+		[CAUSE_STATE_LOST] = "StateLost",
 		[CAUSE_STANDING_BY] = "StandingBy",
 		[CAUSE_PREPARING] = "Preparing",
 		[CAUSE_PREPARE_FAILED] = "PrepareFailed",

@@ -76,6 +76,7 @@ enum cause {
 	CAUSE_SECOND_JOB,
 	CAUSE_CHECKPOINTS_FAILING,
 	CAUSE_SETTINGS_OVERRIDDEN, /* by the code of the job, so that state may be lost */
+	CAUSE_STATE_LOST,          /* the launch began behind state that is damaged */
 
 	/* a hand-over between two pods */
 	CAUSE_STANDING_BY,

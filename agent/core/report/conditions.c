@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "core/report/condition_checkpoints.h"
 #include "core/report/condition_handover.h"
+#include "core/report/condition_loss.h"
 #include "core/report/condition_rescale.h"
 #include "core/report/condition_settings.h"
 #include "core/report/condition_upgrade.h"
@@ -29,6 +30,7 @@ static const char *condition_type_name(enum condition_type type)
 		[CONDITION_CHECKPOINTS_ELSEWHERE] = "CheckpointsElsewhere",
 		[CONDITION_SETTINGS_OVERRIDDEN] = "SettingsOverridden",
 		[CONDITION_JOURNAL_COPY_FAILING] = "JournalCopyFailing",
+		[CONDITION_STATE_LOST] = "StateLost",
 		[CONDITION_HANDING_OVER] = "HandingOver",
 		[CONDITION_UPGRADED] = "Upgraded",
 		[CONDITION_PARALLELISM] = "ParallelismAsRequested",
@@ -250,6 +252,8 @@ static void judge_running(struct conditions *now, const struct lifecycle *life)
 		/* MUT: settings that may lose state are no cause */
 		else if (now->list[CONDITION_SETTINGS_OVERRIDDEN].status == TRUTH_TRUE)
 			now->cause = CAUSE_SETTINGS_OVERRIDDEN;
+		else if (now->list[CONDITION_STATE_LOST].status == TRUTH_TRUE)
+			now->cause = CAUSE_STATE_LOST;
 		return;
 	}
 	if (now->cause == CAUSE_CLUSTER_UNREACHABLE) {
@@ -345,6 +349,8 @@ const char *conditions_reason(const struct conditions *conditions, const struct 
 		return conditions->list[CONDITION_CHECKPOINTS_FAILING].message;
 	if (conditions->cause == CAUSE_SETTINGS_OVERRIDDEN && !life->cause)
 		return conditions->list[CONDITION_SETTINGS_OVERRIDDEN].message;
+	if (conditions->cause == CAUSE_STATE_LOST && !life->cause)
+		return conditions->list[CONDITION_STATE_LOST].message;
 	return conditions->cause || life->phase == PHASE_LAUNCHING ? ready->message : life->reason;
 }
 
@@ -387,6 +393,7 @@ void conditions_update(struct conditions *conditions, const struct lifecycle *li
 	condition_settings(life, &conditions->list[CONDITION_SETTINGS_OVERRIDDEN]);
 	judge_copy(&conditions->list[CONDITION_JOURNAL_COPY_FAILING], outside);
 	condition_checkpoints(life, &conditions->list[CONDITION_CHECKPOINTS_FAILING]);
+	condition_loss(&life->journal, &conditions->list[CONDITION_STATE_LOST]);
 	condition_handover(life, &conditions->list[CONDITION_HANDING_OVER]);
 	condition_upgrade(life, now_unix_ms, &conditions->list[CONDITION_UPGRADED],
 			  &conditions->upgraded_unix_ms);

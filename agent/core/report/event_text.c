@@ -111,6 +111,11 @@ bool event_text(const struct notice *notice, struct event_text *ret)
 				  notice->ok ? "SettingsAsConfigured"
 					     : cause_name(CAUSE_SETTINGS_OVERRIDDEN),
 				  "Supervise", notice->text);
+	case NOTICE_STATE_LOST:
+		ret->warning = !notice->ok;
+		return plain_text(ret,
+				  notice->ok ? "StateLossSettled" : cause_name(CAUSE_STATE_LOST),
+				  "Launch", notice->text);
 	case NOTICE_ENDED:          /* its phase tells */
 	case NOTICE_ATTEMPT_FAILED: /* as does that of the next attempt, or of the end */
 	case NOTICE_COUNT:

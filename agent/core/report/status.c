@@ -208,6 +208,7 @@ struct json *status_document(const struct lifecycle *life, const struct conditio
 	record_add(doc, "desired", &intent_table, &journal->intent, "state doNotRestart");
 	status_add_rescale(doc, life);
 	add_attempts(doc, life, now_unix_ms);
+	record_add(doc, "stateLoss", &state_loss_table, &journal->loss, NULL);
 	record_add(doc, "outcome", &outcome_table, &journal->outcome, "kind reason unixMs");
 	record_write(&journal_table, journal, "lastError lastErrorUnixMs lastErrorLaunch", doc);
 	add_next_savepoint(doc, life, now_unix_ms);

@@ -136,8 +136,9 @@ static const char *time_of_day(int64_t unix_ms, char text[CLOCK_TEXT_BYTES])
 	return text;
 }
 
-static void add(struct evidence *to, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void add(struct evidence *to, const char *fmt, ...)
+static void evidence_add(struct evidence *to, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+static void evidence_add(struct evidence *to, const char *fmt, ...)
 {
 	size_t len = strlen(to->text);
 	va_list ap;
@@ -151,7 +152,7 @@ static void add(struct evidence *to, const char *fmt, ...)
 	va_end(ap);
 }
 
-static void add_time(struct evidence *to, int64_t unix_ms)
+static void evidence_time(struct evidence *to, int64_t unix_ms)
 {
 	size_t len = strlen(to->text);
 	char time[CLOCK_TEXT_BYTES];
@@ -168,11 +169,11 @@ static void say_sighting(const struct candidate *c, struct evidence *to)
 
 	if (to->sighting == SIGHTING_NONE) {
 		if (to->record)
-			add(to, "not listed");
+			evidence_add(to, "not listed");
 		return;
 	}
-	add(to, facts_is_listed(c->source) ? "listed" : "seen");
-	add_time(to, c->listed_unix_ms);
+	evidence_add(to, facts_is_listed(c->source) ? "listed" : "seen");
+	evidence_time(to, c->listed_unix_ms);
 	len = strlen(to->text);
 	if (to->sighting == SIGHTING_BARE)
 		snprintf(to->text + len, sizeof(to->text) - len, " without a _metadata");
@@ -190,9 +191,9 @@ static void say_reading(const struct candidate *c, struct evidence *to)
 		[READING_FAILED] = "could not be read",
 	};
 
-	add(to, "%s", words[to->reading]);
+	evidence_add(to, "%s", words[to->reading]);
 	if (to->reading != READING_NONE)
-		add_time(to, c->read_unix_ms);
+		evidence_time(to, c->read_unix_ms);
 }
 
 static void say_record(struct evidence *to)
@@ -204,7 +205,7 @@ static void say_record(struct evidence *to)
 	};
 
 	if (to->record)
-		add(to, "%s", words[to->record]);
+		evidence_add(to, "%s", words[to->record]);
 }
 
 void evidence_of(const struct journal *journal, const struct facts *facts,

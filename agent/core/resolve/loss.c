@@ -4,8 +4,9 @@
 static int64_t interval_of(const struct loss_limits *limits, const struct journal *journal)
 {
 	for (size_t i = journal->launch_count; i-- > 0;)
-		if (journal->launches[i].checkpoint_interval_ms)
-			return journal->launches[i].checkpoint_interval_ms;
+		if (journal->launches[i].effective.known &&
+		    journal->launches[i].effective.interval_ms)
+			return journal->launches[i].effective.interval_ms;
 	return limits->interval_ms;
 }
 

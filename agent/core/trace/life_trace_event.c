@@ -172,6 +172,7 @@ static const struct field control_fields[] = {
 	EVENT("readBack", BOOL, control.intent.restore.read_back),
 	EVENT("checkpointNonce", TEXT, control.checkpoint_nonce, .sparse = true),
 	EVENT("checkpointFull", BOOL, control.checkpoint_full, .sparse = true),
+	EVENT("acknowledgeNonce", TEXT, control.acknowledge_nonce, .sparse = true),
 	EVENT("promoteNonce", TEXT, control.promote_nonce, .sparse = true),
 	EVENT("promoteAtUnixMs", KNOWN, control.promote_at_unix_ms, .sparse = true),
 	EVENT("abortNonce", TEXT, control.abort_nonce, .sparse = true),

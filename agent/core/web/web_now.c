@@ -184,6 +184,27 @@ static void show_checkpoints(const struct web *page)
 	end_row(page);
 }
 
+/* What a launch has given up, until that is settled. */
+static void show_loss(const struct web *page)
+{
+	const struct json *loss = json_get(page->status, "stateLoss");
+
+	if (json_kind(loss) != JSON_OBJECT)
+		return;
+	begin_row(page, "State lost");
+	buf_addstr(page->out, "<b class=\"failed\">");
+	web_duration(page, json_i64_or(loss, "totalMs", 0));
+	buf_addstr(page->out, "</b> of ");
+	web_text(page, json_str(json_get(loss, "lost"), "path"));
+	buf_addstr(page->out, ", ");
+	web_since(page, json_i64_or(loss, "unixMs", 0));
+	if (json_str(loss, "reason")) {
+		buf_addstr(page->out, ": ");
+		web_text(page, json_str(loss, "reason"));
+	}
+	end_row(page);
+}
+
 static void add_handover(const struct web *page)
 {
 	const struct json *handover = json_get(page->status, "handover");
@@ -282,6 +303,7 @@ void web_now(const struct web *page)
 	now_snapshot(page, "Checkpoint", "lastCheckpoint", "id");
 	now_snapshot(page, "Savepoint", "lastSavepoint", "checkpointId");
 	show_checkpoints(page);
+	show_loss(page);
 	add_operation(page);
 	add_attempts(page);
 	add_handover(page);

@@ -165,6 +165,7 @@ static int parse_key(struct desired *desired, enum desired_key key, struct err *
 	case DESIRED_KEY_SAVEPOINT_NONCE:
 	case DESIRED_KEY_RESTART_NONCE:
 	case DESIRED_KEY_ABORT:
+	case DESIRED_KEY_ACKNOWLEDGE:
 		return parse_nonce(text, err);
 	case DESIRED_KEY_CHECKPOINT_NONCE:
 		return parse_nonce(desired_checkpoint_nonce(text, &full), err);

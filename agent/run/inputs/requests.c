@@ -80,6 +80,8 @@ static const char *refusal_of(const struct lifecycle *life, const struct control
 		return "the job is running: suspend or cancel it first, then resume from something else";
 	if (request->command == COMMAND_PROMOTE)
 		return lifecycle_refuses_promote(life, request->at_unix_ms);
+	if (request->command == COMMAND_ACKNOWLEDGE)
+		return lifecycle_refuses_acknowledge(life);
 	return request->command == COMMAND_ABORT ? lifecycle_refuses_abort(life) : NULL;
 }
 

@@ -20,6 +20,7 @@ static const struct {
 	{"parallelism", DESIRED_KEY_PARALLELISM, JSON_OBJECT},
 	{"promote", DESIRED_KEY_PROMOTE, JSON_STRING},
 	{"abort", DESIRED_KEY_ABORT, JSON_STRING},
+	{"acknowledge", DESIRED_KEY_ACKNOWLEDGE, JSON_STRING},
 };
 
 #define MEMBERS (sizeof(members) / sizeof(members[0]))

@@ -61,6 +61,7 @@ enum hook_event hook_event_of(const struct notice *notice)
 	case NOTICE_CAUGHT_UP:
 	case NOTICE_CHECKPOINTS:
 	case NOTICE_SETTINGS:
+	case NOTICE_STATE_LOST:
 	case NOTICE_COUNT:
 		break;
 	}

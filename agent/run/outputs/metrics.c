@@ -329,6 +329,10 @@ static void add_snapshots(struct buf *text, const struct metrics *metrics,
 			   "Time at which the next periodic savepoint is due.",
 			   life->savepoint_ms != 0,
 			   life->now_unix_ms + life->savepoint_ms - life->now_ms);
+	exposition_seconds(
+		text, "drey_lost_state_seconds",
+		"Time of the state that launches have given up, and that nobody has acknowledged.",
+		true, life->journal.loss.unix_ms ? life->journal.loss.total_ms : 0);
 	exposition_known(text, "drey_checkpoint_last_id",
 			 "Id of the newest known completed checkpoint.", launch != NULL,
 			 launch ? launch->last_checkpoint_id : 0);
