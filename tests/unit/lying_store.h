@@ -264,12 +264,12 @@ static int by_name(const void *left, const void *right)
 }
 
 /* Everything below a directory, in the order of names; the caller frees. Without any: *ret_count is 0, and
- * NULL when there is no such directory. */
-static const struct lake_file **lake_below(struct lake *lake, const char *dir, char prefix[400],
-					   size_t *ret_count)
+ * NULL when there is no such directory. `deep`: they are all told. */
+static const struct lake_file **lake_below(struct lake *lake, const char *dir, bool deep,
+					   char prefix[400], size_t *ret_count)
 {
 	const struct lake_file **all = xcalloc(lake->count + 1, sizeof(struct lake_file *));
-	bool there = false;
+	bool there = false, shown;
 
 	snprintf(prefix, 400, "%s/", strcmp(dir, "/") != 0 ? dir : "");
 	if (lies_now(lake, ASK_LIST) && lake->lie.kind == LIE_OTHER &&
@@ -287,8 +287,12 @@ static const struct lake_file **lake_below(struct lake *lake, const char *dir, c
 		if (!begins(file->name, prefix))
 			continue;
 		there = there || file->born;
+		shown = file->shown;
 		if (lake_shows(lake, ASK_LIST, file))
 			all[(*ret_count)++] = file;
+		/* one level shows no more than the directory that it is in */
+		if (!deep && strchr(file->name + strlen(prefix), '/'))
+			file->shown = shown;
 	}
 	if (*ret_count)
 		qsort(all, *ret_count, sizeof(struct lake_file *), by_name);
@@ -307,7 +311,7 @@ static int lake_list(struct store *store, const struct uri *uri, store_entry_fn 
 	size_t count;
 	int rc = 0;
 
-	all = lake_below(lake_of(store), uri->path, prefix, &count);
+	all = lake_below(lake_of(store), uri->path, false, prefix, &count);
 	if (!all)
 		return err_set(err, ERR_ABSENT, 0, "%s: not found", uri->path);
 	for (size_t i = 0; i < count && !rc; i++) {
@@ -335,7 +339,7 @@ static int lake_list_dirs(struct store *store, const struct uri *uri, const char
 	size_t count, next;
 	int rc = 0;
 
-	all = lake_below(lake_of(store), uri->path, prefix, &count);
+	all = lake_below(lake_of(store), uri->path, true, prefix, &count);
 	if (!all)
 		return err_set(err, ERR_ABSENT, 0, "%s: not found", uri->path);
 	for (size_t i = 0; i < count && !rc; i = next) {
@@ -370,7 +374,7 @@ static int lake_list_tree(struct store *store, const struct uri *uri, store_leaf
 	size_t count;
 	int rc = 0;
 
-	all = lake_below(lake_of(store), uri->path, prefix, &count);
+	all = lake_below(lake_of(store), uri->path, true, prefix, &count);
 	if (!all)
 		return err_set(err, ERR_ABSENT, 0, "%s: not found", uri->path);
 	for (size_t i = 0; i < count && !rc; i++) {

@@ -82,6 +82,7 @@ LAKE_FN void world_begin(struct world *w, uint64_t seed)
 	w->now_unix_ms = clock_unix_ms() - 600 * MINUTE_MS;
 	w->retained = 1 + (int)below(w, 3);
 	w->claims = chance(w, 30);
+	w->policy.max_loss.max_ms = chance(w, 70) ? LOSS_MAX_AUTO : below(w, 30) * MINUTE_MS;
 	w->policy.generation = "g1";
 	w->policy.flink_version = "2.3.0";
 	journal_init(&w->journal, "orders");
@@ -137,7 +138,8 @@ static void put_metadata(struct world *w, const struct state *state, const struc
 
 static void add_file(struct world *w, struct state *state, const char *dir)
 {
-	cleanup_free char *name = xasprintf("%s/f%08d", dir, w->files_made++);
+	cleanup_free char *name =
+		xasprintf("%s/%08x-0000-4000-8000-000000000000", dir, w->files_made++);
 
 	memcpy(state->files[state->file_count++], name, strlen(name) + 1);
 	lake_put(&w->lake, name, NULL, 20, w->now_unix_ms);
@@ -226,7 +228,7 @@ static void leave_unfinished(struct world *w)
 {
 	char name[NAME_BYTES];
 
-	snprintf(name, sizeof(name), "/top/ck/%s/chk-%" PRId64 "/f%08d",
+	snprintf(name, sizeof(name), "/top/ck/%s/chk-%" PRId64 "/%08x-0000-4000-8000-000000000000",
 		 journal_launch(&w->journal)->job_id, w->next_id++, w->files_made++);
 	lake_put(&w->lake, name, NULL, 20, w->now_unix_ms);
 }

@@ -718,6 +718,7 @@ GC_TEST(a_checkpoint_that_has_lost_its_metadata_stops_all_unless_it_is_not_neede
 
 	left_by_all(w);
 	tree(w, jobs[1]);
+	file(w, "chk-20/_metadata", 800);
 	file(w, "chk-21/aa", 800);
 	file(w, "shared/bb", 800);
 	lost(w, jobs[1], 21); /* drey gc was killed when it had deleted the _metadata */
@@ -739,6 +740,7 @@ GC_TEST(a_lost_checkpoint_in_a_tree_with_young_files_stays)
 {
 	left_by_all(w);
 	tree(w, jobs[1]);
+	file(w, "chk-20/_metadata", 800);
 	file(w, "chk-21/aa", 800);
 	file(w, "shared/bb", LAST_H + 10); /* younger than the launches that are a way back */
 	lost(w, jobs[1], 21);

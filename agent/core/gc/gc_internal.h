@@ -26,6 +26,10 @@ bool gc_has_complete(const struct gc *gc, const struct journal *journal, size_t 
 /* Why nothing may be deleted, with this journal alone; NULL = nothing stops it. The caller frees. */
 char *gc_journal_stops(const struct gc *gc, const struct journal *journal);
 
+/* Two readings that contradict each other: why nothing may be deleted; NULL = there are none. The caller
+ * frees. */
+char *gc_contradiction(const struct gc *gc, const struct journal *journal);
+
 /* A restore request that has not been carried out. */
 bool gc_request_waits(const struct journal *journal);
 

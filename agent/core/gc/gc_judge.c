@@ -70,7 +70,7 @@ static char *what_is_missing(const struct gc *gc, const struct journal *journal)
 		/* MUT: a snapshot that stays need not be read */
 		if (gc->snapshots[i].retained && !gc->snapshots[i].read && !gc->snapshots[i].gone)
 			return xasprintf("%s was not read", gc->snapshots[i].path);
-	return NULL;
+	return gc_contradiction(gc, journal);
 }
 
 bool gc_still_holds(const struct journal *then, const struct journal *now, const char **ret_why)
