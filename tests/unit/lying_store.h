@@ -215,6 +215,11 @@ LAKE_FN struct lake *lake_of(struct store *store)
 	return own->lake;
 }
 
+LAKE_FN struct store_stat lake_stat_of(const struct lake_file *file)
+{
+	return (struct store_stat){.size_bytes = file->size_bytes, .mtime_unix_ms = file->unix_ms};
+}
+
 static int lake_open(const struct store_config *config, const struct uri *uri, struct store **ret,
 		     struct err *err)
 {
@@ -252,7 +257,7 @@ static int lake_stat(struct store *store, const struct uri *uri, struct store_st
 	if (!file)
 		return err_set(err, lake_is_dir(lake, uri->path) ? ERR_FORMAT : ERR_ABSENT, 0,
 			       "%s: not found", uri->path);
-	*ret = (struct store_stat){file->size_bytes, file->unix_ms};
+	*ret = lake_stat_of(file);
 	return 0;
 }
 
@@ -264,8 +269,9 @@ static int by_name(const void *left, const void *right)
 }
 
 /* Everything below a directory, in the order of names; the caller frees. Without any: *ret_count is 0, and
- * NULL when there is no such directory. `deep`: they are all told. */
-static const struct lake_file **lake_below(struct lake *lake, const char *dir, bool deep,
+ * NULL when there is no such directory. `leaf`:
+ * files deeper than one level are told only if that is their name; NULL: all are. */
+static const struct lake_file **lake_below(struct lake *lake, const char *dir, const char *leaf,
 					   char prefix[400], size_t *ret_count)
 {
 	const struct lake_file **all = xcalloc(lake->count + 1, sizeof(struct lake_file *));
@@ -290,8 +296,9 @@ static const struct lake_file **lake_below(struct lake *lake, const char *dir, b
 		shown = file->shown;
 		if (lake_shows(lake, ASK_LIST, file))
 			all[(*ret_count)++] = file;
-		/* one level shows no more than the directory that it is in */
-		if (!deep && strchr(file->name + strlen(prefix), '/'))
+		/* the caller is told of no more than these */
+		if (leaf && strcmp(strrchr(file->name, '/') + 1, leaf) != 0 &&
+		    strchr(file->name + strlen(prefix), '/'))
 			file->shown = shown;
 	}
 	if (*ret_count)
@@ -311,7 +318,7 @@ static int lake_list(struct store *store, const struct uri *uri, store_entry_fn 
 	size_t count;
 	int rc = 0;
 
-	all = lake_below(lake_of(store), uri->path, false, prefix, &count);
+	all = lake_below(lake_of(store), uri->path, "", prefix, &count);
 	if (!all)
 		return err_set(err, ERR_ABSENT, 0, "%s: not found", uri->path);
 	for (size_t i = 0; i < count && !rc; i++) {
@@ -324,7 +331,7 @@ static int lake_list(struct store *store, const struct uri *uri, store_entry_fn 
 		snprintf(last, sizeof(last), "%.*s", (int)len, rest);
 		entry.name = last;
 		if (!entry.is_prefix)
-			entry.stat = (struct store_stat){all[i]->size_bytes, all[i]->unix_ms};
+			entry.stat = lake_stat_of(all[i]);
 		rc = fn(ctx, &entry, err);
 	}
 	free(all);
@@ -339,7 +346,7 @@ static int lake_list_dirs(struct store *store, const struct uri *uri, const char
 	size_t count, next;
 	int rc = 0;
 
-	all = lake_below(lake_of(store), uri->path, true, prefix, &count);
+	all = lake_below(lake_of(store), uri->path, leaf, prefix, &count);
 	if (!all)
 		return err_set(err, ERR_ABSENT, 0, "%s: not found", uri->path);
 	for (size_t i = 0; i < count && !rc; i = next) {
@@ -355,8 +362,7 @@ static int lake_list_dirs(struct store *store, const struct uri *uri, const char
 				break;
 			if (other[len] == '/' && !strcmp(other + len + 1, leaf)) {
 				dir.leaf = STORE_LEAF_PRESENT;
-				dir.stat = (struct store_stat){all[next]->size_bytes,
-							       all[next]->unix_ms};
+				dir.stat = lake_stat_of(all[next]);
 			}
 		}
 		if (rest[len] == '/')
@@ -374,12 +380,12 @@ static int lake_list_tree(struct store *store, const struct uri *uri, store_leaf
 	size_t count;
 	int rc = 0;
 
-	all = lake_below(lake_of(store), uri->path, true, prefix, &count);
+	all = lake_below(lake_of(store), uri->path, NULL, prefix, &count);
 	if (!all)
 		return err_set(err, ERR_ABSENT, 0, "%s: not found", uri->path);
 	for (size_t i = 0; i < count && !rc; i++) {
 		struct store_leaf entry = {.name = all[i]->name + strlen(prefix),
-					   .stat = {all[i]->size_bytes, all[i]->unix_ms}};
+					   .stat = lake_stat_of(all[i])};
 
 		rc = fn(ctx, &entry, err);
 	}
