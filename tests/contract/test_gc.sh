@@ -152,6 +152,28 @@ ok 'are in doubt' json '[.rows[] | select(.reason == "task-owned") | .files] == 
 ok 'and other names' json '[.rows[] | select(.reason == "strange") | .files] == [2]'
 ok 'all of them are there' test "$(find "$dir/ck/$(gc_job 1)" -type f | wc -l)" -eq 3
 
+# ---- results have the name of their launch
+
+launch() { # N: a launch id
+	printf 'ab%030d\n' "$1"
+}
+journal ".launches |= map(if .number == 2 or .number == 5 then .launchId = \"ab00000000000000000000000000000\\(.number)\" | .jobResultPath = \"file:$dir/results/\\(.launchId)\" else . end)"
+world
+put "results/$(launch 2)/$(gc_job 2).json" 45
+put "results/$(launch 5)/$(gc_job 5).json" 15
+put "results/$(launch 11)/$(gc_job 1)_DIRTY.json" 55
+put "results/$(launch 12)/$OTHER.json" 55
+put "results/$(launch 13)/$(gc_job 5).json" 55
+put "results/$(launch 14)/notes.txt" 55
+ok 'it reads whose they are' status 0 "${gc[@]}" --json --delete
+ok 'the record of an old launch is gone' test ! -e "$dir/results/$(launch 2)/$(gc_job 2).json"
+ok 'so is one of a launch that the journal has no more' test ! -e "$dir/results/$(launch 11)/$(gc_job 1)_DIRTY.json"
+ok 'that of the last launch is there' test -e "$dir/results/$(launch 5)/$(gc_job 5).json"
+ok "that of another application, too" test -e "$dir/results/$(launch 12)/$OTHER.json"
+ok 'and what has the id of the last job' test -e "$dir/results/$(launch 13)/$(gc_job 5).json"
+ok 'and what is no record' test -e "$dir/results/$(launch 14)/notes.txt"
+journal
+
 # ---- the result store is the checkpoint directory, by a link
 world
 rm -r "$dir/results"

@@ -74,7 +74,12 @@ TEST(looks_for_the_journals_jobs_and_a_few_that_it_may_not_know)
 	journal.id_next = 3;
 	ha_query_init(&query, "orders", SPACE, 200, &journal);
 	CHECK(!query.by_label);
-	is_wanted(&query, 4, (const char *const[]){ids[0], ids[2], ids[3], ids[4]});
+	/* in the order in which the next launch looks for a free one */
+	is_wanted(&query, 4, (const char *const[]){ids[3], ids[4], ids[0], ids[2]});
+	ha_query_release(&query);
+	journal.id_next = 7; /* at the end it begins again */
+	ha_query_init(&query, "orders", SPACE, 8, &journal);
+	is_wanted(&query, 4, (const char *const[]){ids[7], ids[0], ids[1], ids[2]});
 	ha_query_release(&query);
 	journal_release(&journal);
 }
@@ -101,8 +106,14 @@ TEST(does_not_look_for_what_the_role_does_not_name)
 
 	journal_init(&journal, "orders");
 	add_launch(&journal, JOB_A); /* a random one, or of another salt */
+	journal.id_space = xstrdup(SPACE);
 	ha_query_init(&query, "orders", SPACE, 200, &journal);
 	CHECK_INT(query.job_count, ==, HA_READ_AHEAD);
+	ha_query_release(&query);
+	/* which of the names is the first one to be drawn is not known yet */
+	xstrset(&journal.id_space, "shop/orders/2026");
+	ha_query_init(&query, "orders", SPACE, 200, &journal);
+	CHECK_INT(query.job_count, ==, 200);
 	ha_query_release(&query);
 	ha_query_init(&query, "orders", NULL, 0, &journal);
 	CHECK(query.by_label);

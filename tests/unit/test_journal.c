@@ -41,6 +41,7 @@ static void fill_launch(struct launch *launch)
 {
 	id_set(launch->job_id, ID_A);
 	id_set(launch->application_id, ID_B);
+	memcpy(launch->launch_id, ID_B, sizeof(launch->launch_id));
 	xstrset(&launch->job_result_path, "file:/r/" ID_A);
 	xstrset(&launch->application_result_path, "file:/r/app");
 	xstrset(&launch->generation, "g1");

@@ -16,7 +16,9 @@ LIFE_TEST(the_intent_is_durable_before_flink_is_asked_for)
 		written(l);
 	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
 	CHECK_INT(strlen(job_of(l)), ==, 32);
-	CHECK_HAS(l->life.journal.launches[0].job_result_path, job_of(l));
+	CHECK_INT(strlen(l->life.journal.launches[0].launch_id), ==, 32);
+	CHECK_HAS(l->life.journal.launches[0].job_result_path,
+		  l->life.journal.launches[0].launch_id);
 	CHECK_STR(l->life.journal.launches[0].generation, "g1");
 }
 

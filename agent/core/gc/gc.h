@@ -166,6 +166,11 @@ void gc_release(struct gc *gc); /* zeroed is allowed */
 
 /* ---- what there is ---- */
 
+bool gc_is_job_id(const char *text); /* 32 hexadecimal digits */
+
+/* The job whose end the file of this name records. False: no file of a result store has this name. */
+bool gc_job_of_result(const char *name, char ret_job_id[JOB_ID_BYTES]);
+
 /* Is this a directory of a dead launch, which is to be read and added as a tree? For a job: its id in
  * 32 digits. */
 bool gc_wants_job(const struct journal *journal, const char *job_id);

@@ -86,3 +86,12 @@ enum gc_known gc_known_name(enum gc_tree_kind kind, const char *name)
 			return known_names[i].known;
 	return GC_KNOWN_NOT;
 }
+
+bool gc_job_of_result(const char *name, char ret_job_id[JOB_ID_BYTES])
+{
+	if (gc_known_name(GC_TREE_RESULTS, name) != GC_KNOWN_RESULT)
+		return false;
+	memcpy(ret_job_id, name, JOB_ID_BYTES - 1);
+	ret_job_id[JOB_ID_BYTES - 1] = '\0';
+	return true;
+}

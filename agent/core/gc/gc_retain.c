@@ -36,7 +36,7 @@ static int newest_of_job(const struct journal *journal, const char *job_id)
 	return -1;
 }
 
-static bool is_job_id(const char *job_id)
+bool gc_is_job_id(const char *job_id)
 {
 	return strlen(job_id) == JOB_DIGITS && strspn(job_id, "0123456789abcdef") == JOB_DIGITS;
 }
@@ -45,7 +45,7 @@ enum gc_job gc_job_of(const struct gc *gc, const struct journal *journal, const 
 {
 	int index;
 
-	if (!is_job_id(job_id))
+	if (!gc_is_job_id(job_id))
 		return GC_JOB_FOREIGN;
 	index = newest_of_job(journal, job_id);
 	if (index < 0)
@@ -97,7 +97,8 @@ void gc_results(const struct journal *journal,
 
 		if (newest != (int)i) /* a later one continues it, and has the same directories */
 			continue;
-		if (ends_with(launch->job_result_path, launch->job_id))
+		if (ends_with(launch->job_result_path, launch->launch_id) ||
+		    ends_with(launch->job_result_path, launch->job_id))
 			fn(ctx, launch->job_result_path, launch->job_id);
 		if (*launch->application_id &&
 		    ends_with(launch->application_result_path, application))

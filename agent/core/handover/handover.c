@@ -48,6 +48,7 @@ static const struct field handover_fields[] = {
 	HANDOVER("from", RECORD, from, .record = &party_table),
 	HANDOVER("to", RECORD, to, .record = &party_table),
 	HANDOVER("jobId", ID, job_id),
+	HANDOVER("launchId", ID, launch_id, .sparse = true),
 	HANDOVER("applicationId", ID, application_id),
 	HANDOVER("asked", KNOWN, asked),
 	HANDOVER("savepoint", TEXT, savepoint),

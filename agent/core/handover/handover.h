@@ -71,6 +71,7 @@ struct handover {
 	enum handover_state state;
 	struct party from, to;
 	char job_id[JOB_ID_BYTES];         /* reserved for the launch of `to` */
+	char launch_id[JOB_ID_BYTES];      /* the same; "" of an older drey */
 	char application_id[JOB_ID_BYTES]; /* the same; "" before Flink 2.3 */
 	int64_t asked;   /* number of the last question whether `to` is still prepared; 0 = none */
 	char *savepoint; /* of the stop; NULL = none */

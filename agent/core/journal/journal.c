@@ -50,7 +50,8 @@ void launch_name_results(struct launch *launch, const char *dir)
 {
 	if (!dir)
 		return;
-	launch->job_result_path = xasprintf("%s/%s", dir, launch->job_id);
+	launch->job_result_path =
+		xasprintf("%s/%s", dir, *launch->launch_id ? launch->launch_id : launch->job_id);
 	if (*launch->application_id)
 		launch->application_result_path =
 			xasprintf("%s/application-%s", dir, launch->application_id);
@@ -284,6 +285,20 @@ void journal_withdraw_restore_of_others(struct journal *journal, const char *gen
 void journal_add_former_job(struct journal *journal, const char *job_id)
 {
 	texts_add(&journal->former_jobs, &journal->former_job_count, job_id);
+}
+
+void journal_remove_former_job(struct journal *journal, const char *job_id)
+{
+	char **jobs = journal->former_jobs;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < journal->former_job_count; i++) {
+		if (!strcmp(jobs[i], job_id))
+			free(jobs[i]);
+		else
+			jobs[kept++] = jobs[i];
+	}
+	journal->former_job_count = kept;
 }
 
 bool journal_is_former_job(const struct journal *journal, const char *job_id)

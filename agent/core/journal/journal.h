@@ -79,6 +79,9 @@ struct intent {
 struct launch {
 	int64_t number; /* 1, 2, 3 ... over the life of the application */
 	char job_id[JOB_ID_BYTES];
+	/* random, as its result store is called; a launch that continues another one has the same. "" =
+	 * of a drey that called it by the job id */
+	char launch_id[JOB_ID_BYTES];
 	char *job_result_path;             /* URI; where Flink records how the job ended */
 	char application_id[JOB_ID_BYTES]; /* Flink >= 2.3 */
 	char *application_result_path;
@@ -299,7 +302,7 @@ struct journal {
 	size_t launch_count;
 	/* space of the numbered job ids given out last (job_id.h); NULL = none */
 	char *id_space;
-	int64_t id_next;    /* its first number not given out yet */
+	int64_t id_next;    /* where the next launch begins to look for a number that is free */
 	char **former_jobs; /* job ids of launches that were trimmed away: still ours */
 	size_t former_job_count;
 	struct snapshot *snapshots; /* savepoints made or recorded, oldest first */
@@ -354,7 +357,8 @@ void journal_add_writer(struct journal *journal, const char *writer); /* an earl
  */
 bool journal_is_backup(const struct journal *found, const struct journal *ours, int64_t newest);
 
-/* Where Flink keeps the result of a new launch: under `dir` (NULL: nowhere), by the ids that it has. */
+/* Where Flink keeps the result of a new launch: under `dir` (NULL: nowhere), in a directory that no other
+ * launch has had: by its launch id, without one by its job id. */
 void launch_name_results(struct launch *launch, const char *dir);
 
 /* The current launch, or NULL if there has never been one; borrowed. */
@@ -405,6 +409,8 @@ void journal_give_up_restore(struct journal *journal, const char *generation);
  * generation come again, the request no longer counts. */
 void journal_withdraw_restore_of_others(struct journal *journal, const char *generation);
 void journal_add_former_job(struct journal *journal, const char *job_id);
+/* Nothing is left of it: its id can be given to another launch. */
+void journal_remove_former_job(struct journal *journal, const char *job_id);
 
 /* Did a launch that is no longer in the journal have this job id, or one that begins so? This
  * includes jobs that no known launch had, but whose HA data existed when a start was decided. */

@@ -10,15 +10,14 @@
 #include "core/job_id.h"
 #include "core/journal/journal_fields.h"
 
-void journal_reserve(struct journal *journal, int64_t numbers)
+void journal_reserve(struct journal *journal, int64_t first, int64_t numbers)
 {
 	struct transition *transition = &journal->handover.transition;
 
 	if (!journal->id_space || transition->numbers)
 		return;
-	transition->first_number = journal->id_next;
+	transition->first_number = first;
 	transition->numbers = numbers;
-	journal->id_next += numbers;
 }
 
 bool journal_is_candidates(const struct journal *journal, const char *job_id)
@@ -233,8 +232,6 @@ static void take_course(struct journal *main, const struct journal *mine)
 	main->parallelism_launch = number_in(main, mine, mine->parallelism_launch);
 	if (mine->full_checkpoint_unix_ms > main->full_checkpoint_unix_ms)
 		main->full_checkpoint_unix_ms = mine->full_checkpoint_unix_ms;
-	if (mine->id_next > main->id_next)
-		main->id_next = mine->id_next;
 	if (mine->outcome.kind == OUTCOME_NONE)
 		return;
 	outcome_release(&main->outcome);

@@ -15,9 +15,9 @@
 
 #include "core/journal/journal.h"
 
-/* Set `numbers` numbered job ids aside for the candidate; the owner draws none of them. Nothing
- * happens if ids are not numbered, or that was done for this transition. */
-void journal_reserve(struct journal *journal, int64_t numbers);
+/* Set `numbers` numbered job ids from `first` on aside for the candidate; the owner draws none of them.
+ * Nothing happens if ids are not numbered, or that was done for this transition. */
+void journal_reserve(struct journal *journal, int64_t first, int64_t numbers);
 
 /* Is it, or may it be, one of the job that the candidate runs in the transition that is on record? */
 bool journal_is_candidates(const struct journal *journal, const char *job_id);

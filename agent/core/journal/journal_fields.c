@@ -165,6 +165,7 @@ static int read_end_known(const struct json *from, void *to, struct err *err)
 static const struct field launch_fields[] = {
 	LAUNCH("number", NUMBER, number, .needed = true),
 	LAUNCH("jobId", ID, job_id, .needed = true),
+	LAUNCH("launchId", ID, launch_id, .sparse = true),
 	LAUNCH("jobResultPath", TEXT, job_result_path),
 	LAUNCH("applicationId", ID, application_id),
 	LAUNCH("applicationResultPath", TEXT, application_result_path),

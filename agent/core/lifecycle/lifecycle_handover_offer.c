@@ -23,6 +23,7 @@ static void reserve_ids(struct lifecycle *life, struct handover *handover)
 	struct facts nothing = {0};
 
 	free(draw_job_id(life, &nothing, handover->job_id));
+	rng_hex_id(&life->rng, handover->launch_id);
 	if (life->config->application_ids)
 		rng_hex_id(&life->rng, handover->application_id);
 }

@@ -8,11 +8,8 @@
 
 #include "base/backoff.h"
 #include "base/mem.h"
-#include "core/job_id.h"
 #include "core/lifecycle/lifecycle_internal.h"
 #include "core/resolve/flink_choice.h"
-
-#define DRAWS 100
 
 /* The last launch never left drey, and this is the same start again. It replaces that launch and
  * takes its id: otherwise many tries of a held start would use up the numbered ids and push
@@ -39,47 +36,23 @@ static bool take_void_id(struct lifecycle *life, const struct facts *facts,
 	return !flink_id_is_used(&before, facts, job_id);
 }
 
-/* An unused id. NULL, or why there is none; the caller frees. */
-char *draw_job_id(struct lifecycle *life, const struct facts *facts, char job_id[JOB_ID_BYTES])
-{
-	const struct lifecycle_config *config = life->config;
-	struct journal *journal = &life->journal;
-	bool same = journal->id_space && config->id_space &&
-		    !strcmp(journal->id_space, config->id_space);
-
-	for (int i = 0; i < DRAWS && !config->id_space; i++) {
-		rng_hex_id(&life->rng, job_id);
-		if (!flink_id_is_used(journal, facts, job_id))
-			return NULL;
-	}
-	for (int64_t n = same ? journal->id_next : 0; n < config->id_count && config->id_space;
-	     n++) {
-		job_id_name(config->id_space, n, job_id);
-		/* MUT: a number that has left traces is used again */
-		if (flink_id_is_used(journal, facts, job_id))
-			continue;
-		xstrset(&journal->id_space, config->id_space);
-		journal->id_next = n + 1;
-		return NULL;
-	}
-	if (!config->id_space)
-		return xstrdup("every generated job id is already in use");
-	return xasprintf(
-		"all %" PRId64
-		" job ids in the Pod's Role are used up; raise kubernetes.launches, or set another kubernetes.salt, and change the Role in the same way",
-		config->id_count);
-}
-
 static void fill_new_ids(struct lifecycle *life, struct launch *launch, const char *job_id,
 			 bool held)
 {
 	const struct lifecycle_config *config = life->config;
 
 	memcpy(launch->job_id, job_id, JOB_ID_BYTES);
-	if (config->application_ids && held) /* Flink was started with it */
-		memcpy(launch->application_id, life->journal.handover.application_id, JOB_ID_BYTES);
-	else if (config->application_ids)
-		rng_hex_id(&life->rng, launch->application_id);
+	if (held) { /* Flink was started with them */
+		const struct handover *handover = &life->journal.handover;
+
+		memcpy(launch->launch_id, handover->launch_id, JOB_ID_BYTES);
+		if (config->application_ids)
+			memcpy(launch->application_id, handover->application_id, JOB_ID_BYTES);
+	} else {
+		rng_hex_id(&life->rng, launch->launch_id);
+		if (config->application_ids)
+			rng_hex_id(&life->rng, launch->application_id);
+	}
 	launch_name_results(launch, config->result_store_dir);
 }
 
@@ -87,6 +60,7 @@ static void fill_new_ids(struct lifecycle *life, struct launch *launch, const ch
 static void fill_same_ids(struct launch *launch, const struct launch *before)
 {
 	memcpy(launch->job_id, before->job_id, JOB_ID_BYTES);
+	memcpy(launch->launch_id, before->launch_id, JOB_ID_BYTES);
 	memcpy(launch->application_id, before->application_id, JOB_ID_BYTES);
 	launch->job_result_path = xstrdup(before->job_result_path);
 	launch->application_result_path = xstrdup(before->application_result_path);
@@ -256,6 +230,7 @@ void begin_launch(struct lifecycle *life, const struct decision *decision,
 
 	if (must_wait(life))
 		return;
+	job_ids_decided(life, facts);
 	held = handover_held_id(life, decision, facts, job_id);
 	if (!held && !handover_frees_flink(life)) {
 		hold_launch(

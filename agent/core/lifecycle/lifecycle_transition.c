@@ -52,13 +52,16 @@ void transition_enters(struct lifecycle *life)
 	handover_arm(life);
 }
 
-static int64_t ids_for_candidate(const struct lifecycle *life)
+/* As many as it may need, or as there are. */
+static void reserve_numbers(struct lifecycle *life)
 {
-	int64_t wanted = life->config->max_attempts + 1;
-	int64_t left = life->config->id_count - life->journal.id_next;
+	int64_t wanted = life->config->max_attempts + 1, first = -1;
 
 	wanted = wanted < MOST_IDS ? wanted : MOST_IDS;
-	return wanted < left ? wanted : left;
+	while (wanted > 0 && (first = find_free_numbers(life, wanted)) < 0)
+		wanted--;
+	if (first >= 0)
+		journal_reserve(&life->journal, first, wanted);
 }
 
 void transition_offer(struct lifecycle *life)
@@ -67,8 +70,7 @@ void transition_offer(struct lifecycle *life)
 	life->journal.handover.transition.output_side =
 		side_other(journal_output_side(&life->journal, NULL));
 	life->transition.near_told = false;
-	if (ids_for_candidate(life) > 0)
-		journal_reserve(&life->journal, ids_for_candidate(life));
+	reserve_numbers(life);
 	transition_enters(life);
 }
 
@@ -152,17 +154,6 @@ static void act(struct lifecycle *life, const struct transition_move *move)
 	}
 }
 
-/* Ids are used up for ever, so those that no job can have used are given out again. */
-static void return_ids(struct lifecycle *life)
-{
-	struct journal *journal = &life->journal;
-	const struct transition *transition = &journal->handover.transition;
-
-	if (transition->numbers &&
-	    journal->id_next == transition->first_number + transition->numbers)
-		journal->id_next = transition->first_number;
-}
-
 /* Those that a job that was given up may have used are known as this application's. */
 static void keep_ids(struct lifecycle *life)
 {
@@ -172,10 +163,8 @@ static void keep_ids(struct lifecycle *life)
 
 	if (*journal->handover.job_id)
 		journal_add_former_job(journal, journal->handover.job_id);
-	if (!transition->seed.path) {
-		return_ids(life);
+	if (!transition->seed.path)
 		return;
-	}
 	for (int64_t i = 0; journal->id_space && i < transition->numbers; i++) {
 		job_id_name(journal->id_space, transition->first_number + i, id);
 		journal_add_former_job(journal, id);
@@ -251,9 +240,8 @@ static void apply(struct lifecycle *life, const struct transition_move *move,
 		log_state(life, before);
 		if (handover->transition.state == TRANSITION_SEEDING)
 			handover->prepared_unix_ms = life->now_unix_ms;
-		if (handover->state == HANDOVER_DONE) /* those that were used are on record */
-			return_ids(life);
-		else if (!transition_is_on(life))
+		/* once it is done, those that were used are on record */
+		if (handover->state != HANDOVER_DONE && !transition_is_on(life))
 			keep_ids(life);
 	}
 	act(life, move);

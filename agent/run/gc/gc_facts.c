@@ -80,6 +80,63 @@ static void list_trees(struct gc_look *look, enum gc_tree_kind kind, const char 
 	free(names.ids);
 }
 
+/* ---- results: a directory has the name of its launch, and its job is in the names of its files ---- */
+
+static int note_launch(void *ctx, const struct store_entry *entry, struct err *err)
+{
+	struct names *names = ctx;
+
+	(void)err;
+	if (!entry->is_prefix || !gc_is_job_id(entry->name))
+		return 0;
+	names->ids = xreallocarray(names->ids, names->count + 1, sizeof(*names->ids));
+	memcpy(names->ids[names->count++], entry->name, JOB_ID_BYTES);
+	return 0;
+}
+
+/* The last job whose result is there. */
+static int note_result(void *ctx, const struct store_entry *entry, struct err *err)
+{
+	char *job_id = ctx;
+
+	(void)err;
+	gc_job_of_result(entry->name, job_id);
+	return 0;
+}
+
+/* Is it the one of a launch that the journal has? gc_results() says which of them are dead. */
+static bool is_on_record(const struct journal *journal, const char *dir)
+{
+	for (size_t i = 0; i < journal->launch_count; i++)
+		if (snapshot_same_path(journal->launches[i].job_result_path, dir))
+			return true;
+	return false;
+}
+
+/* Those of launches that the journal has no more. One of an older drey has the name of its job. */
+static void list_results(struct gc_look *look, const char *top)
+{
+	struct names names = {0};
+	struct err err = {0};
+	struct store *store = stores_get(&look->stores, top, &err);
+
+	if (!store ||
+	    (store_list(store, top, note_launch, &names, &err) < 0 && err.kind != ERR_ABSENT))
+		gc_look_fail(look, top, &err);
+	for (size_t i = 0; store && i < names.count; i++) {
+		cleanup_free char *dir = uri_join(top, names.ids[i]);
+		char job_id[JOB_ID_BYTES] = "";
+
+		if (is_on_record(look->ask->journal, dir))
+			continue;
+		if (store_list(store, dir, note_result, job_id, &err) < 0 && err.kind != ERR_ABSENT)
+			gc_look_fail(look, dir, &err);
+		else if (*job_id && gc_wants_job(look->ask->journal, job_id))
+			list_tree(look, GC_TREE_RESULTS, dir, job_id);
+	}
+	free(names.ids);
+}
+
 static void on_result(void *ctx, const char *dir, const char *job_id)
 {
 	list_tree(ctx, GC_TREE_RESULTS, dir, job_id);
@@ -91,7 +148,7 @@ static void list_all_trees(struct gc_look *look)
 		if (look->dirs[i].kind == SNAPSHOT_CHECKPOINT)
 			list_trees(look, GC_TREE_JOB, look->dirs[i].uri);
 	if (look->ask->result_dir)
-		list_trees(look, GC_TREE_RESULTS, look->ask->result_dir);
+		list_results(look, look->ask->result_dir);
 	for (size_t i = 0; i < look->ask->blob_dir_count; i++)
 		list_trees(look, GC_TREE_BLOBS, look->ask->blob_dirs[i]);
 	gc_results(look->ask->journal, on_result, look);

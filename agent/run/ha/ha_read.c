@@ -53,17 +53,17 @@ static bool was_launched(const struct journal *journal, const char *job_id)
 static void want_names(struct ha_query *query, const char *id_space, int64_t id_count,
 		       const struct journal *journal)
 {
-	bool lost = !journal || (!journal->launch_count && !journal->former_job_count);
+	bool any = !journal || (!journal->launch_count && !journal->former_job_count) ||
+		   !journal->id_space || strcmp(journal->id_space, id_space) != 0;
 	int ahead = HA_READ_AHEAD;
 	char job_id[JOB_ID_BYTES];
 
-	for (int64_t n = 0; n < id_count; n++) {
-		job_id_name(id_space, n, job_id);
-		if (lost || was_launched(journal, job_id))
-			ha_query_add(query, job_id);
-		else if ((!journal->id_space || strcmp(journal->id_space, id_space) != 0 ||
-			  n >= journal->id_next) &&
-			 ahead-- > 0)
+	for (int64_t i = 0; i < id_count; i++) {
+		/* in the order in which the next launch looks for a free one */
+		int64_t from = any ? 0 : journal->id_next % id_count;
+
+		job_id_name(id_space, (from + i) % id_count, job_id);
+		if (any || was_launched(journal, job_id) || ahead-- > 0)
 			ha_query_add(query, job_id);
 	}
 }

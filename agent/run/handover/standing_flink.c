@@ -149,6 +149,7 @@ void standing_launch(struct standing *standing)
 	job->standing = standing;
 	launch->held = true;
 	memcpy(launch->job_id, standing->standby.job_id, JOB_ID_BYTES);
+	memcpy(launch->launch_id, handover->launch_id, JOB_ID_BYTES);
 	memcpy(launch->application_id, handover->application_id, JOB_ID_BYTES);
 	launch->ha_cluster_id = xstrdup(setup_cluster_id(setup, standing->standby.verdict.side));
 	/* the likely one: the word to go names that of the job */

@@ -1,0 +1,184 @@
+/*
+ * The names of a launch: its job id, and the launch id that its result store is named by. A name is
+ * used once. Random names are new by their length. Numbered job ids (job_id.h) are few, so each is drawn
+ * at random among those of which nothing is left: no launch of the journal, no HA map, no result, no
+ * directory and no savepoint. Where nothing is left of a former one, it can be drawn again.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/job_id.h"
+#include "core/journal/journal_adopt.h"
+#include "core/lifecycle/lifecycle_internal.h"
+#include "core/resolve/flink_choice.h"
+
+#define DRAWS 100
+
+/* A hand-over draws its ids while the job runs, when storage is not read: so many are kept for that. */
+#define FREE_IDS 32
+
+/* Given to the candidate of a hand-over, which may be using it. */
+static bool is_given_away(const struct lifecycle *life, const char *job_id)
+{
+	const struct journal *journal = &life->journal;
+
+	return !life->config->handover.shadow && (!strcmp(journal->handover.job_id, job_id) ||
+						  journal_is_candidates(journal, job_id));
+}
+
+static bool is_free(const struct lifecycle *life, const struct facts *facts, const char *job_id)
+{
+	/* MUT: a number that has left traces is used again */
+	return !flink_id_is_used(&life->journal, facts, job_id) && !is_given_away(life, job_id);
+}
+
+/* All that could show a trace of a job was read to its end. */
+static bool is_read(const struct facts *facts)
+{
+	static const enum source_kind kinds[] = {SOURCE_HA, SOURCE_CHECKPOINTS, SOURCE_SAVEPOINTS,
+						 SOURCE_LINEAGE, SOURCE_RESULTS};
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (facts->sources[kinds[i]].state == SOURCE_UNREADABLE)
+			return false;
+	return facts->sources[SOURCE_CHECKPOINTS].state != SOURCE_NOT_CONFIGURED;
+}
+
+/* Traces in a directory that is not configured any more are not seen. */
+static bool has_stayed(const struct lifecycle *life)
+{
+	const struct lifecycle_config *config = life->config;
+
+	for (size_t i = 0; i < life->journal.launch_count; i++) {
+		const struct launch *launch = &life->journal.launches[i];
+
+		if (!xstrsame(launch->checkpoint_dir, config->listed_checkpoint_dir) ||
+		    !xstrsame(launch->savepoint_dir, config->listed_savepoint_dir))
+			return false;
+	}
+	return true;
+}
+
+static int64_t count_free(const struct lifecycle *life)
+{
+	const struct facts nothing = {0};
+	char job_id[JOB_ID_BYTES];
+	int64_t count = 0;
+
+	for (int64_t n = 0; n < life->config->id_count && count < FREE_IDS; n++) {
+		job_id_name(life->config->id_space, n, job_id);
+		count += is_free(life, &nothing, job_id);
+	}
+	return count;
+}
+
+/* The journal forgets former ids of which nothing is left. */
+static void take_back(struct lifecycle *life, const struct facts *facts)
+{
+	struct journal *journal = &life->journal;
+	struct journal known = *journal;
+	char job_id[JOB_ID_BYTES];
+
+	known.former_job_count = 0;
+	for (int64_t n = 0; n < life->config->id_count; n++) {
+		job_id_name(life->config->id_space, n, job_id);
+		if (!flink_id_is_used(&known, facts, job_id))
+			journal_remove_former_job(journal, job_id);
+	}
+}
+
+void job_ids_decided(struct lifecycle *life, const struct facts *facts)
+{
+	if (!life->config->id_space)
+		return;
+	if (is_read(facts) && has_stayed(life) && count_free(life) < FREE_IDS)
+		take_back(life, facts);
+}
+
+/* Where the next search begins: known before the launch that makes use of it, so that a journal from a
+ * backup knows which HA map to look at (run/ha/ha_read.h). */
+static void choose_next(struct lifecycle *life, int64_t drawn)
+{
+	const struct facts nothing = {0};
+	int64_t count = life->config->id_count, next = drawn + 1;
+	char job_id[JOB_ID_BYTES];
+
+	/* MUT: numbers are given out one after another */
+	if (!life->config->handover.shadow)
+		next = rng_below(&life->rng, count);
+	for (int64_t i = 0; i < count; i++) {
+		life->journal.id_next = (next + i) % count;
+		job_id_name(life->config->id_space, life->journal.id_next, job_id);
+		if (life->config->handover.shadow ||
+		    (life->journal.id_next != drawn && is_free(life, &nothing, job_id)))
+			return;
+	}
+}
+
+/* A job in the shadow has the numbers that were set aside for it, and no others. */
+static bool is_in_range(const struct lifecycle *life, int64_t number)
+{
+	const struct transition *transition = &life->journal.handover.transition;
+
+	return !life->config->handover.shadow || !transition->numbers ||
+	       (number >= transition->first_number &&
+		number < transition->first_number + transition->numbers);
+}
+
+static char *draw_numbered(struct lifecycle *life, const struct facts *facts,
+			   char job_id[JOB_ID_BYTES])
+{
+	const struct lifecycle_config *config = life->config;
+	struct journal *journal = &life->journal;
+
+	if (!xstrsame(journal->id_space, config->id_space) && config->id_count)
+		journal->id_next = rng_below(&life->rng, config->id_count);
+	for (int64_t i = 0; i < config->id_count; i++) {
+		int64_t n = (journal->id_next % config->id_count + i) % config->id_count;
+
+		job_id_name(config->id_space, n, job_id);
+		if (!is_in_range(life, n) || !is_free(life, facts, job_id))
+			continue;
+		xstrset(&journal->id_space, config->id_space);
+		choose_next(life, n);
+		return NULL;
+	}
+	return xasprintf(
+		"all %" PRId64
+		" job ids in the Pod's Role have left traces; delete what dead launches have left with `drey gc`, or raise kubernetes.launches, or set another kubernetes.salt, and change the Role in the same way",
+		config->id_count);
+}
+
+char *draw_job_id(struct lifecycle *life, const struct facts *facts, char job_id[JOB_ID_BYTES])
+{
+	if (life->config->id_space)
+		return draw_numbered(life, facts, job_id);
+	for (int i = 0; i < DRAWS; i++) {
+		rng_hex_id(&life->rng, job_id);
+		if (!flink_id_is_used(&life->journal, facts, job_id))
+			return NULL;
+	}
+	return xstrdup("every generated job id is already in use");
+}
+
+int64_t find_free_numbers(const struct lifecycle *life, int64_t numbers)
+{
+	const struct facts nothing = {0};
+	int64_t run = 0, count = life->config->id_count;
+	char job_id[JOB_ID_BYTES];
+
+	if (!life->config->id_space || !xstrsame(life->config->id_space, life->journal.id_space))
+		return -1;
+	for (int64_t i = 0; numbers > 0 && i < count + numbers; i++) {
+		int64_t n = (life->journal.id_next + i) % count;
+
+		job_id_name(life->config->id_space, n, job_id);
+		if (!n) /* they follow one another without a turn */
+			run = 0;
+		run = is_free(life, &nothing, job_id) ? run + 1 : 0;
+		if (run == numbers)
+			return n - numbers + 1;
+	}
+	return -1;
+}
