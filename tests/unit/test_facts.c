@@ -91,14 +91,33 @@ TEST(the_same_path_has_the_same_key)
 
 /* ---- traces ---- */
 
+TEST(a_place_that_could_not_be_read_may_have_traces)
+{
+	static const enum source_kind kinds[] = {SOURCE_HA, SOURCE_CHECKPOINTS, SOURCE_SAVEPOINTS,
+						 SOURCE_LINEAGE, SOURCE_RESULTS};
+	struct facts facts = {0};
+
+	CHECK(!facts_are_read(&facts)); /* no checkpoint directory: it may be anywhere */
+	facts_set_source(&facts, SOURCE_CHECKPOINTS, SOURCE_ABSENT, NULL);
+	CHECK(facts_are_read(&facts));
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		facts_set_source(&facts, kinds[i], SOURCE_UNREADABLE, "it broke off");
+		CHECK(!facts_are_read(&facts));
+		facts_set_source(&facts, kinds[i], SOURCE_ABSENT, NULL);
+	}
+	facts.results_listed.state = SOURCE_UNREADABLE;
+	CHECK(!facts_are_read(&facts));
+	facts_release(&facts);
+}
+
 TEST(of_each_kind_the_newest_traces_are_kept)
 {
-	struct trace copy = {.kind = TRACE_COPY, .name = "copy", .path = "file:/copy"};
+	struct trace map = {.kind = TRACE_HA, .name = "a", .path = "map"};
 	struct trace trace = {.kind = TRACE_RESULT, .path = "file:/r", .says = "it has FINISHED"};
 	struct facts facts = {0};
 
 	CHECK(!facts_newest_trace(&facts, TRACE_RESULT));
-	facts_add_trace(&facts, &copy);
+	facts_add_trace(&facts, &map);
 	for (int i = 0; i < 3 * TRACES_OF_A_KIND; i++) {
 		trace.unix_ms = 1000 + (i * 7) % (3 * TRACES_OF_A_KIND);
 		facts_add_trace(&facts, &trace);
@@ -110,9 +129,9 @@ TEST(of_each_kind_the_newest_traces_are_kept)
 		  1000 + 3 * TRACES_OF_A_KIND - 1);
 	CHECK_STR(facts_newest_trace(&facts, TRACE_RESULT)->says, "it has FINISHED");
 	CHECK_STR(facts_newest_trace(&facts, TRACE_RESULT)->name, "");
-	CHECK_STR(facts_newest_trace(&facts, TRACE_COPY)->name, "copy");
-	CHECK(!facts_newest_trace(&facts, TRACE_HA));
-	CHECK_STR(trace_kind_name(TRACE_COPY), "copy");
+	CHECK_STR(facts_newest_trace(&facts, TRACE_HA)->name, "a");
+	CHECK(!facts_newest_trace(&facts, TRACE_ID));
+	CHECK_STR(trace_kind_name(TRACE_RESULT), "result");
 	CHECK_STR(trace_kind_name(TRACE_COUNT), "unknown");
 	facts_release(&facts);
 }

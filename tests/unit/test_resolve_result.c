@@ -356,3 +356,44 @@ TEST(what_cannot_be_read_may_be_the_end)
 		end(&w);
 	}
 }
+
+/* ---- the record of an earlier life ---- */
+
+/* A launch whose id was used in an earlier life of the application: Flink found the record of that job,
+ * and ignored this one. It is a failed attempt, which draws another id. */
+TEST(a_record_that_is_older_than_its_launch_is_no_end_of_a_job_that_was_never_seen)
+{
+	static const struct {
+		int64_t before_ms;
+		bool named, seen, counts;
+	} rows[] = {
+		{.before_ms = 3600000},
+		{.before_ms = 60000, .counts = true}, /* clocks may differ */
+		{.before_ms = -1000, .counts = true},
+		{.before_ms = 3600000, .named = true, .counts = true}, /* only this launch has it */
+		{.before_ms = 3600000, .seen = true, .counts = true},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct launch *launch;
+		struct world w;
+
+		begin(&w);
+		launch = ran(&w, JOB_A, NULL, 0);
+		launch->job_result_path = xstrdup("file:/results/" JOB_A);
+		launch->intended_unix_ms = INT64_C(1790000000000);
+		launch->ended_unix_ms = launch->intended_unix_ms + 40000;
+		if (rows[i].named)
+			memcpy(launch->launch_id, JOB_B, sizeof(launch->launch_id));
+		if (rows[i].seen)
+			launch->verified_unix_ms = launch->intended_unix_ms + 1;
+		facts_set_source(&w.facts, SOURCE_RESULTS, SOURCE_PRESENT, NULL);
+		facts_set_end(&w.facts, JOB_A, JOB_END_FINISHED, NULL);
+		w.facts.ended_unix_ms = launch->intended_unix_ms - rows[i].before_ms;
+		decide(&w);
+		CHECK((w.decision.outcome == OUTCOME_FINISHED) == rows[i].counts);
+		if (!rows[i].counts)
+			CHECK_STR(decision_kind_name(w.decision.kind), "START_EMPTY");
+		end(&w);
+	}
+}

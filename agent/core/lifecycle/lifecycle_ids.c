@@ -33,18 +33,6 @@ static bool is_free(const struct lifecycle *life, const struct facts *facts, con
 	return !flink_id_is_used(&life->journal, facts, job_id) && !is_given_away(life, job_id);
 }
 
-/* All that could show a trace of a job was read to its end. */
-static bool is_read(const struct facts *facts)
-{
-	static const enum source_kind kinds[] = {SOURCE_HA, SOURCE_CHECKPOINTS, SOURCE_SAVEPOINTS,
-						 SOURCE_LINEAGE, SOURCE_RESULTS};
-
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-		if (facts->sources[kinds[i]].state == SOURCE_UNREADABLE)
-			return false;
-	return facts->sources[SOURCE_CHECKPOINTS].state != SOURCE_NOT_CONFIGURED;
-}
-
 /* Traces in a directory that is not configured any more are not seen. */
 static bool has_stayed(const struct lifecycle *life)
 {
@@ -92,7 +80,7 @@ void job_ids_decided(struct lifecycle *life, const struct facts *facts)
 {
 	if (!life->config->id_space)
 		return;
-	if (is_read(facts) && has_stayed(life) && count_free(life) < FREE_IDS)
+	if (facts->names_read && has_stayed(life) && count_free(life) < FREE_IDS)
 		take_back(life, facts);
 }
 

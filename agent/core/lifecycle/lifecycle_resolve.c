@@ -163,12 +163,14 @@ static void record_outcome(struct lifecycle *life, const struct event *event)
 	const struct facts *facts = event->observed.facts;
 	const struct launch *open = journal_open_launch(&life->journal);
 
-	if (decision->outcome == OUTCOME_NONE || !open)
+	/* without a launch: the journal was lost, and the record that was found is adopted */
+	if (decision->outcome == OUTCOME_NONE || (!open && life->journal.launch_count))
 		return;
 	outcome_set(life, decision->outcome, "%s", decision->outcome_reason);
 	if (facts->ended == JOB_END_STOPPED && facts->ended_detail)
 		record_stop(life, facts);
-	launch_end_is_known(life, open->job_id);
+	if (open)
+		launch_end_is_known(life, open->job_id);
 }
 
 /* Starting from older state than there once was is always logged. */

@@ -20,6 +20,7 @@ void facts_release(struct facts *facts)
 		return;
 	for (size_t i = 0; i < SOURCE_COUNT; i++)
 		free(facts->sources[i].detail);
+	free(facts->results_listed.detail);
 	free(facts->job.detail);
 	free(facts->job.operators);
 	for (size_t i = 0; i < facts->candidate_count; i++) {
@@ -173,6 +174,18 @@ void facts_add_trace(struct facts *facts, const struct trace *trace)
 	place->name = xstrdup(trace->name ? trace->name : "");
 	place->path = xstrdup(trace->path ? trace->path : "");
 	place->says = xstrdup(trace->says);
+}
+
+bool facts_are_read(const struct facts *facts)
+{
+	static const enum source_kind kinds[] = {SOURCE_HA, SOURCE_CHECKPOINTS, SOURCE_SAVEPOINTS,
+						 SOURCE_LINEAGE, SOURCE_RESULTS};
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (facts->sources[kinds[i]].state == SOURCE_UNREADABLE)
+			return false;
+	return facts->results_listed.state != SOURCE_UNREADABLE &&
+	       facts->sources[SOURCE_CHECKPOINTS].state != SOURCE_NOT_CONFIGURED;
 }
 
 const struct trace *facts_newest_trace(const struct facts *facts, enum trace_kind kind)
@@ -341,7 +354,6 @@ const char *trace_kind_name(enum trace_kind kind)
 		[TRACE_HA] = "ha",
 		[TRACE_ID] = "id",
 		[TRACE_RESULT] = "result",
-		[TRACE_COPY] = "copy",
 	};
 
 	return (size_t)kind < TRACE_COUNT ? names[kind] : "unknown";

@@ -126,7 +126,6 @@ enum trace_kind {
 	TRACE_HA,     /* a map of a job in Flink's HA data of this application */
 	TRACE_ID,     /* a directory or a savepoint with one of the numbered job ids (job_id.h) */
 	TRACE_RESULT, /* Flink's record of how a job ended */
-	TRACE_COPY,   /* a copy of the journal */
 	TRACE_COUNT,
 };
 
@@ -165,6 +164,10 @@ struct facts {
 	size_t job_count;
 	struct trace *traces; /* in the order in which they were found; owned */
 	size_t trace_count;
+	/* the result store, as far as it was listed for traces: NOT_CONFIGURED = it was not */
+	struct source_fact results_listed;
+	/* everything that could show a trace of a numbered job id was read to its end (facts_are_read()) */
+	bool names_read;
 	int max_metadata_version; /* what this Flink can read; 0 = not known */
 	int64_t now_unix_ms;
 	/* what Flink would start again automatically, keys of core/resolve/ha_keys.h; owned */
@@ -173,8 +176,9 @@ struct facts {
 	/* SOURCE_RESULTS */
 	char ended_job[JOB_ID_BYTES]; /* the job that was looked up; "" = none */
 	enum job_end ended;
-	char *ended_detail; /* STOPPED: path of the savepoint; UNKNOWN: why; owned */
-	char *lock_held;    /* why a live Flink may own the leader lock; NULL = none does; owned */
+	int64_t ended_unix_ms; /* date of that record; 0 = there is none, or not known */
+	char *ended_detail;    /* STOPPED: path of the savepoint; UNKNOWN: why; owned */
+	char *lock_held; /* why a live Flink may own the leader lock; NULL = none does; owned */
 	/* SOURCE_COPY is PRESENT: NULL = there is a copy, but it must not be used (the detail says why);
 	 * owned */
 	struct journal_copy *copy;
@@ -211,6 +215,9 @@ bool facts_is_own_job(const struct facts *facts, const char *job_id);
 /* Append (copied). Of each kind only the newest are kept. */
 #define TRACES_OF_A_KIND 16
 void facts_add_trace(struct facts *facts, const struct trace *trace);
+
+/* Were all places read completely in which a job that has run leaves traces? */
+bool facts_are_read(const struct facts *facts);
 
 /* The newest of this kind; borrowed; NULL = there is none. */
 const struct trace *facts_newest_trace(const struct facts *facts, enum trace_kind kind);
@@ -249,6 +256,6 @@ struct candidate *facts_find(const struct facts *facts, const char *path);
 const char *source_kind_name(enum source_kind kind);    /* "journal", "checkpoints", ... */
 const char *source_state_name(enum source_state state); /* "present", "absent", ... */
 const char *verdict_name(enum verdict verdict);         /* "chosen", "older", "rejected" */
-const char *trace_kind_name(enum trace_kind kind);      /* "ha", "id", "result", "copy" */
+const char *trace_kind_name(enum trace_kind kind);      /* "ha", "id", "result" */
 
 #endif

@@ -10,6 +10,7 @@
  *   resolve_request.c     rule 4: a person's order
  *   resolve_candidates.c  rule 6: which candidates count, the newest of them
  *   resolve_loss.c        what a start would give up, because newer state is damaged
+ *   resolve_traces.c      rule 8: what launches leave behind besides snapshots
  *   resolve_heads.c       which savepoints must be read to be compared
  *   resolve_candidate.c   classifies candidates, and tells which of two is newer
  *   resolve_generation.c  what another generation or Flink version may do, and what a failed one
@@ -188,6 +189,14 @@ const struct candidate *candidate_missing(const struct inquiry *in, const struct
 
 /* What was passed over because it is damaged is lost with this start: is that too much? */
 bool loss_forbids(struct inquiry *in);
+
+/* ---- resolve_traces.c ---- */
+
+/* restore.adopt: newest, and the last that is known of the application is that its job has finished. */
+bool finished_trace_decides(struct inquiry *in);
+
+/* An earlier launch has left something else than snapshots. */
+bool traces_decide(struct inquiry *in);
 
 /* ---- resolve_heads.c ---- */
 

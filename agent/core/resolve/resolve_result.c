@@ -109,6 +109,21 @@ static bool judge_end(struct inquiry *in, const struct launch *launch)
 	return false;
 }
 
+/*
+ * A drey up to 0.2.0 named the directory of the record by the job id. If that id was used in an earlier life
+ * of the application, whose journal was lost, Flink has found its record ("already in a globally-terminal
+ * state"), and has not run this job at all. The clocks of storage and drey may differ; a job that was seen
+ * to run has made the record itself.
+ */
+#define CLOCKS_DIFFER_MS INT64_C(300000)
+
+static bool is_of_another_life(const struct inquiry *in, const struct launch *launch)
+{
+	return !*launch->launch_id && !launch->verified_unix_ms && !launch->proven_unix_ms &&
+	       !launch->last_checkpoint_id && in->facts->ended_unix_ms &&
+	       in->facts->ended_unix_ms + CLOCKS_DIFFER_MS < launch->intended_unix_ms;
+}
+
 bool result_decides(struct inquiry *in)
 {
 	const struct launch *launch = journal_open_launch(in->journal);
@@ -122,6 +137,9 @@ bool result_decides(struct inquiry *in)
 			     launch->job_id, inquiry_detail(source->detail));
 		return true;
 	}
+	/* MUT: the record of an earlier life counts as the end of this job */
+	if (is_of_another_life(in, launch))
+		return false;
 	return !strcmp(in->facts->ended_job, launch->job_id) && judge_end(in, launch);
 }
 

@@ -168,6 +168,7 @@ static int find_places(struct setup *setup, struct err *err)
 		.checkpoint_dir = setup->checkpoint_dir,
 		.savepoint_dir = setup->savepoint_dir,
 		.initial = config->restore.initial_savepoint,
+		.results_dir = config->flink.result_store_directory,
 		.max_metadata_version = flink_version_metadata_max(setup->version),
 		.ignore_foreign = config->restore.foreign == FOREIGN_IGNORE,
 	};

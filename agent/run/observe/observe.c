@@ -130,6 +130,7 @@ void observe_plan_init(struct observe_plan *plan, const struct observe_places *p
 	plan->checkpoint_dir = xstrdup(places->checkpoint_dir);
 	plan->savepoint_dir = xstrdup(places->savepoint_dir);
 	plan->initial = xstrdup(places->initial);
+	plan->results_dir = xstrdup(places->results_dir);
 	know_names(plan, places);
 	if (!journal) {
 		plan->journal_state = SOURCE_UNREADABLE;
@@ -173,6 +174,7 @@ void observe_plan_release(struct observe_plan *plan)
 	free(plan->savepoint_dir);
 	free(plan->initial);
 	free(plan->result_dir);
+	free(plan->results_dir);
 	free(plan->request);
 	free(plan->journal_detail);
 	free(plan->ha_detail);
@@ -244,6 +246,11 @@ static void set_named(struct look *look, enum source_kind source, const char *pa
 				 c->detail ? c->detail : path);
 }
 
+bool observe_is_lost(const struct observe_plan *plan)
+{
+	return plan->journal_state == SOURCE_ABSENT && !plan->job_id_count;
+}
+
 static void list_lineage(struct look *look)
 {
 	const struct lineage_dirs *dirs = &look->plan->lineage;
@@ -271,6 +278,7 @@ void observe_gather(const struct observe_plan *plan, struct facts *ret_facts)
 	list_lineage(&look);
 	observe_ha(&look);
 	observe_result(&look);
+	observe_traces(&look);
 	add_stop(&look);
 	observe_copy(&look);
 	for (size_t i = 0; i < plan->known_count; i++)
@@ -280,6 +288,7 @@ void observe_gather(const struct observe_plan *plan, struct facts *ret_facts)
 	observe_peek(&look);
 	set_named(&look, SOURCE_INITIAL, plan->initial, initial);
 	set_named(&look, SOURCE_REQUEST, plan->request, request);
+	ret_facts->names_read = facts_are_read(ret_facts);
 	stores_release(&look.stores);
 	free(look.jobs);
 }

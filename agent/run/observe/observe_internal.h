@@ -34,6 +34,18 @@ void observe_result(struct look *look);
 /* The journal's copy, if it is needed. After the result. */
 void observe_copy(struct look *look);
 
+/* What launches have left behind besides snapshots. Last of all listings. */
+void observe_traces(struct look *look);
+
+/* A job that has left something, and what begins like its id: if it is a numbered one, its id is used. */
+void observe_note_id(const struct look *look, const char *job_id);
+
+/* Is it one of the numbered ids? */
+bool observe_is_numbered(const struct look *look, const char *job_id);
+
+/* The journal was read, and knows of no launch: it may be lost. */
+bool observe_is_lost(const struct observe_plan *plan);
+
 /* Note that the beginning of its _metadata must be read; then read all that was noted: version and
  * checkpoint id, whether it exists at all, and its date if not known. */
 void observe_note_peek(struct look *look, const struct candidate *candidate);

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "run/observe/observe_internal.h"
 #include "store/snapshots.h"
+#include "store/uri.h"
 
 #define PROGRESS_EVERY 64
 
@@ -92,6 +93,7 @@ static void shelf_release(struct shelf *shelf)
 
 struct listing {
 	struct look *look;
+	const char *dir;
 	enum source_kind source;
 	enum snapshot_kind kind;
 	bool only_ours; /* whatever the policy: others have a right to be there */
@@ -153,7 +155,7 @@ static bool is_ours(const struct look *look, const char *job_id)
 
 /* A numbered id that was used once, however long ago, and whether or not anything is left in its
  * directory. */
-static void trace(const struct look *look, const char *job_id)
+void observe_note_id(const struct look *look, const char *job_id)
 {
 	const struct observe_plan *plan = look->plan;
 	size_t at = first_from(plan->names, plan->name_count, job_id);
@@ -165,11 +167,32 @@ static void trace(const struct look *look, const char *job_id)
 	}
 }
 
+bool observe_is_numbered(const struct look *look, const char *job_id)
+{
+	const struct observe_plan *plan = look->plan;
+	size_t at = first_from(plan->names, plan->name_count, job_id);
+
+	return *job_id && at < plan->name_count &&
+	       !strncmp(plan->names[at], job_id, strlen(job_id));
+}
+
+/* It shows that the journal is lost, too. */
+static void trace(const struct listing *ls, const char *job_id, const char *path)
+{
+	observe_note_id(ls->look, job_id);
+	if (observe_is_lost(ls->look->plan) && observe_is_numbered(ls->look, job_id))
+		facts_add_trace(ls->look->facts, &(struct trace){.kind = TRACE_ID,
+								 .name = (char *)job_id,
+								 .path = (char *)path,
+								 .surely_ours = true});
+}
+
 static bool is_wanted(void *ctx, const char *job_id)
 {
 	const struct listing *ls = ctx;
+	cleanup_free char *path = uri_join(ls->dir, job_id);
 
-	trace(ls->look, job_id);
+	trace(ls, job_id, path);
 	return !(ls->look->plan->only_job_ids || ls->only_ours) || is_ours(ls->look, job_id);
 }
 
@@ -181,7 +204,7 @@ static int found(void *ctx, const struct snapshots_item *item, struct err *err)
 	(void)err;
 	ls->found++;
 	if (ls->kind == SNAPSHOT_SAVEPOINT)
-		trace(ls->look, item->job_id);
+		trace(ls, item->job_id, item->path);
 	if (plan->progress && ls->found % PROGRESS_EVERY == 0)
 		plan->progress(plan->progress_ctx, ls->source, ls->found);
 	if (is_ours(ls->look, item->job_id))
@@ -267,6 +290,7 @@ static void list_one(struct listing *ls, const char *dir)
 	struct err err = {0};
 	int result;
 
+	ls->dir = dir;
 	ls->ours.limit = OBSERVE_KEEP;
 	ls->foreign.limit = OBSERVE_KEEP_FOREIGN;
 	result = list(ls, dir, &err);

@@ -19,6 +19,7 @@
 struct found {
 	const char *job_id;
 	bool entry, dirty, archive;
+	int64_t newest_unix_ms; /* of these */
 	char cluster[CLUSTER_DIGITS + 1]; /* directory of the archives of Flink 2.3; "" = none */
 };
 
@@ -37,6 +38,8 @@ static int note_entry(void *ctx, const struct store_entry *entry, struct err *er
 	found->entry = found->entry || !strcmp(rest, ".json");
 	found->dirty = found->dirty || !strcmp(rest, "_DIRTY.json");
 	found->archive = found->archive || !*rest;
+	if (entry->stat.mtime_unix_ms > found->newest_unix_ms)
+		found->newest_unix_ms = entry->stat.mtime_unix_ms;
 	return 0;
 }
 
@@ -153,6 +156,7 @@ static int look_into(struct look *look, struct err *err)
 		return -1;
 	if (store_list(store, plan->result_dir, note_entry, &found, err) < 0)
 		return err->kind == ERR_ABSENT ? 0 : -1;
+	look->facts->ended_unix_ms = found.newest_unix_ms;
 	return read_found(look, store, &found, err);
 }
 

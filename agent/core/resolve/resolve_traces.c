@@ -1,0 +1,183 @@
+/*
+ * Rule 8: the journal knows of no launch that ran, and there is no snapshot to say otherwise; but a launch
+ * leaves more behind (struct trace). A bounded job that has finished has no checkpoints any more: only
+ * Flink's record of its end tells that it must not run again.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "core/resolve/resolve_internal.h"
+
+#define SAID_AT_MOST 3
+
+/* The directories are shared: what others leave there is none of ours. */
+static bool is_of_others(const struct inquiry *in, const struct trace *trace)
+{
+	return in->policy->foreign == FOREIGN_IGNORE && !trace->surely_ours;
+}
+
+/* The initial savepoint is newer: the application was taken over from what has left it. */
+static bool is_before_initial(const struct inquiry *in, const struct trace *trace)
+{
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		const struct candidate *c = &in->facts->candidates[i];
+
+		if (candidate_is_initial(c) && trace->unix_ms &&
+		    c->snapshot.completed_unix_ms > trace->unix_ms)
+			return true;
+	}
+	return false;
+}
+
+/* Of a launch that the journal does not know. */
+static bool trace_counts(const struct inquiry *in, const struct trace *trace)
+{
+	return !(*trace->name && journal_knows_job(in->journal, trace->name)) &&
+	       !is_of_others(in, trace) && !is_before_initial(in, trace);
+}
+
+/* Is the journal to be judged by traces? Not if there is deliberately none. */
+static bool is_asked(const struct inquiry *in)
+{
+	return !in->policy->adopt && inquiry_never_ran(in);
+}
+
+static const struct trace *newest_result(const struct inquiry *in)
+{
+	const struct trace *newest = NULL;
+
+	for (size_t i = 0; i < in->facts->trace_count; i++) {
+		const struct trace *trace = &in->facts->traces[i];
+
+		if (trace->kind == TRACE_RESULT && trace_counts(in, trace) &&
+		    (!newest || trace->unix_ms > newest->unix_ms))
+			newest = trace;
+	}
+	return newest;
+}
+
+/* Something else shows that a job was there later: a snapshot, or a map that Flink deletes at its end. */
+static bool is_outdated(const struct inquiry *in, const struct trace *result)
+{
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		const struct candidate *c = &in->facts->candidates[i];
+
+		if (candidate_is_initial(c) || c->integrity == INTEGRITY_INCOMPLETE ||
+		    !strcmp(c->snapshot.job_id, result->name))
+			continue;
+		if (!c->snapshot.completed_unix_ms ||
+		    c->snapshot.completed_unix_ms > result->unix_ms)
+			return true;
+	}
+	for (size_t i = 0; i < in->facts->trace_count; i++) {
+		const struct trace *trace = &in->facts->traces[i];
+
+		if (trace->kind == TRACE_HA && strcmp(trace->name, result->name) != 0 &&
+		    trace_counts(in, trace))
+			return true;
+	}
+	return false;
+}
+
+static void say_date(struct inquiry *in, int64_t unix_ms)
+{
+	time_t seconds = (time_t)(unix_ms / 1000);
+	struct tm date;
+	char text[32];
+
+	if (unix_ms <= 0 || !gmtime_r(&seconds, &date))
+		return;
+	strftime(text, sizeof(text), "%Y-%m-%d %H:%M UTC", &date);
+	inquiry_add(in, " of %s", text);
+}
+
+bool finished_trace_decides(struct inquiry *in)
+{
+	const struct trace *result;
+	struct decision *decision = in->decision;
+
+	if (in->policy->adopt_lost != ADOPT_NEWEST || !is_asked(in) ||
+	    in->facts->results_listed.state == SOURCE_UNREADABLE)
+		return false;
+	result = newest_result(in);
+	/* MUT: a job that has finished is run again when its journal is lost */
+	if (!result || result->end != JOB_END_FINISHED || is_outdated(in, result))
+		return false;
+	decision->outcome = OUTCOME_FINISHED;
+	snprintf(decision->outcome_reason, sizeof(decision->outcome_reason),
+		 "the journal is lost, and Flink has recorded that job %s finished: %s",
+		 result->name, result->path);
+	inquiry_park_outcome(in, OUTCOME_FINISHED, decision->outcome_reason, NULL);
+	return true;
+}
+
+static void say_trace(struct inquiry *in, const struct trace *trace)
+{
+	static const char *const what[TRACE_COUNT] = {
+		[TRACE_HA] = "the HA map",
+		[TRACE_ID] = "a directory or savepoint",
+		[TRACE_RESULT] = "Flink's record of the end",
+	};
+
+	inquiry_add(in, "%s of job %s", what[trace->kind], trace->name);
+	say_date(in, trace->unix_ms);
+	if (trace->says)
+		inquiry_add(in, ": %s", trace->says);
+	inquiry_add(in, " (%s)", trace->path);
+}
+
+static size_t say_traces(struct inquiry *in)
+{
+	size_t count = 0;
+
+	/* the last kinds say most */
+	for (int kind = TRACE_COUNT - 1; kind >= 0; kind--)
+		for (size_t i = 0; i < in->facts->trace_count; i++) {
+			const struct trace *trace = &in->facts->traces[i];
+
+			if ((int)trace->kind != kind || !trace_counts(in, trace))
+				continue;
+			if (count++ >= SAID_AT_MOST)
+				continue;
+			inquiry_add(in, "%s", count > 1 ? "; " : "");
+			say_trace(in, trace);
+		}
+	return count;
+}
+
+static bool have_traces(const struct inquiry *in)
+{
+	for (size_t i = 0; i < in->facts->trace_count; i++)
+		if (trace_counts(in, &in->facts->traces[i]))
+			return true;
+	return false;
+}
+
+bool traces_decide(struct inquiry *in)
+{
+	size_t count;
+
+	if (!is_asked(in) || adopt_applies(in))
+		return false;
+	if (in->facts->results_listed.state == SOURCE_UNREADABLE) {
+		inquiry_hold(
+			in, CAUSE_STORAGE_UNREADABLE, RULE_UNREADABLE,
+			"the journal has no launch, and Flink's records of how jobs ended cannot be read: %s; drey retries",
+			inquiry_detail(in->facts->results_listed.detail));
+		return true;
+	}
+	if (!have_traces(in))
+		return false;
+	inquiry_hold(in, CAUSE_JOURNAL_LOST, RULE_NOTHING,
+		     "the journal has no launch that ran, but this application has left traces: ");
+	count = say_traces(in);
+	if (count > SAID_AT_MOST)
+		inquiry_add(in, "; and %zu more", count - SAID_AT_MOST);
+	inquiry_add(
+		in,
+		": the journal may be lost; use `drey resume --from PATH` or `drey resume --empty`");
+	return true;
+}
