@@ -10,6 +10,7 @@
 #include "cmd/decide.h"
 #include "cmd/reasons.h"
 #include "cmd/text.h"
+#include "flink/reserved.h"
 #include "run/config/config_check.h"
 #include "run/config/setup.h"
 #include "run/config/setup_overlap.h"
@@ -194,9 +195,23 @@ static void print_spare(const struct check *check)
 
 static void print_changelog(const struct check *check)
 {
-	if (check->setup.settings.changelog_no_claim)
+	if (check->setup.settings.changelog)
 		row(check, "warning",
-		    "with Flink's changelog, a restored job fails at its first checkpoint in claim mode NO_CLAIM, the default: set execution.state-recovery.claim-mode: CLAIM in Flink's configuration, unless the code of the job does");
+		    "with Flink's changelog, a restored job fails at its first checkpoint in claim mode NO_CLAIM, which Flink's command line sets: only the code of the job can set execution.state-recovery.claim-mode to CLAIM (env.configure); if it does not, turn the changelog off");
+}
+
+static void print_overwritten(const struct check *check)
+{
+	for (const char *const *key = flink_overwritten_keys(); *key; key++) {
+		cleanup_free char *text = NULL;
+
+		if (!flink_conf_get(&check->setup.flink_conf, *key))
+			continue;
+		text = xasprintf(
+			"%s in Flink's configuration has no effect: Flink's command line overwrites it; remove it there, and let the code of the job set it if the job needs it",
+			*key);
+		row(check, "warning", text);
+	}
 }
 
 static void print_unused(const struct check *check)
@@ -301,6 +316,7 @@ static int report(struct check *check)
 		return cli_fail(cli, CLI_USAGE, "%s", overlap);
 	print_spare(check);
 	print_changelog(check);
+	print_overwritten(check);
 	print_unused(check);
 	read_journal(check);
 	print_now(check);

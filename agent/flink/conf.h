@@ -112,9 +112,10 @@ struct flink_settings {
 	int64_t heartbeat_interval_ms;  /* 0: not set */
 	int64_t heartbeat_timeout_ms;   /* 0: not set; the TaskManagers read the same file */
 	bool checkpoint_subdir;         /* false: no checkpoint directory per job */
-	/* A restored job would fail at its first checkpoint, unless its code sets another claim mode:
-	 * the changelog does not support NO_CLAIM, which is the default (FLINK-38307, Flink 1.15 to 2.3). */
-	bool changelog_no_claim;
+	/* A restored job fails at its first checkpoint, unless its code sets another claim mode: the changelog
+	 * does not support NO_CLAIM (FLINK-38307, Flink 1.15 to 2.3), and a claim mode in files has no effect
+	 * (flink_overwritten_keys()). */
+	bool changelog;
 };
 
 /* ERR_CONFIG: rest.port is 0 or a range with no single port, a duration or number cannot be

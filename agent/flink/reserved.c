@@ -23,6 +23,22 @@ static const struct reserved {
 	{"execution.savepoint-restore-mode", "drey decides what the job starts from"},
 };
 
+/* Source: StandaloneApplicationClusterEntryPoint, which writes what its command line says of the restore into the
+ * configuration (SavepointRestoreSettings.toConfiguration), also what it does not say: the entry point has no
+ * option for the claim mode on any line, so it is always the default there. */
+static const char *const overwritten[] = {
+	"execution.state-recovery.claim-mode",
+	"execution.savepoint-restore-mode",
+	"execution.state-recovery.ignore-unclaimed-state",
+	"execution.savepoint.ignore-unclaimed-state",
+	NULL,
+};
+
+const char *const *flink_overwritten_keys(void)
+{
+	return overwritten;
+}
+
 /* Words of Flink's own list (GlobalConfiguration), and a few synonyms. */
 static const char *const secret_words[] = {
 	"password",

@@ -17,4 +17,8 @@ bool flink_key_is_secret(const char *key);
  * drey's secrets and descriptors, or would let Flink speak for drey. `entry` is "NAME=value". */
 bool flink_env_passes(const char *entry);
 
+/* Keys that Flink's entry point overwrites, whatever its files say: only the code of a job can set them. NULL at
+ * the end. */
+const char *const *flink_overwritten_keys(void);
+
 #endif

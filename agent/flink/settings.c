@@ -138,10 +138,9 @@ static int read_port(const struct flink_conf *conf, int *ret_port, struct err *e
 	return 0;
 }
 
-/* `by_default`: also when it is not set. */
-static bool is_text(const char *value, const char *text, bool by_default)
+static bool is_true(const char *value)
 {
-	return value ? strcasecmp(value, text) == 0 : by_default;
+	return value && strcasecmp(value, "true") == 0;
 }
 
 int flink_conf_settings(const struct flink_conf *conf, struct flink_settings *ret_settings,
@@ -165,12 +164,8 @@ int flink_conf_settings(const struct flink_conf *conf, struct flink_settings *re
 		.checkpoint_subdir = !subdir || strcasecmp(subdir, "false") != 0,
 	};
 
-	settings.changelog_no_claim =
-		is_text(either(conf, "state.changelog.enabled", "state.backend.changelog.enabled"),
-			"true", false) &&
-		is_text(either(conf, "execution.state-recovery.claim-mode",
-			       "execution.savepoint-restore-mode"),
-			"NO_CLAIM", true);
+	settings.changelog =
+		is_true(either(conf, "state.changelog.enabled", "state.backend.changelog.enabled"));
 	settings.ha = settings.ha_type && strcasecmp(settings.ha_type, "none") != 0;
 	if (read_port(conf, &settings.rest_port, err) < 0 ||
 	    read_duration(conf, "execution.checkpointing.interval",

@@ -78,6 +78,7 @@ struct driver {
 	struct workers *workers;      /* of all lanes */
 	struct kube_watches *watches; /* NULL: no Kubernetes */
 	struct lane *journal_lane, *store_lane, *flink_lane, *dispose_lane;
+	struct lane *review_lane; /* what nothing waits for */
 	struct init_link *link;
 	int flink_pid; /* of the process that drey-init runs; 0 = none, or not known */
 	int64_t flink_since_unix_ms;   /* when it was started */

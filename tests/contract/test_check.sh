@@ -47,7 +47,7 @@ ok 'it is warned that nothing will use the savepoint of the upgrade' says 'no la
 new_yaml 'generation: one'
 sed -i "s|^flink:|flink:\n  properties: {state.changelog.enabled: true}|" "$dir/new.yaml"
 ok "with Flink's changelog" status 0 "$DREY" check --config "$dir/new.yaml"
-ok 'it is warned that a restored job would fail' says 'set execution.state-recovery.claim-mode: CLAIM in'
+ok 'it is warned that a restored job would fail' says 'only the code of the job can set execution.state-recovery.claim-mode to CLAIM'
 ok 'after its end, with the same generation' status 0 "$DREY" check --config "$dir/drey.yaml"
 ok 'without the changelog it is not' eval "! says claim-mode"
 ok 'it is no upgrade' says 'the generation is the same'

@@ -90,6 +90,14 @@ TEST(a_fence_is_a_warning)
 		    .text = "another drey");
 }
 
+TEST(checkpoints_that_cannot_be_restored_are_a_warning_and_their_end_is_not)
+{
+	CHECK_EVENT("Warning CheckpointsUnusable Supervise: gone", .type = NOTICE_REVIEW,
+		    .text = "gone");
+	CHECK_EVENT("Normal CheckpointsUsable Supervise: fine", .type = NOTICE_REVIEW, .ok = true,
+		    .text = "fine");
+}
+
 TEST(settings_that_may_lose_state_are_a_warning_and_their_end_is_not)
 {
 	CHECK_EVENT("Warning SettingsOverridden Supervise: deletes", .type = NOTICE_SETTINGS,

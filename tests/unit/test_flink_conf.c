@@ -1,4 +1,5 @@
 #include "flink/conf.h"
+#include "flink/reserved.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -216,7 +217,8 @@ TEST(everything_drey_asks_for_is_found)
 	flink_conf_release(&conf);
 }
 
-TEST(the_changelog_needs_another_claim_mode_than_the_default)
+/* Flink's command line overwrites the claim mode of files, so it helps nothing. */
+TEST(a_claim_mode_in_a_file_does_not_help_the_changelog)
 {
 	static const struct {
 		const char *text;
@@ -227,9 +229,8 @@ TEST(the_changelog_needs_another_claim_mode_than_the_default)
 		{"state.changelog.enabled: true\nexecution.state-recovery.claim-mode: no_claim\n",
 		 true},
 		{"state.changelog.enabled: true\nexecution.state-recovery.claim-mode: CLAIM\n",
-		 false},
-		{"state.changelog.enabled: true\nexecution.savepoint-restore-mode: LEGACY\n",
-		 false},
+		 true},
+		{"state.changelog.enabled: true\nexecution.savepoint-restore-mode: LEGACY\n", true},
 		{"state.changelog.enabled: false\n", false},
 		{"state.backend.type: rocksdb\n", false},
 	};
@@ -239,10 +240,19 @@ TEST(the_changelog_needs_another_claim_mode_than_the_default)
 		struct flink_settings got;
 
 		CHECK_INT(flink_conf_settings(&conf, &got, NULL), ==, 0);
-		if (got.changelog_no_claim != cases[i].breaks)
+		if (got.changelog != cases[i].breaks)
 			CHECK_STR(cases[i].text, "judged the other way");
 		flink_conf_release(&conf);
 	}
+}
+
+TEST(what_flinks_command_line_overwrites_is_reserved_too)
+{
+	size_t count = 0;
+
+	for (const char *const *key = flink_overwritten_keys(); *key; key++, count++)
+		CHECK(flink_reserved(*key) != NULL);
+	CHECK_INT(count, ==, 4);
 }
 
 TEST(a_port_that_is_no_single_port_is_refused)

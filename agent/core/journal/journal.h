@@ -126,6 +126,10 @@ struct launch {
 	char *last_checkpoint_path;
 	int64_t last_checkpoint_unix_ms;
 	struct effective effective; /* what the running job has said of its settings */
+	/* the last checkpoint that was read completely while the job ran; 0 = none, and why it could not be
+	 * restored; NULL = it could */
+	int64_t reviewed_id, reviewed_unix_ms;
+	char *unusable;
 	/* of its Flink, when all its tasks were last seen running; slots 0 = not known */
 	int64_t slots, task_managers;
 };

@@ -194,6 +194,9 @@ static const struct field launch_fields[] = {
 	LAUNCH("braked", BOOL, do_not_restart),
 	PART_OF_LAUNCH("lastCheckpoint", last_checkpoint_table),
 	LAUNCH("effective", RECORD, effective, .record = &effective_table, .sparse = true),
+	LAUNCH("reviewedId", KNOWN, reviewed_id, .sparse = true),
+	LAUNCH("reviewedUnixMs", KNOWN, reviewed_unix_ms, .sparse = true),
+	LAUNCH("unusable", TEXT, unusable, .sparse = true, .max_bytes = 2048),
 	LAUNCH("slots", KNOWN, slots, .sparse = true),
 	LAUNCH("taskManagers", KNOWN, task_managers, .sparse = true),
 };

@@ -42,6 +42,7 @@ struct settings_seen {
 	bool known;          /* it has asked; they are in the launch */
 	int64_t job_unix_ms; /* of the JobMaster that has told them */
 	bool overridden;     /* it was reported that they may lose state */
+	bool unusable;       /* and that its checkpoints cannot be restored */
 };
 
 /* When the checkpoints of a job that runs are failing, and what follows from that. */

@@ -155,6 +155,7 @@ static void pursue_running(struct lifecycle *life)
 		operation_start(life, OPERATION_SAVEPOINT, REASON_PERIODIC, NULL);
 	} else if (!stall_pursue(life) && !checkpoint_pursue(life)) {
 		retention_pursue(life);
+		review_pursue(life);
 	}
 }
 

@@ -186,6 +186,7 @@ struct event {
 			bool complete;
 			int64_t checkpoint_id, size_bytes, file_count;
 			const char *error;
+			bool background; /* as in the effect */
 		} inspected;
 		struct {
 			const char *path;
@@ -264,6 +265,7 @@ struct effect {
 	int status;
 	enum note_level level;
 	enum poll_depth depth;   /* POLL */
+	bool background;         /* INSPECT: nothing waits for it */
 	bool plan;               /* POLL: the settings of the job, too */
 	enum cause cause;        /* NOTE that a phase begins: lifecycle.cause */
 	struct gate_order order; /* GATE */
@@ -348,8 +350,9 @@ struct lifecycle {
 
 	/* requests in flight */
 	bool observing, polling, disposing;
-	char *keeper;       /* checked before an older one is disposed of; owned, NULL = none */
-	char *stalled;      /* checked before the job is restarted from it; owned, NULL = none */
+	char *keeper;  /* checked before an older one is disposed of; owned, NULL = none */
+	char *stalled; /* checked before the job is restarted from it; owned, NULL = none */
+	struct review review;
 	bool observe_again; /* the desired state changed during the observation */
 	enum operation_step step;
 	bool asking; /* TRIGGER or POLL_OPERATION is under way */

@@ -1,6 +1,7 @@
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_internal.h"
 #include "core/report/condition_checkpoints.h"
+#include "core/report/condition_review.h"
 #include "core/report/condition_settings.h"
 #include "core/report/readiness.h"
 
@@ -109,4 +110,6 @@ void watch_checkpoints(struct lifecycle *life)
 			"the checkpoints of the job fail: ");
 	condition_settings(life, &now);
 	watch_condition(life, &now, &life->seen.settings.overridden, NOTICE_SETTINGS, "");
+	condition_review(life, &now);
+	watch_condition(life, &now, &life->seen.settings.unusable, NOTICE_REVIEW, "");
 }

@@ -13,6 +13,7 @@
 #include "core/handover/transition_step.h"
 #include "core/lifecycle/checkpointing.h"
 #include "core/lifecycle/retention.h"
+#include "core/lifecycle/review.h"
 #include "core/lifecycle/savepoint_format.h"
 #include "core/lifecycle/schedule.h"
 #include "core/lifecycle/stop_failure.h"
@@ -76,8 +77,7 @@ struct lifecycle_config {
 	 * file names (s3.entropy.key). NULL = not known. */
 	const char *listed_checkpoint_dir, *listed_savepoint_dir;
 	int64_t configured_interval_ms; /* of checkpoints, in Flink's configuration; 0 = none there */
-	bool claims; /* snapshots are claimed when they are restored (restore.claimMode) */
-	const char *ha_cluster_id; /* of Flink's HA maps; NULL = it has no HA */
+	const char *ha_cluster_id;      /* of Flink's HA maps; NULL = it has no HA */
 	bool drain_on_stop;
 	int64_t full_checkpoint_ms; /* between two periodic full checkpoints; 0 = none */
 	/* launches */
@@ -102,6 +102,7 @@ struct lifecycle_config {
 	int64_t poll_fast_ms, poll_slow_ms;
 	int64_t poll_tasks_ms; /* while all is well, between two slow polls; 0 = never */
 	struct health health;
+	struct review_config review;
 	const char *task_managers; /* label selector of their Pods; NULL = not known */
 	int64_t kill_after_ms;     /* from SIGTERM to SIGKILL of Flink */
 	/* while Flink is alive and nothing is written, how often the journal is checked for writes

@@ -152,6 +152,7 @@ static void forget_process(struct lifecycle *life)
 	xstrset(&life->stalled, NULL);
 	life->disposal_ms = life->stall_pause_ms = 0;
 	rescale_forget(life);
+	review_forget(life);
 	memset(&life->seen, 0, sizeof(life->seen));
 }
 

@@ -22,6 +22,7 @@
  *   lifecycle_stop_failed.c  a stop on request has failed: again, or what else
  *   lifecycle_settle.c     an operation interrupted by Flink's end
  *   lifecycle_retention.c  disposing of old savepoints
+ *   lifecycle_review.c     reading completed checkpoints while the job runs
  *   lifecycle_stall.c      restarting a job that completes no checkpoint
  *   lifecycle_rescale.c    another parallelism for the running job
  *   lifecycle_handover*.c  hand-overs: the journal is given, claimed, returned
@@ -559,6 +560,16 @@ bool stall_pursue(struct lifecycle *life);
 
 /* True if it concerns the checkpoint to restart from. */
 bool stall_inspected(struct lifecycle *life, const struct event *event);
+
+/* ---- lifecycle_review.c ---- */
+
+/* The job runs: is a completed checkpoint to be read? After each event. */
+void review_pursue(struct lifecycle *life);
+void review_soon(struct lifecycle *life); /* the job was built anew: the next one that completes */
+void review_inspected(struct lifecycle *life, const struct event *event);
+void review_viewed(struct lifecycle *life,
+		   const struct view *view); /* after the next poll was planned */
+void review_forget(struct lifecycle *life);
 
 /* ---- lifecycle_rescale.c ---- */
 

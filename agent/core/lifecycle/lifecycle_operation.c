@@ -518,6 +518,10 @@ void on_inspected(struct lifecycle *life, const struct event *event)
 	const char *error = event->inspected.error;
 	char *location, *why;
 
+	if (event->inspected.background) {
+		review_inspected(life, event);
+		return;
+	}
 	if (life->fenced || retention_inspected(life, event) || stall_inspected(life, event) ||
 	    last_resort_inspected(life, event) || life->step != STEP_INSPECTING ||
 	    !life->stop_location || !event->inspected.path ||

@@ -151,5 +151,7 @@ enum poll_depth poll_depth(const struct lifecycle *life, const struct launch *la
 		return POLL_CLEANUP;
 	if (is_due(life, life->polled_all_ms))
 		return POLL_ALL;
-	return !calm || is_due(life, life->polled_job_ms) ? POLL_JOB : POLL_TASKS;
+	return !calm || life->review.step == REVIEW_CONFIRMS || is_due(life, life->polled_job_ms)
+		       ? POLL_JOB
+		       : POLL_TASKS;
 }

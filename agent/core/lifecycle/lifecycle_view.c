@@ -329,6 +329,7 @@ static void see_job(struct lifecycle *life, const struct view *view)
 		/* MUT: a recovered job has no time to show what it restored */
 		life->seen.not_restored_ms = 0;
 		settings_forget(life);
+		review_soon(life);
 	}
 	life->seen.job_unix_ms = view->job_unix_ms;
 	see_job_of_operation(life);
@@ -438,7 +439,8 @@ void on_view(struct lifecycle *life, const struct event *event)
 	watch_tasks(life);
 	if (view->reachable && view->statistics_known)
 		life->seen.statistics_ms = life->polled_ms;
-	watch_checkpoints(life);
 	schedule_poll(life, launch);
+	review_viewed(life, view);
+	watch_checkpoints(life);
 	last_resort_viewed(life);
 }

@@ -10,7 +10,7 @@ const char *notice_type_name(enum notice_type type)
 	static const char *const names[] = {
 		"phase",     "ended",       "operation", "attempt-failed", "restore-verified",
 		"proven",    "fenced",      "handover",  "prepared",       "transition",
-		"caught-up", "checkpoints", "settings",  "state-lost"};
+		"caught-up", "checkpoints", "settings",  "state-lost",     "review"};
 
 	return (size_t)type < ARRAY_LEN(names) ? names[type] : "unknown";
 }

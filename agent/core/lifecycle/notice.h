@@ -41,6 +41,7 @@ enum notice_type {
 	/* a launch gives up state that is damaged, or (ok) that is settled: path = the lost one, text = a
 	 * sentence */
 	NOTICE_STATE_LOST,
+	NOTICE_REVIEW, /* the same of CheckpointsUnusable */
 	NOTICE_COUNT,
 };
 

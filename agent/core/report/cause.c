@@ -53,6 +53,7 @@ const char *cause_name(enum cause cause)
 		[CAUSE_JOB_NOT_RUNNING] = "JobNotRunning",
 		[CAUSE_SECOND_JOB] = "SecondJob",
 		[CAUSE_CHECKPOINTS_FAILING] = "CheckpointsFailing",
+		[CAUSE_CHECKPOINTS_UNUSABLE] = "CheckpointsUnusable",
 		[CAUSE_SETTINGS_OVERRIDDEN] = "SettingsOverridden",
 		[CAUSE_STATE_LOST] = "StateLost",
 		[CAUSE_STANDING_BY] = "StandingBy",

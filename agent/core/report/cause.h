@@ -75,8 +75,9 @@ enum cause {
 	CAUSE_JOB_NOT_RUNNING,
 	CAUSE_SECOND_JOB,
 	CAUSE_CHECKPOINTS_FAILING,
-	CAUSE_SETTINGS_OVERRIDDEN, /* by the code of the job, so that state may be lost */
-	CAUSE_STATE_LOST,          /* the launch began behind state that is damaged */
+	CAUSE_CHECKPOINTS_UNUSABLE, /* they complete, and cannot be restored */
+	CAUSE_SETTINGS_OVERRIDDEN,  /* by the code of the job, so that state may be lost */
+	CAUSE_STATE_LOST,           /* the launch began behind state that is damaged */
 
 	/* a hand-over between two pods */
 	CAUSE_STANDING_BY,

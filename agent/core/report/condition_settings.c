@@ -37,11 +37,12 @@ static bool makes_none(const struct settings_case *of)
 	return none && of->life->config->configured_interval_ms > 0;
 }
 
-/* Restored, and not one checkpoint has completed since (FLINK-38307). */
+/* Restored, and checkpoints have failed, but not one has completed since (FLINK-38307). The claim mode itself Flink
+ * does not tell. */
 static bool cannot_complete(const struct settings_case *of)
 {
 	return of->runs->changelog && of->launch->restore_path && !of->launch->last_checkpoint_id &&
-	       !of->life->config->claims;
+	       of->life->seen.checkpointing.failures > 0;
 }
 
 /* The first that is true is told. */
@@ -59,7 +60,7 @@ static const struct settings_row {
 	{"NoCheckpoints", makes_none,
 	 "the job makes no checkpoints, although the configuration has an interval, and a restart goes back to the last savepoint; let the code of the job set no interval"},
 	{"ChangelogWithoutClaim", cannot_complete,
-	 "the job uses Flink's changelog and was restored in claim mode NO_CLAIM, with which no checkpoint completes (FLINK-38307); set restore.claimMode: CLAIM"},
+	 "the job uses Flink's changelog, was restored, and completes no checkpoint: most likely in claim mode NO_CLAIM (FLINK-38307); let the code of the job set execution.state-recovery.claim-mode to CLAIM (the command line overwrites that key in files), or turn the changelog off"},
 };
 
 void condition_settings(const struct lifecycle *life, struct condition *ret_condition)

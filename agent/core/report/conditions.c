@@ -11,6 +11,7 @@
 #include "core/report/condition_handover.h"
 #include "core/report/condition_loss.h"
 #include "core/report/condition_rescale.h"
+#include "core/report/condition_review.h"
 #include "core/report/condition_settings.h"
 #include "core/report/condition_upgrade.h"
 #include "core/report/readiness.h"
@@ -31,6 +32,7 @@ static const char *condition_type_name(enum condition_type type)
 		[CONDITION_SETTINGS_OVERRIDDEN] = "SettingsOverridden",
 		[CONDITION_JOURNAL_COPY_FAILING] = "JournalCopyFailing",
 		[CONDITION_STATE_LOST] = "StateLost",
+		[CONDITION_CHECKPOINTS_UNUSABLE] = "CheckpointsUnusable",
 		[CONDITION_HANDING_OVER] = "HandingOver",
 		[CONDITION_UPGRADED] = "Upgraded",
 		[CONDITION_PARALLELISM] = "ParallelismAsRequested",
@@ -247,7 +249,10 @@ static void judge_running(struct conditions *now, const struct lifecycle *life)
 	if (now->cause == CAUSE_NONE) {
 		condition_say(to, TRUTH_TRUE, phase_name(life->phase), "%s", life->reason);
 		/* a job that runs is ready, but a person has to know */
-		if (now->list[CONDITION_CHECKPOINTS_FAILING].status == TRUTH_TRUE)
+		/* MUT: checkpoints that cannot be restored are no cause */
+		if (now->list[CONDITION_CHECKPOINTS_UNUSABLE].status == TRUTH_TRUE)
+			now->cause = CAUSE_CHECKPOINTS_UNUSABLE;
+		else if (now->list[CONDITION_CHECKPOINTS_FAILING].status == TRUTH_TRUE)
 			now->cause = CAUSE_CHECKPOINTS_FAILING;
 		/* MUT: settings that may lose state are no cause */
 		else if (now->list[CONDITION_SETTINGS_OVERRIDDEN].status == TRUTH_TRUE)
@@ -347,6 +352,8 @@ const char *conditions_reason(const struct conditions *conditions, const struct 
 
 	if (conditions->cause == CAUSE_CHECKPOINTS_FAILING && !life->cause)
 		return conditions->list[CONDITION_CHECKPOINTS_FAILING].message;
+	if (conditions->cause == CAUSE_CHECKPOINTS_UNUSABLE && !life->cause)
+		return conditions->list[CONDITION_CHECKPOINTS_UNUSABLE].message;
 	if (conditions->cause == CAUSE_SETTINGS_OVERRIDDEN && !life->cause)
 		return conditions->list[CONDITION_SETTINGS_OVERRIDDEN].message;
 	if (conditions->cause == CAUSE_STATE_LOST && !life->cause)
@@ -390,6 +397,7 @@ void conditions_update(struct conditions *conditions, const struct lifecycle *li
 	judge_cluster(conditions, life, now_unix_ms);
 	judge_restore(&conditions->list[CONDITION_RESTORE_VERIFIED], &life->journal);
 	judge_directory(&conditions->list[CONDITION_CHECKPOINTS_ELSEWHERE], life);
+	condition_review(life, &conditions->list[CONDITION_CHECKPOINTS_UNUSABLE]);
 	condition_settings(life, &conditions->list[CONDITION_SETTINGS_OVERRIDDEN]);
 	judge_copy(&conditions->list[CONDITION_JOURNAL_COPY_FAILING], outside);
 	condition_checkpoints(life, &conditions->list[CONDITION_CHECKPOINTS_FAILING]);

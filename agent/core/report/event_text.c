@@ -105,6 +105,12 @@ bool event_text(const struct notice *notice, struct event_text *ret)
 				  notice->ok ? "CheckpointsCompleting"
 					     : cause_name(CAUSE_CHECKPOINTS_FAILING),
 				  "Supervise", notice->text);
+	case NOTICE_REVIEW:
+		ret->warning = !notice->ok;
+		return plain_text(ret,
+				  notice->ok ? "CheckpointsUsable"
+					     : cause_name(CAUSE_CHECKPOINTS_UNUSABLE),
+				  "Supervise", notice->text);
 	case NOTICE_SETTINGS:
 		ret->warning = !notice->ok;
 		return plain_text(ret,

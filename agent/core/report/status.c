@@ -21,6 +21,7 @@ static void status_add_launch(struct json *doc, const struct launch *launch)
 	json_add_bool(to, "proven", launch->proven_unix_ms != 0);
 	record_write(&launch_table, launch, "flinkVersion generation", to);
 	record_add(to, "effective", &effective_table, &launch->effective, NULL);
+	record_write(&launch_table, launch, "reviewedId reviewedUnixMs unusable", to);
 }
 
 static void add_job(struct json *doc, const struct lifecycle *life)

@@ -157,6 +157,7 @@ static const struct field inspected_fields[] = {
 	EVENT("sizeBytes", NUMBER, inspected.size_bytes),
 	EVENT("fileCount", NUMBER, inspected.file_count),
 	EVENT("error", TEXT, inspected.error, .sparse = true),
+	EVENT("background", BOOL, inspected.background, .sparse = true),
 };
 
 static const struct field disposed_fields[] = {

@@ -227,6 +227,9 @@ static const struct config_key keys[] = {
 	KEY("health.restartAfter", DURATION, health.restart_after_ms, .fallback = "0",
 	    .max = 30 * DAY),
 
+	KEY("verify.interval", DURATION, verify.interval_ms, .fallback = "6h", .max = 365 * DAY),
+	KEY("verify.requestsPerHour", INTEGER, verify.requests, .fallback = "60", .max = 1000000),
+
 	KEY("holding.retryFirst", DURATION, holding.retry_first_ms, .fallback = "1s", .min = 100,
 	    .max = HOUR),
 	KEY("holding.retryMax", DURATION, holding.retry_max_ms, .fallback = "30s", .min = 100,
@@ -582,6 +585,8 @@ void config_lifecycle(const struct config *config, struct lifecycle_config *ret_
 			   .checkpoint_age_ms = config->health.checkpoint_age_ms,
 			   .restart_after_ms = config->health.restart_after_ms,
 			   .probation_ms = config->handover.probation_ms},
+		.review = {.interval_ms = config->verify.interval_ms,
+			   .requests = config->verify.requests},
 		.task_managers = config->kubernetes.task_managers,
 		.kill_after_ms = config->flink.kill_after_ms,
 		.object_lease_ms = config->lease.uri ? config->lease.duration_ms : 0,

@@ -164,6 +164,11 @@ struct config {
 	} health;
 
 	struct {
+		int64_t interval_ms,
+			requests; /* of completed checkpoints (core/lifecycle/review.h) */
+	} verify;
+
+	struct {
 		int64_t retry_first_ms, retry_max_ms;
 	} holding;
 

@@ -130,6 +130,7 @@ static void observe(struct driver *driver)
 
 struct inspect_job {
 	struct driver *driver;
+	bool background;
 	struct candidate candidate;
 };
 
@@ -151,7 +152,8 @@ static void inspected(void *arg, bool ran)
 					    .checkpoint_id = c->snapshot.checkpoint_id,
 					    .size_bytes = c->snapshot.size_bytes,
 					    .file_count = c->snapshot.file_count,
-					    .error = c->detail}};
+					    .error = c->detail,
+					    .background = job->background}};
 
 	if (ran)
 		driver_step(job->driver, &event);
@@ -166,9 +168,11 @@ static void inspect(struct driver *driver, const struct effect *effect)
 	struct inspect_job *job = xcalloc(1, sizeof(*job));
 
 	job->driver = driver;
+	job->background = effect->background;
 	job->candidate.snapshot.path = xstrdup(effect->text);
 	job->candidate.snapshot.size_bytes = job->candidate.snapshot.file_count = -1;
-	lane_submit(driver->store_lane, inspect_work, inspected, job);
+	lane_submit(job->background ? driver->review_lane : driver->store_lane, inspect_work,
+		    inspected, job);
 }
 
 /* ---- the part ---- */
@@ -177,6 +181,7 @@ static int observe_open(struct driver *driver, struct err *err)
 {
 	(void)err;
 	driver->store_lane = lane_new(driver->workers, "drey-store");
+	driver->review_lane = lane_new(driver->workers, "drey-review");
 	return 0;
 }
 
@@ -192,6 +197,8 @@ static void observe_close(struct driver *driver)
 {
 	lane_free(driver->store_lane, LANE_PATIENCE_MS);
 	driver->store_lane = NULL;
+	lane_free(driver->review_lane, 0);
+	driver->review_lane = NULL;
 	json_free(driver->decision);
 	driver->decision = NULL;
 }

@@ -62,6 +62,7 @@ enum hook_event hook_event_of(const struct notice *notice)
 	case NOTICE_CHECKPOINTS:
 	case NOTICE_SETTINGS:
 	case NOTICE_STATE_LOST:
+	case NOTICE_REVIEW:
 	case NOTICE_COUNT:
 		break;
 	}

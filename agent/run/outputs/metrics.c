@@ -155,6 +155,7 @@ static void add_checkpoints(struct buf *text, const struct lifecycle *life,
 	const struct checkpointing *seen = &life->seen.checkpointing;
 	const struct checkpoint_plan *plan = &life->seen.plan;
 	enum truth failing = conditions->list[CONDITION_CHECKPOINTS_FAILING].status;
+	enum truth unusable = conditions->list[CONDITION_CHECKPOINTS_UNUSABLE].status;
 	enum truth overridden = conditions->list[CONDITION_SETTINGS_OVERRIDDEN].status;
 	bool live = life->launch_step == LAUNCH_LIVE && life->seen.statistics_ms;
 	bool last = live && seen->duration_ms > 0;
@@ -162,6 +163,9 @@ static void add_checkpoints(struct buf *text, const struct lifecycle *life,
 	exposition_known(text, "drey_checkpoints_failing",
 			 "1 while the condition CheckpointsFailing is true.",
 			 failing != TRUTH_UNKNOWN, failing == TRUTH_TRUE);
+	exposition_known(text, "drey_checkpoints_unusable",
+			 "1 while the condition CheckpointsUnusable is true.",
+			 unusable != TRUTH_UNKNOWN, unusable == TRUTH_TRUE);
 	exposition_known(text, "drey_settings_overridden",
 			 "1 while the condition SettingsOverridden is true.",
 			 overridden != TRUTH_UNKNOWN, overridden == TRUTH_TRUE);
