@@ -43,7 +43,7 @@ struct observe_plan {
 	bool only_job_ids; /* snapshots of other jobs are counted, not made candidates */
 	char result_job[JOB_ID_BYTES]; /* whose end was not observed */
 	char result_application[JOB_ID_BYTES];
-	char *result_dir; /* where Flink may have left a record of it; NULL = no such launch */
+	char *result_dir;  /* where Flink may have left a record of it; NULL = no such launch */
 	char *results_dir; /* of the result stores of all launches; NULL = none */
 	/* restore points, savepoints and the newest checkpoint of the journal */
 	struct snapshot *known;
@@ -70,7 +70,7 @@ struct observe_plan {
 struct observe_places {
 	const struct store_config *storage; /* borrowed; NULL: a zeroed one */
 	const char *checkpoint_dir, *savepoint_dir, *initial;
-	const char *results_dir; /* of the result stores of all launches; NULL = none */
+	const char *results_dir;  /* of the result stores of all launches; NULL = none */
 	int max_metadata_version; /* 0 = not known */
 	const char *id_space;     /* of numbered job ids; NULL = they are random */
 	int64_t id_count;

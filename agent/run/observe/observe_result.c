@@ -19,7 +19,7 @@
 struct found {
 	const char *job_id;
 	bool entry, dirty, archive;
-	int64_t newest_unix_ms; /* of these */
+	int64_t newest_unix_ms;           /* of these */
 	char cluster[CLUSTER_DIGITS + 1]; /* directory of the archives of Flink 2.3; "" = none */
 };
 
