@@ -39,6 +39,15 @@ static int judge_early(struct store_walk *walk, const struct store_span *span, c
 	return 1;
 }
 
+/* The page before, once more: the store ignores where to begin. */
+static bool is_repeated(struct store_walk *walk, const struct store_span *span, const char *name)
+{
+	if (!span->by_name || walk->honoured || strcmp(name, buf_str(&span->reached)) > 0)
+		return false;
+	walk->repeats = true;
+	return true;
+}
+
 static int pass_on(struct store_walk *walk, struct store_span *span, struct store_dirs_name *item,
 		   struct err *err)
 {
@@ -73,6 +82,8 @@ int store_walk_name(struct store_walk *walk, size_t index, const char *name,
 	walk->names++;
 	if (!*item->name)
 		return 0;
+	if (is_repeated(walk, span, item->name))
+		return 1;
 	if (!last->len_bytes && strcmp(item->name, buf_str(&span->after)) <= 0)
 		return judge_early(walk, span, item->name, err);
 	if (check_order(last, item->name, err))
@@ -82,6 +93,14 @@ int store_walk_name(struct store_walk *walk, size_t index, const char *name,
 		return 0;
 	}
 	return pass_on(walk, span, item, err);
+}
+
+bool store_walk_by_name(const struct store_walk *walk, size_t index)
+{
+	const struct store_span *span = &walk->spans->list[index];
+
+	/* MUT: a page begins where the token of the page before says */
+	return span->reached.len_bytes && !span->empty && !walk->by_token;
 }
 
 char *store_walk_after(const struct store_walk *walk, size_t index)
@@ -115,8 +134,10 @@ static enum store_verdict go_on(struct store_walk *walk, size_t index, bool more
 {
 	struct store_span *span = &walk->spans->list[index];
 
-	if (span->is_cut && (span->last_file.len_bytes || span->last_dir.len_bytes))
+	if ((span->is_cut && (span->last_file.len_bytes || span->last_dir.len_bytes)) ||
+	    (span->by_name && walk->names))
 		walk->honoured = true;
+	span->empty = walk->names ? 0 : span->empty + 1;
 	if (!more || walk->passed) {
 		span->done = true;
 		return STORE_DONE;
@@ -147,6 +168,17 @@ static enum store_verdict judge_page(void *ctx, size_t call, const struct http_r
 		return verdict;
 	if (walk->ended || walk->ignored)
 		return STORE_FAILED; /* the other pages are not waited for */
+	if (walk->repeats) {
+		walk->repeats = false;
+		walk->by_token = true;
+		walk->spans->whole = true;
+		return STORE_MORE;
+	}
+	if (walk->spans->list[index].empty == STORE_WALK_EMPTY) {
+		err_set(err, ERR_FORMAT, 0, "%d pages without a name, and there is another one",
+			STORE_WALK_EMPTY);
+		return STORE_FAILED;
+	}
 	walk->spans->list[index].pages++;
 	return go_on(walk, index, more);
 }
@@ -166,6 +198,7 @@ static void begin(struct store_walk *walk)
 		buf_clear(&span->last_file);
 		buf_clear(&span->last_dir);
 		buf_clear(&span->reached);
+		span->empty = 0;
 		free(span->token);
 		span->token = NULL;
 	}

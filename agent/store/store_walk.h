@@ -8,7 +8,8 @@
  *
  * A store that ignores where to begin (no `start-after`) is found out by the first page of the first
  * cut: nothing of it has been passed on by then, the cuts are undone, and the listing continues as
- * one span. Once a page has shown that the store honours it, a name before the beginning is a lie.
+ * one span; and by the second page of a listing that is not cut, which is then the first one again. Once a
+ * page has shown that the store honours it, a name before the beginning is a lie.
  */
 #ifndef DREY_STORE_STORE_WALK_H
 #define DREY_STORE_STORE_WALK_H
@@ -18,6 +19,9 @@
 
 /* Pages that are read at once: they are kept in memory. */
 #define STORE_WALK_IN_FLIGHT 8
+
+/* Pages without a name in a row, each with another one behind it; more is no listing. */
+#define STORE_WALK_EMPTY 100
 
 struct store_walk {
 	/* set by the store: */
@@ -47,6 +51,8 @@ struct store_walk {
 	bool honoured;  /* the store begins where it is told to */
 	bool ended;     /* by fn */
 	bool ignored;   /* the opposite of honoured */
+	bool by_token;  /* it ignores where to begin: its tokens say where the next page does */
+	bool repeats;   /* this page is the one before, so that was found out */
 };
 
 /* Walk all spans that are not done. 0 also where fn has ended it. */
@@ -56,6 +62,10 @@ int store_walk_all(struct store_walk *walk, struct err *err);
  * function of a page returns: 0, 1 to skip the rest of the page, or -1. */
 int store_walk_name(struct store_walk *walk, size_t index, const char *name,
 		    struct store_dirs_name *item, struct err *err);
+
+/* For `prepare` of a store that has tokens, too: does the next page begin after span->reached? Else by its
+ * token, if it has one: no page had names so far, or the last one had none. */
+bool store_walk_by_name(const struct store_walk *walk, size_t index);
 
 /* For `prepare`: the name, with its prefix, after which the span continues; "" at the beginning.
  * The caller frees it. */
