@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "store/store_ops.h"
 #include "store/uri.h"
 #include "store/verify_list.h"
 
@@ -93,7 +94,13 @@ static int on_look(void *ctx, const struct store_look *look, struct err *err)
 	switch (look->state) {
 	case STORE_LOOK_PRESENT:
 		item->size_bytes = look->stat.size_bytes;
-		check_size(files, item);
+		/* MUT: an archived state file is as good as any */
+		if (look->stat.archived)
+			verify_add_problem(files->report, VERIFY_NOT_READ, ERR_CONFIG,
+					   item_uri(files, item),
+					   "is archived; " STORE_ARCHIVED_REMEDY);
+		else
+			check_size(files, item);
 		break;
 	case STORE_LOOK_ABSENT:
 		verify_add_failure(files->report, item_uri(files, item),

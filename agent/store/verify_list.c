@@ -59,7 +59,9 @@ static struct verify_item *find_item(const struct sizes *sizes, const char *name
 static int on_entry(void *ctx, const struct store_entry *entry, struct err *err)
 {
 	struct sizes *sizes = ctx;
-	struct verify_item *item = entry->is_prefix ? NULL : find_item(sizes, entry->name);
+	/* whether an archived one was restored, only its own answer says */
+	struct verify_item *item =
+		entry->is_prefix || entry->stat.archived ? NULL : find_item(sizes, entry->name);
 
 	(void)err;
 	if (item) {

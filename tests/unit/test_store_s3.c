@@ -98,6 +98,37 @@ WORLD_TEST(a_404_of_something_else_is_no_absence)
 	check_no_list(world, "s3://b/x", ERR_CONFIG, "is the endpoint an S3 server?");
 }
 
+static bool archived(struct s3_stub *stub, const struct http_stub_request *request,
+		     struct http_stub_answer *answer)
+{
+	static const char *const headers[] = {
+		"x-amz-storage-class: GLACIER\r\n",
+		"x-amz-storage-class: DEEP_ARCHIVE\r\nx-amz-restore: ongoing-request=\"true\"\r\n",
+		"x-amz-storage-class: INTELLIGENT_TIERING\r\nx-amz-archive-status: ARCHIVE_ACCESS\r\n",
+		"x-amz-storage-class: GLACIER\r\nx-amz-restore: ongoing-request=\"false\", "
+		"expiry-date=\"Fri, 21 Dec 2029 00:00:00 GMT\"\r\n",
+		"x-amz-storage-class: GLACIER_IR\r\n",
+		"x-amz-storage-class: INTELLIGENT_TIERING\r\n",
+	};
+
+	(void)request;
+	buf_addstr(&answer->headers, headers[stub->faults]);
+	buf_addstr(&answer->body, "12345");
+	return true;
+}
+
+WORLD_TEST(what_must_be_restored_first_is_archived)
+{
+	struct store_stat stat;
+
+	set_fault(world, archived);
+	for (int i = 0; i < 6; i++) {
+		world->stub->faults = i;
+		CHECK_INT(store_stat(world->store, "s3://b/x", &stat, &world->err), ==, 0);
+		CHECK_INT(stat.archived, ==, i < 3);
+	}
+}
+
 /* ---- refusals ---- */
 
 WORLD_TEST(a_refusal_is_told_with_the_servers_words)

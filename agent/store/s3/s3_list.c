@@ -81,7 +81,8 @@ static int on_entry(void *ctx, const struct s3_xml_entry *entry, struct err *err
 		return err_set(err, ERR_FORMAT, 0, "'%s' is below the requested directory",
 			       entry->key);
 	item.stat = (struct store_stat){.size_bytes = entry->size_bytes,
-					.mtime_unix_ms = entry->mtime_unix_ms};
+					.mtime_unix_ms = entry->mtime_unix_ms,
+					.archived = entry->archived};
 	return store_walk_name(walk, page->span, entry->key, &item, err);
 }
 

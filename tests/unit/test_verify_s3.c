@@ -1,0 +1,48 @@
+/* Verify in an object store: what only its answers can say. */
+#include "metadata_writer.h"
+#include "s3_world.h"
+#include "store/verify.h"
+
+static struct buf metadata;
+static const char *state_headers;
+
+static bool serve(struct s3_stub *stub, const struct http_stub_request *request,
+		  struct http_stub_answer *answer)
+{
+	(void)stub;
+	if (strstr(request->target, "_metadata")) {
+		buf_add(&answer->body, metadata.data, metadata.len_bytes);
+		return true;
+	}
+	buf_addstr(&answer->headers, state_headers);
+	buf_addstr(&answer->body, "01234567890123456789");
+	return true;
+}
+
+TEST(a_snapshot_with_an_archived_file_is_unreadable_and_the_remedy_is_named)
+{
+	cleanup_buf struct buf keyed = BUF_INIT;
+	struct verify_report report;
+	struct world world;
+
+	begin(&world);
+	wr_u8(&keyed, 3);
+	wr_groups(&keyed);
+	wr_relative(&keyed, "state", 20);
+	wr_snapshot(&metadata, 4, 7, &keyed);
+	set_fault(&world, serve);
+	state_headers = "x-amz-storage-class: GLACIER\r\n";
+	CHECK_INT(verify_snapshot(&world.config, "s3://b/ck/chk-7", &report, &world.err), ==, 0);
+	CHECK_STR(verify_verdict_name(report.verdict), "unreadable");
+	if (CHECK_INT(report.problem_count, ==, 1)) {
+		CHECK_STR(report.problems[0].path, "s3://b/ck/chk-7/state");
+		CHECK_HAS(report.problems[0].detail, "is archived; request its restore");
+	}
+	verify_release(&report);
+	state_headers = "x-amz-storage-class: STANDARD\r\n";
+	CHECK_INT(verify_snapshot(&world.config, "s3://b/ck/chk-7", &report, &world.err), ==, 0);
+	CHECK_STR(verify_verdict_name(report.verdict), "complete");
+	verify_release(&report);
+	buf_release(&metadata);
+	end(&world);
+}
