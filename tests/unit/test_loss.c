@@ -153,6 +153,11 @@ WORLD_TEST(a_loss_is_measured_from_the_newest_of_several_that_are_damaged)
 	w->policy.max_loss.max_ms = 12 * MINUTE;
 	CHECK_STARTS_FROM(w, CHK_A(7));
 	CHECK_INT(w->decision.loss.candidate, ==, 2);
+	/* whichever of them has the later date */
+	w->facts.candidates[1].snapshot.completed_unix_ms = 1013 * MINUTE;
+	c->snapshot.completed_unix_ms = 1006 * MINUTE;
+	check_held(w);
+	CHECK_INT(w->decision.loss.ms, ==, 13 * MINUTE);
 }
 
 WORLD_TEST(rare_checkpoints_may_lose_two_intervals)
