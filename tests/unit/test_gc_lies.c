@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/fs.h"
 #include "gc_names.h"
 #include "metadata_writer.h"
 #include "run/gc/gc_run.h"
@@ -12,11 +13,12 @@
 #define HOUR INT64_C(3600000)
 #define DAY  (24 * HOUR)
 
-#define JOB_0 "00000000000000000000000000000000"
-#define JOB_1 "11111111111111111111111111111111"
-#define JOB_2 "22222222222222222222222222222222"
-#define OTHER "ffffffffffffffffffffffffffffffff"
-#define SEEN  "ck/" JOB_1 "/shared/" GC_UUID("b1") /* what OTHER refers to */
+#define JOB_0  "00000000000000000000000000000000"
+#define JOB_1  "11111111111111111111111111111111"
+#define JOB_2  "22222222222222222222222222222222"
+#define OTHER  "ffffffffffffffffffffffffffffffff"
+#define SEEN   "ck/" JOB_1 "/shared/" GC_UUID("b1") /* what OTHER refers to */
+#define UNSEEN "ck/" JOB_1 "/shared/" GC_UUID("b0")
 
 /* What the store says wrongly, about keys that contain `key`. The stub has one thread, and its lock. */
 struct lie {
@@ -31,6 +33,11 @@ struct lie {
 static struct {
 	struct lie lie;
 	int absent, listed, deleted;
+	int readings;          /* that have begun */
+	bool forgets;          /* the first reading sees another reference of OTHER */
+	const char *late;      /* a key that the first reading does not list */
+	bool keeps;            /* what is deleted stays */
+	const char *takes_too; /* and this is deleted as well */
 } play;
 
 /* Three launches, the last of which runs, and another application; all in one bucket. */
@@ -82,19 +89,30 @@ static void add_metadata(struct buf *to, int id, const char *refers)
 
 static void content_of(const char *key, struct buf *to)
 {
-	add_metadata(to, atoi(strstr(key, "chk-") + 4), strstr(key, OTHER) ? "s3://b/" SEEN : NULL);
+	const char *seen = play.forgets && play.readings < 2 ? UNSEEN : SEEN;
+	cleanup_free char *uri = xasprintf("s3://b/%s", seen);
+
+	add_metadata(to, atoi(strstr(key, "chk-") + 4), strstr(key, OTHER) ? uri : NULL);
+}
+
+static bool is_hidden(const char *key, int number)
+{
+	const struct lie *lie = &play.lie;
+
+	if (play.late && play.readings < 2 && strstr(key, play.late))
+		return true;
+	return lie->hidden && strstr(key, lie->key) && number >= lie->from &&
+	       (!lie->to || number < lie->to);
 }
 
 static void answer_list(struct s3_stub *stub, const struct http_stub_request *request,
 			struct http_stub_answer *answer)
 {
-	const struct lie *lie = &play.lie;
 	struct s3_object hidden = {0};
 	int number = ++play.listed;
 
-	for (size_t i = 0; lie->hidden && i < stub->object_count; i++)
-		if (strstr(stub->objects[i].key, lie->key) && number >= lie->from &&
-		    (!lie->to || number < lie->to)) {
+	for (size_t i = 0; i < stub->object_count; i++)
+		if (is_hidden(stub->objects[i].key, number)) {
 			hidden = stub->objects[i];
 			remove_object(stub, i);
 			break;
@@ -122,7 +140,10 @@ static bool answers(struct s3_stub *stub, const struct http_stub_request *reques
 		return true;
 	}
 	if (!strcmp(request->method, "DELETE")) {
-		remove_key(stub, key);
+		if (!play.keeps)
+			remove_key(stub, key);
+		if (play.takes_too)
+			remove_key(stub, play.takes_too);
 		play.deleted++;
 		answer->status = 204;
 		return true;
@@ -162,6 +183,13 @@ static void write_journal(struct world *w)
 	dir_put(w->state, "journal.json", text.data, text.len_bytes);
 }
 
+static void on_reading(void *ctx, const char *what, size_t done)
+{
+	(void)ctx;
+	(void)done;
+	play.readings += !strcmp(what, "Flink's HA data");
+}
+
 static void begin(struct world *w)
 {
 	static const char *const jobs[] = {JOB_0, JOB_1, JOB_2};
@@ -179,6 +207,7 @@ static void begin(struct world *w)
 	w->setup.config.state_directory = w->state;
 	w->setup.places.checkpoint_dir = (char *)"s3://b/ck";
 	w->setup.places.storage = &w->setup.storage;
+	w->run.watch.reading = on_reading;
 	journal_init(&w->journal, "app");
 	for (int i = 0; i < 3; i++) {
 		struct launch *launch = journal_add_launch(&w->journal);
@@ -338,6 +367,96 @@ LIE_TEST(unless_it_is_too_old_to_be_needed)
 	collect(w, 0);
 	CHECK(!w->run.gc.stop);
 	CHECK(!there(w, "ck/" JOB_1 "/chk-21/" GC_UUID("21")));
+}
+
+/* ---- two readings ---- */
+
+LIE_TEST(what_the_second_reading_needs_stops_all)
+{
+	play.forgets = true;
+	collect(w, 0);
+	check_nothing_deleted(w, "two readings of the storage contradict each other");
+	CHECK_HAS(w->run.gc.stop, GC_UUID("b1"));
+	CHECK_HAS(w->run.gc.stop, "a snapshot that stays refers to them");
+	CHECK_INT(gc_total(&w->run.gc, GC_DELETE).files, ==, 0);
+	CHECK(w->run.gc.sums[GC_STOPPED].files > 0);
+}
+
+LIE_TEST(what_only_the_second_reading_has_seen_stays)
+{
+	play.late = GC_UUID("a0");
+	collect(w, 0);
+	CHECK(!w->run.gc.stop);
+	CHECK_INT(w->run.gc.sums[GC_NEW].files, ==, 1);
+	CHECK_INT(play.deleted, ==, 2);
+	CHECK(there(w, "ck/" JOB_0 "/shared/" GC_UUID("a0")));
+}
+
+LIE_TEST(nothing_is_read_again_if_nothing_is_to_be_deleted)
+{
+	collect(w, 0);
+	gc_run_close(&w->run);
+	play.readings = 0;
+	collect(w, 0);
+	CHECK_INT(play.readings, ==, 1);
+}
+
+/* ---- the plan, and what came of it ---- */
+
+static void read_plan(const struct world *w, struct buf *ret)
+{
+	cleanup_free char *path = xasprintf("%s/cleanup.json", w->state);
+	struct err err = {0};
+
+	if (!CHECK_INT(fs_read(path, 100000, ret, &err), ==, 0))
+		tap_note("%s", err.msg);
+}
+
+LIE_TEST(a_deletion_is_written_down_with_its_result)
+{
+	cleanup_buf struct buf plan = BUF_INIT;
+
+	collect(w, 0);
+	read_plan(w, &plan);
+	CHECK_HAS(buf_str(&plan), "\"planned\": {");
+	CHECK_HAS(buf_str(&plan), "\"directory\": \"s3://b/ck/" JOB_0 "\"");
+	CHECK_HAS(buf_str(&plan), "\"replaced\": {");
+	CHECK_HAS(buf_str(&plan), "\"failed\": 0");
+	CHECK_HAS(buf_str(&plan), "\"ended\": null");
+}
+
+LIE_TEST(without_a_plan_nothing_is_deleted)
+{
+	dir_mkdir(w->state, "cleanup.json");
+	collect(w, 0);
+	check_nothing_deleted(w, "the plan of the deletion cannot be written");
+}
+
+LIE_TEST(what_is_listed_after_its_deletion_is_said)
+{
+	cleanup_buf struct buf plan = BUF_INIT;
+
+	play.keeps = true;
+	collect(w, 0);
+	CHECK_HAS(w->run.ended.msg,
+		  "a check after the deletion has failed: 3 files are there still");
+	read_plan(w, &plan);
+	CHECK_HAS(buf_str(&plan), "3 files are there still");
+}
+
+LIE_TEST(a_last_launch_that_has_lost_its_complete_snapshot_meanwhile_is_said)
+{
+	play.takes_too = "ck/" JOB_2 "/chk-30/_metadata";
+	collect(w, 0);
+	CHECK_HAS(w->run.ended.msg, "no complete snapshot of the last launch was found after it");
+}
+
+LIE_TEST(so_is_one_that_has_lost_what_is_kept_as_a_way_back)
+{
+	play.takes_too = "ck/" JOB_1 "/chk-20/_metadata";
+	collect(w, 1);
+	CHECK_INT(play.deleted, ==, 2);
+	CHECK_HAS(w->run.ended.msg, JOB_1 "/chk-20 stays, but is not listed after it");
 }
 
 int main(int argc, char **argv)

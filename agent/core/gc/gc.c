@@ -207,20 +207,31 @@ static const struct {
 	[GC_ACTIVE] = {GC_DOUBT, "active", "something still writes for this job"},
 	[GC_STRANGE] = {GC_DOUBT, "strange", "not what Flink writes there"},
 	[GC_TASK_OWNED] = {GC_DOUBT, "task-owned", "operators may refer to them"},
+	[GC_NEW] = {GC_DOUBT, "new", "seen by only one of two readings"},
 	[GC_UNPROVEN] = {GC_DOUBT, "unproven", "of a job that is not known to be dead"},
 	[GC_STOPPED] = {GC_DOUBT, "stopped", "nothing can be judged now"},
 };
 
-struct gc_sum gc_total(const struct gc *gc, enum gc_verdict verdict)
+static struct gc_sum add_up(const struct gc_sum *sums, enum gc_verdict verdict)
 {
 	struct gc_sum sum = {0};
 
 	for (int i = 0; i < GC_REASON_COUNT; i++)
 		if (reasons[i].verdict == verdict) {
-			sum.files += gc->sums[i].files;
-			sum.bytes += gc->sums[i].bytes;
+			sum.files += sums[i].files;
+			sum.bytes += sums[i].bytes;
 		}
 	return sum;
+}
+
+struct gc_sum gc_total(const struct gc *gc, enum gc_verdict verdict)
+{
+	return add_up(gc->sums, verdict);
+}
+
+struct gc_sum gc_tree_total(const struct gc_tree *tree, enum gc_verdict verdict)
+{
+	return add_up(tree->sums, verdict);
 }
 
 enum gc_verdict gc_reason_verdict(enum gc_reason reason)

@@ -70,6 +70,7 @@ enum gc_reason {
 	GC_ACTIVE,     /* something has written for this job since the last launch is proven */
 	GC_STRANGE,    /* not a file that Flink writes there */
 	GC_TASK_OWNED, /* operators may refer to it in their own state */
+	GC_NEW,        /* only the second of two readings would delete it */
 	GC_UNPROVEN,   /* in Flink's HA, and not proven to be of a dead launch */
 	GC_STOPPED,    /* gc.stop */
 	GC_REASON_COUNT,
@@ -222,6 +223,13 @@ bool gc_has_read_last(const struct gc *gc, const struct journal *journal, const 
 /* A verdict and a reason for each file, the sums, and `stop`. */
 void gc_judge(struct gc *gc, const struct journal *journal);
 
+/* Judge this file otherwise. */
+void gc_set_reason(struct gc *gc, struct gc_tree *tree, struct gc_file *file,
+		   enum gc_reason reason);
+
+/* Nothing may be deleted, whatever was judged: what would be is GC_STOPPED. */
+void gc_stop_all(struct gc *gc, const char *why);
+
 /* Is this tree judged only when all snapshots, and what names them, could be read? */
 bool gc_needs_snapshots(enum gc_tree_kind kind);
 
@@ -245,6 +253,11 @@ int64_t gc_due_unix_ms(int64_t proven_unix_ms, int64_t grace_ms, int64_t ended_u
 		       bool stopped, int64_t interval_ms);
 
 struct gc_sum gc_total(const struct gc *gc, enum gc_verdict verdict);
+
+struct gc_sum gc_tree_total(const struct gc_tree *tree, enum gc_verdict verdict);
+
+/* Does a launch of the journal have a snapshot all files of which exist? */
+bool gc_has_complete(const struct gc *gc, const struct journal *journal, size_t index);
 
 enum gc_verdict gc_reason_verdict(enum gc_reason reason);
 const char *gc_verdict_name(enum gc_verdict verdict); /* "keep", "doubt", "delete" */

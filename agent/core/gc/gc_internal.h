@@ -20,9 +20,6 @@ bool gc_is_of(const struct gc_snapshot *snapshot, const struct launch *launch);
 /* Has something been written in the tree since the last launch is proven? */
 bool gc_is_active(const struct gc_tree *tree, const struct journal *journal);
 
-/* Does a launch that counts have a snapshot all files of which exist? */
-bool gc_has_complete(const struct gc *gc, const struct journal *journal, size_t index);
-
 /* Why nothing may be deleted, with this journal alone; NULL = nothing stops it. The caller frees. */
 char *gc_journal_stops(const struct gc *gc, const struct journal *journal);
 

@@ -337,6 +337,32 @@ void gc_judge(struct gc *gc, const struct journal *journal)
 	}
 }
 
+void gc_set_reason(struct gc *gc, struct gc_tree *tree, struct gc_file *file, enum gc_reason reason)
+{
+	struct gc_sum *sums[] = {&tree->sums[file->reason], &gc->sums[file->reason],
+				 &tree->sums[reason], &gc->sums[reason]};
+
+	for (size_t i = 0; i < ARRAY_LEN(sums); i++) {
+		sums[i]->files += i < 2 ? -1 : 1;
+		sums[i]->bytes += i < 2 ? -file->size_bytes : file->size_bytes;
+	}
+	file->reason = (uint8_t)reason;
+	file->verdict = (uint8_t)gc_reason_verdict(reason);
+}
+
+void gc_stop_all(struct gc *gc, const char *why)
+{
+	xstrset(&gc->stop, why);
+	gc->only_jobs = false;
+	for (size_t t = 0; t < gc->tree_count; t++) {
+		struct gc_tree *tree = &gc->trees[t];
+
+		for (size_t i = tree->first; i < tree->first + tree->count; i++)
+			if (gc->files[i].verdict == GC_DELETE)
+				gc_set_reason(gc, tree, &gc->files[i], GC_STOPPED);
+	}
+}
+
 bool gc_goes_first(const struct gc *gc, const struct gc_file *file)
 {
 	cleanup_buf struct buf text = BUF_INIT;

@@ -250,6 +250,8 @@ void gc_facts(const struct gc_facts_ask *ask, struct gc *gc)
 
 	gc_look_begin(&look, ask, gc);
 	gc_look_list(&look);
+	if (ask->first)
+		gc_first_recall(ask->first, gc);
 	/* this takes the most memory, and gives it back */
 	check_snapshots(&look);
 	mem_give_back();
@@ -258,5 +260,15 @@ void gc_facts(const struct gc_facts_ask *ask, struct gc *gc)
 	gc_look_read(&look);
 	confirm_unfinished(&look);
 	gc_look_again(&look);
+	gc_look_end(&look);
+}
+
+void gc_facts_check(const struct gc_facts_ask *ask, struct gc *gc)
+{
+	struct gc_look look;
+
+	gc_look_begin(&look, ask, gc);
+	gc_look_list(&look);
+	check_snapshots(&look);
 	gc_look_end(&look);
 }

@@ -12,7 +12,7 @@
 #ifndef DREY_RUN_GC_FACTS_H
 #define DREY_RUN_GC_FACTS_H
 
-#include "core/gc/gc.h"
+#include "core/gc/gc_agree.h"
 #include "format/ha_map.h"
 #include "store/store_config.h"
 
@@ -33,6 +33,7 @@ struct gc_facts_ask {
 	/* Snapshots that Flink's HA data name for jobs that may live: they stay. */
 	char **named;
 	size_t named_count;
+	const struct gc_first *first;   /* of two readings, in the second one; else NULL */
 	gc_facts_progress_fn *progress; /* NULL is allowed */
 	void *progress_ctx;
 };
@@ -40,5 +41,8 @@ struct gc_facts_ask {
 /* Gather, up to gc_judge(). `gc` has its policy and the time, and possibly `unreadable`; all else is filled
  * in. The ask is borrowed for the call. */
 void gc_facts(const struct gc_facts_ask *ask, struct gc *gc);
+
+/* Only the snapshots, and which of them are complete. */
+void gc_facts_check(const struct gc_facts_ask *ask, struct gc *gc);
 
 #endif

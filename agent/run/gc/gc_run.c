@@ -4,8 +4,10 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "run/gc/gc_after.h"
 #include "run/gc/gc_ha.h"
 #include "run/gc/gc_named.h"
+#include "run/gc/gc_plan.h"
 #include "store/uri.h"
 
 struct gc_policy gc_run_policy(const struct setup *setup)
@@ -106,21 +108,28 @@ void gc_run_ask_release(struct gc_facts_ask *ask)
 	free(ask->named);
 }
 
-void gc_run_collect(struct gc_run *run, const struct gc_policy *policy)
+/* One reading. `first`: of two, in the second one. */
+static void read_and_judge(struct gc_run *run, const struct gc_policy *policy,
+			   const struct gc_first *first, struct gc *gc)
 {
 	const struct gc_ha_ask ha = {run->setup, &run->journal, on_reading, run};
 	struct gc_facts_ask ask;
 
-	run->gc.policy = *policy;
-	run->gc.now_unix_ms = clock_unix_ms();
+	*gc = (struct gc){.policy = *policy, .now_unix_ms = clock_unix_ms()};
 	on_reading(run, "Flink's HA data", 0);
-	gc_run_ask(run, &run->gc, &ask);
+	gc_run_ask(run, gc, &ask);
+	ask.first = first;
 	ask.progress = on_reading;
 	ask.progress_ctx = run;
-	gc_facts(&ask, &run->gc);
-	gc_ha_read(&ha, &run->gc);
-	gc_judge(&run->gc, &run->journal);
+	gc_facts(&ask, gc);
+	gc_ha_read(&ha, gc);
+	gc_judge(gc, &run->journal);
 	gc_run_ask_release(&ask);
+}
+
+void gc_run_collect(struct gc_run *run, const struct gc_policy *policy)
+{
+	read_and_judge(run, policy, NULL, &run->gc);
 }
 
 /* ---- delete ---- */
@@ -149,6 +158,37 @@ static void on_deleting(void *ctx, int64_t done, int64_t of)
 		run->watch.deleting(run->watch.ctx, done, of);
 }
 
+/* The second reading takes the place of the first one. */
+static void read_again(struct gc_run *run, struct gc_first *first)
+{
+	const struct gc_policy policy = run->gc.policy;
+	cleanup_free char *why = NULL;
+
+	gc_first_take(&run->gc, first);
+	gc_release(&run->gc);
+	read_and_judge(run, &policy, first, &run->gc);
+	why = gc_agree(first, &run->gc);
+	/* MUT: two readings need not agree */
+	if (why)
+		gc_stop_all(&run->gc, why);
+}
+
+static void check_after(struct gc_run *run)
+{
+	struct gc_facts_ask ask;
+	struct gc gc = {0};
+
+	/* what could not be deleted is listed still, and was reported */
+	if (run->ended.kind || run->deleted.failed || ends(run))
+		return;
+	gc_run_ask(run, &gc, &ask);
+	ask.progress = on_reading;
+	ask.progress_ctx = run;
+	gc_after(&ask, &run->gc, &run->ended);
+	gc_run_ask_release(&ask);
+	gc_release(&gc);
+}
+
 void gc_run_delete(struct gc_run *run)
 {
 	const struct gc_delete_ask ask = {
@@ -157,7 +197,23 @@ void gc_run_delete(struct gc_run *run)
 		.progress = on_deleting,
 		.ctx = run,
 	};
+	struct gc_first first = {0};
+	struct gc_plan plan = {.state_dir = run->setup->config.state_directory, .gc = &run->gc};
+	struct err err = {0};
 
-	if (!run->gc.stop || run->gc.only_jobs)
+	/* empty directories are no reason to read all again */
+	if (gc_total(&run->gc, GC_DELETE).files)
+		read_again(run, &first);
+	plan.first_unix_ms = first.read_unix_ms;
+	if ((!run->gc.stop || run->gc.only_jobs) &&
+	    (!first.count || gc_plan_write(&plan, &run->ended) == 0)) {
 		gc_delete(&ask, &run->gc, &run->deleted, &run->ended);
+		if (run->deleted.files)
+			check_after(run);
+		plan.deleted = &run->deleted;
+		plan.ended = &run->ended;
+		if (first.count && gc_plan_write(&plan, &err) < 0 && !run->ended.kind)
+			run->ended = err;
+	}
+	gc_first_release(&first);
 }
