@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/percent.h"
+#include "base/sha256.h"
 #include "http_stub.h"
 #include "store/s3/sigv4.h"
 #include "tap.h"
@@ -129,6 +130,7 @@ S3_FN char *s3_stub_authorization(struct s3_stub *stub, const struct http_stub_r
 	cleanup_free char *target = xstrdup(request->target);
 	cleanup_free char *date = s3_stub_header(request->head, "x-amz-date"), *names = NULL;
 	cleanup_buf struct buf text = BUF_INIT;
+	char payload[SHA256_HEX_BYTES] = SIGV4_EMPTY_SHA256;
 	struct sigv4_request signed_one;
 	struct tm tm = {0};
 	char *rest;
@@ -141,6 +143,8 @@ S3_FN char *s3_stub_authorization(struct s3_stub *stub, const struct http_stub_r
 
 		headers[count++] = (struct sigv4_header){name, s3_stub_header(request->head, name)};
 	}
+	if (request->body_len_bytes)
+		sha256_hex(request->body, request->body_len_bytes, payload);
 	strptime(date, "%Y%m%dT%H%M%SZ", &tm);
 	target[path] = '\0';
 	signed_one = (struct sigv4_request){
@@ -149,7 +153,7 @@ S3_FN char *s3_stub_authorization(struct s3_stub *stub, const struct http_stub_r
 		.query = request->target[path] ? target + path + 1 : NULL,
 		.headers = headers,
 		.header_count = count,
-		.payload_sha256 = SIGV4_EMPTY_SHA256,
+		.payload_sha256 = payload,
 		.access_key = S3_STUB_KEY,
 		.secret_key = stub->secret,
 		.region = "us-east-1",

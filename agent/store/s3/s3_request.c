@@ -31,25 +31,21 @@ static void add_header(struct store_call *call, struct sigv4_header *to_sign, co
 }
 
 /* The SHA-256 of the body once more, in base64. `hex`: in the other form. */
-static void add_checksum(struct store_call *call, struct sigv4_header *to_sign,
-			 const struct s3_ask *ask, const char *hex)
+static void encode_checksum(const char *hex, struct buf *text)
 {
-	cleanup_buf struct buf text = BUF_INIT;
 	unsigned char bytes[(SHA256_HEX_BYTES - 1) / 2];
 
-	if (!ask->checksum)
-		return;
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		sscanf(hex + 2 * i, "%2hhx", &bytes[i]);
-	base64_encode(bytes, sizeof(bytes), &text);
-	add_header(call, to_sign, "x-amz-checksum-sha256", buf_str(&text));
+	base64_encode(bytes, sizeof(bytes), text);
 }
 
 int s3_prepare(struct s3_store *s3, const struct s3_ask *ask, struct store_call *ret_call,
 	       struct err *err)
 {
 	int64_t unix_s = (clock_unix_ms() + s3->clock_offset_ms) / 1000;
-	cleanup_buf struct buf path = BUF_INIT, authorization = BUF_INIT;
+	/* what is signed borrows the texts of the headers */
+	cleanup_buf struct buf path = BUF_INIT, authorization = BUF_INIT, checksum = BUF_INIT;
 	struct store_call call = {.method = ask->method,
 				  .max_bytes = ask->max_bytes,
 				  .body = ask->body,
@@ -73,7 +69,10 @@ int s3_prepare(struct s3_store *s3, const struct s3_ask *ask, struct store_call 
 	add_header(&call, to_sign, "x-amz-date", date);
 	add_header(&call, to_sign, "x-amz-security-token", s3->keys->session_token);
 	add_header(&call, to_sign, "Range", ask->range);
-	add_checksum(&call, to_sign, ask, payload);
+	if (ask->checksum)
+		encode_checksum(payload, &checksum);
+	add_header(&call, to_sign, "x-amz-checksum-sha256",
+		   ask->checksum ? buf_str(&checksum) : NULL);
 	add_header(&call, to_sign, "If-Match", ask->if_match);
 	add_header(&call, to_sign, "If-None-Match", ask->if_absent ? "*" : NULL);
 	request = (struct sigv4_request){
