@@ -167,12 +167,14 @@ pod_end d
 
 mkdir -p "$RUN/ck/$(job_id_of 4)"
 kubectl delete configmap "$JOURNAL" >/dev/null
+rm -r "${RUN:?}/ck/.drey" # its copy would tell that there was one
 pod_start e
 before=$(launches)
 await "with the journal lost and nothing in storage it starts" launched $((before + 1))
 check "under an id that has left no trace" journal_is '.launches[0].jobId == "'"$(job_id_of 0)"'"'
 pod_end e
 kubectl delete configmap "$JOURNAL" >/dev/null
+rm -r "${RUN:?}/ck/.drey"
 mkdir -p "$RUN/ck/$(job_id_of 0)" "$RUN/ck/$(job_id_of 1)"
 pod_start f
 await "a directory is a trace" launched $((before + 2))

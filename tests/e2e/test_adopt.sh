@@ -63,6 +63,7 @@ export HOME=$RUN AWS_EC2_METADATA_DISABLED=true
 drey_conf
 DREY_CONF[flink.checkpointDirectory]=s3://flink/ck
 DREY_CONF[flink.savepointDirectory]=s3://flink/sp
+DREY_CONF[journal.copy]=off # what is adopted without one; tests/api/test_recovery.sh has one
 DREY_CONF[holding.retryFirst]=300ms
 DREY_CONF[holding.retryMax]=500ms
 start_tm_pod

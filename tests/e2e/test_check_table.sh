@@ -49,6 +49,6 @@ for last in insert datastream; do
 	is "$(job_id)" "$job" "the job has run on all the time"
 	check "drey cancel" drey cancel
 	end_drey TERM
-	rm -r "$RUN/state" "$RUN/ck"/*
+	rm -rf "$RUN/state" "$RUN/ck"/* "$RUN/ck/.drey"
 done
 e2e_end

@@ -116,8 +116,10 @@ stays "a does not" at a site_holds LeaseElsewhere
 at b site_lose
 stays "also when b is lost" at a site_holds LeaseElsewhere
 check "and says why" at a status_is '.reason | contains("not meant to run there")'
-BACK_MS=$(now_ms)
 lease_delete
+await "a takes over, and it is suspended there, too" at a phase_is Suspended
+BACK_MS=$(now_ms)
+check "drey resume in a" at a drey resume
 follows a "$JOB" "$BACK_MS" "$BACK_MS"
 is "$(at a status .launch.restorePoint.path)" "$SAVEPOINT" "from the savepoint of the suspension"
 e2e_end

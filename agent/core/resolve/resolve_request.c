@@ -60,13 +60,16 @@ bool request_decides(struct inquiry *in)
 	/* MUT: a request in an old journal abandons newer state */
 	in->judged_unix_ms = request->asked_unix_ms;
 	in->undated = !request->asked_unix_ms;
-	if (in->undated && copy_decides(in))
+	/* what the journal's copy knows to be carried out is known before anything else is judged */
+	if (in->undated && in->policy->adopt_lost == ADOPT_NEWEST && copy_decides(in))
 		return true;
 	/* an unreadable source could show that it was */
 	if (in->policy->restore != POLICY_NONE && (in->undated || request->read_back) &&
 	    source_is_unreadable(in))
 		return true;
 	if (in->policy->restore != POLICY_NONE && in->undated && undated_request_holds(in))
+		return true;
+	if (in->undated && copy_decides(in))
 		return true;
 	carry_out_request(in, "requested");
 	return true;
