@@ -112,9 +112,12 @@ static int on_savepoint(void *ctx, const struct store_dir *dir, struct err *err)
 	const char *job = savepoint_job(dir->name);
 	char prefix[JOB_PREFIX + 1] = "";
 
-	if (!job)
+	/* Other programs choose the name themselves (State Processor API). Only a _metadata tells what it
+	 * is: a directory that cannot be read (lost+found) may be anything. */
+	if (!job && (dir->leaf != STORE_LEAF_PRESENT || checkpoint_id_of(dir->name) >= 0))
 		return 0;
-	memcpy(prefix, job, JOB_PREFIX);
+	if (job)
+		memcpy(prefix, job, JOB_PREFIX);
 	return hand_out_snapshot(ls, dir, prefix, -1, err);
 }
 

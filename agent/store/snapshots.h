@@ -47,7 +47,8 @@ typedef bool (*snapshots_job_fn)(void *ctx, const char *job_id);
 int snapshots_list_jobs(struct store *store, const char *checkpoint_dir, snapshots_job_fn wanted,
 			snapshots_fn fn, void *ctx, struct err *err);
 
-/* All savepoints, of any job; otherwise as above. */
+/* All savepoints, of any job, and what has a _metadata under another name than Flink gives: its job is not
+ * known (""). Otherwise as above. */
 int snapshots_list_savepoints(struct store *store, const char *savepoint_dir, snapshots_fn fn,
 			      void *ctx, struct err *err);
 

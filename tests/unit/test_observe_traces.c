@@ -178,3 +178,25 @@ LOST_TEST(directories_and_savepoints_of_numbered_ids_and_ha_maps_are_traces)
 		CHECK(w->facts.traces[i].kind == TRACE_ID && w->facts.traces[i].surely_ours);
 	CHECK_HAS(w->facts.traces[0].path, empty);
 }
+
+/* ---- savepoints under another name ---- */
+
+/* As the State Processor API writes them, where it was told to. */
+LOST_TEST(a_savepoint_under_any_name_is_a_candidate_of_an_unknown_job)
+{
+	const struct candidate *c;
+
+	put(w, "sp/bootstrapped", 1, DAY_S);
+	put(w, "sp/chk-7", 7, DAY_S); /* a checkpoint, in a directory that both share */
+	dir_mkdir(w->top, "sp/lost+found");
+	observe(w);
+	CHECK_INT(w->facts.candidate_count, ==, 1);
+	c = facts_find(&w->facts,
+		       w->facts.candidate_count ? w->facts.candidates[0].snapshot.path : "");
+	if (CHECK(c != NULL)) {
+		CHECK_HAS(c->snapshot.path, "sp/bootstrapped");
+		CHECK_STR(c->snapshot.job_id, "");
+		CHECK_INT(c->snapshot.kind, ==, SNAPSHOT_SAVEPOINT);
+		CHECK_INT(c->integrity, !=, INTEGRITY_INCOMPLETE);
+	}
+}

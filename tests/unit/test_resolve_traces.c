@@ -215,3 +215,31 @@ ADOPT_TEST(in_shared_directories_anothers_end_is_not_adopted)
 	w->policy.foreign = FOREIGN_IGNORE;
 	CHECK_DECIDES(w, START_EMPTY);
 }
+
+/* ---- a savepoint under another name than Flink gives ---- */
+
+static struct candidate *found_elsewhere_named(struct world *w, const char *path, int64_t id)
+{
+	struct snapshot snapshot = {.path = (char *)path,
+				    .kind = SNAPSHOT_SAVEPOINT,
+				    .checkpoint_id = id,
+				    .completed_unix_ms = RESULT_MS};
+
+	return facts_add(&w->facts, SOURCE_SAVEPOINTS, &snapshot);
+}
+
+WORLD_TEST(a_savepoint_of_an_unknown_job_is_named_and_not_taken)
+{
+	found_elsewhere_named(w, "file:/sp/bootstrapped", 1);
+	CHECK_LOST(w, "the newest file:/sp/bootstrapped");
+}
+
+WORLD_TEST(beside_a_journal_it_is_never_taken_silently)
+{
+	proved(w, JOB_A, NULL, 0, 5);
+	found_checkpoint(w, JOB_A, 5);
+	found_elsewhere_named(w, "file:/sp/bootstrapped", 9);
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.cause, ==, CAUSE_UNKNOWN_NEWER_STATE);
+	CHECK_HAS(w->decision.reason, "file:/sp/bootstrapped");
+}

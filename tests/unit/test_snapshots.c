@@ -118,7 +118,8 @@ TEST(finds_checkpoints_without_a_job_directory)
 	store_close(store);
 }
 
-TEST(finds_savepoints_by_their_names)
+/* One with another name than Flink gives is of an unknown job. */
+TEST(finds_savepoints_under_every_name)
 {
 	cleanup_dir char *top = dir_new();
 	struct seen seen = {0};
@@ -132,9 +133,14 @@ TEST(finds_savepoints_by_their_names)
 	put_metadata(top, "savepoint-1a2b3c", 4, 5);
 	put_metadata(top, "savepoint-", 4, 5);
 	put_metadata(top, "other", 4, 5);
+	put_metadata(top, "chk-9", 4,
+		     5); /* no savepoint: the directory is that of checkpoints, too */
+	dir_mkdir(top, "empty");
 	CHECK_INT(store_open(NULL, top, &store, &err), ==, 0);
 	CHECK_INT(snapshots_list_savepoints(store, top, see, &seen, &err), ==, 0);
-	CHECK_INT(seen.count, ==, 2);
+	CHECK_INT(seen.count, ==, 7);
+	CHECK_HAS(buf_str(&seen.text), "other::-1:0:16 ");
+	CHECK_HAS(buf_str(&seen.text), "savepoint-1a2b3c-0123456789abc::-1:0:16 ");
 	CHECK_HAS(buf_str(&seen.text), "savepoint-1a2b3c-0123456789ab:1a2b3c:-1:0:16 ");
 	CHECK_HAS(buf_str(&seen.text), "savepoint-ffffff-0123456789ab:ffffff:-1:1:-1 ");
 	buf_release(&seen.text);
