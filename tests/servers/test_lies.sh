@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+#
+# A real S3 server (versitygw) behind a proxy that lies (lying_proxy.py): no lie is an absence, an empty store or an older start.
+#
+# runs in: all
+
+# shellcheck source=tests/e2e/tap.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../e2e/tap.sh"
+# shellcheck source=tests/servers/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=tests/servers/snapshots.sh
+. "$(dirname "${BASH_SOURCE[0]}")/snapshots.sh"
+
+servers_begin lies versitygw openstack
+server_up versitygw "$RUN/gw"
+export HOME=$RUN AWS_ENDPOINT_URL=$S3_ENDPOINT AWS_REGION=$S3_REGION AWS_EC2_METADATA_DISABLED=true
+export AWS_ACCESS_KEY_ID=$S3_ACCESS_KEY AWS_SECRET_ACCESS_KEY=$S3_SECRET_KEY
+snapshots_make "$RUN/tree"
+check "boto3 puts the snapshots there" s3_client upload "$RUN/tree" flink a/
+lying_up "$S3_ENDPOINT"
+export AWS_ENDPOINT_URL=$LYING_URL
+
+savepoints=(resolve --explain --savepoints s3://flink/a/sp)
+says 0 "START_FROM" "the truth: it starts" "${savepoints[@]}"
+for lie in absent absent-text absent-html; do
+	lies "$lie GET /sp/$GOOD/_metadata"
+	says 4 "HOLD" "$lie against the listing: it holds" "${savepoints[@]}"
+done
+lies "short GET|HEAD /sp/$GOOD/_metadata 0 100"
+says 4 "HOLD" "shorter than it was listed: it holds" "${savepoints[@]}"
+lies "foreign-empty GET list-type=2"
+says 4 "HOLD" "an empty listing of another prefix is no first start" "${savepoints[@]}"
+lies "foreign GET list-type=2"
+says 4 "HOLD" "and neither is a foreign one with names" "${savepoints[@]}"
+lies "no-bucket GET ."
+says 4 "there is no bucket" "a bucket that is not there is an error" "${savepoints[@]}"
+lies "archived GET /sp/$GOOD/_metadata"
+says 4 "is archived" "an archived _metadata: unreadable, with the remedy" verify "s3://flink/a/sp/$GOOD"
+lies "class HEAD /sp/$GOOD/ 0 GLACIER"
+says 4 "is archived" "archived state files: the same" verify "s3://flink/a/sp/$GOOD"
+lies
+says 0 "START_FROM" "the truth again: it starts" "${savepoints[@]}"
+no_secret "$S3_ACCESS_KEY" "$S3_SECRET_KEY"
+e2e_end
