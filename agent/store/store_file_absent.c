@@ -142,7 +142,6 @@ int store_file_vanished(int dir, const char *name, struct err *err)
 
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		return 1;
-	/* MUT: a file that is still listed is skipped if it answers ENOENT */
 	if (!is_among(dir, ".", name, LONG_MAX))
 		return 0;
 	return err_set(err, ERR_CONTRADICTED, ENOENT, "'%s' is listed, but stat", name);

@@ -295,8 +295,6 @@ static int seen_deleted(void *ctx, size_t index, const struct err *why, struct e
 {
 	const struct many *many = ctx;
 	cleanup_free char *uri = uri_canonical(many->uri(many->ctx, index));
-
-	/* MUT: a file that drey has deleted is remembered as seen */
 	if (!why && uri)
 		sightings_forget(many->store->seen, uri);
 	return many->deleted(many->ctx, index, why, err);

@@ -118,7 +118,6 @@ void observe_verify(const struct store_config *storage, struct candidate *candid
 
 void observe_check(const struct observe_plan *plan, struct facts *facts, size_t index)
 {
-	/* MUT: what the listings saw is forgotten before a snapshot is verified */
 	struct look look = {.facts = facts,
 			    .stores = {.config = plan->storage, .seen = plan->seen}};
 
