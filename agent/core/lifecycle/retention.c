@@ -95,7 +95,7 @@ static bool is_named(const struct journal *journal, const struct snapshot *snaps
 }
 
 /* Not long ago something referred to its files. A clock that was set back does not keep it for ever. */
-static bool is_needed(const struct snapshot *snapshot, int64_t now_unix_ms)
+static bool is_referred_to(const struct snapshot *snapshot, int64_t now_unix_ms)
 {
 	int64_t age_ms = now_unix_ms - snapshot->needed_unix_ms;
 
@@ -174,7 +174,7 @@ const struct snapshot *retention_next(const struct retention *retention,
 
 		if (snapshot == newest || is_newest_of_job(journal, snapshot) ||
 		    !subject_to(retention, snapshot) || is_named(journal, snapshot) ||
-		    is_needed(snapshot, now_unix_ms) ||
+		    is_referred_to(snapshot, now_unix_ms) ||
 		    !is_due(retention, journal, snapshot, now_unix_ms))
 			continue;
 		if (!oldest || snapshot->completed_unix_ms < oldest->completed_unix_ms)

@@ -41,7 +41,7 @@ static int on_left(void *ctx, const struct store_leaf *leaf, struct err *err)
 	return 0;
 }
 
-static const char *look_uri(void *ctx, size_t index)
+static const char *looked_for_uri(void *ctx, size_t index)
 {
 	struct gc_after_list *list = ctx;
 
@@ -50,7 +50,7 @@ static const char *look_uri(void *ctx, size_t index)
 	return list->uri;
 }
 
-static int on_look(void *ctx, const struct store_look *look, struct err *err)
+static int on_looked_for(void *ctx, const struct store_look *look, struct err *err)
 {
 	struct gc_after_list *list = ctx;
 
@@ -70,7 +70,7 @@ static int look_for_some(struct gc_after_list *list, struct store *store, struct
 	for (size_t i = tree->first; i < tree->first + tree->count; i++)
 		if (list->gc->files[i].verdict == GC_DELETE && seen++ % each == 0)
 			list->looked[count++] = &list->gc->files[i];
-	return store_look_many(store, look_uri, count, 0, on_look, list, err);
+	return store_look_many(store, looked_for_uri, count, 0, on_looked_for, list, err);
 }
 
 static int list_tree_again(struct gc_after_list *list, struct store *store, struct err *err)
