@@ -21,7 +21,14 @@ die_and_wait() {
 	mapfile -t KEPT < <(find "$RUN/ck/$JOB" -path '*/chk-*/_metadata' -printf '%h\n' | sort -rV)
 }
 
+# The value of a metric, of one sample without labels.
+metric_of() { # NAME
+	curl --silent --max-time 5 "http://127.0.0.1:$http/metrics" | sed -n "s/^$1 //p"
+}
+
 e2e_begin storage
+take_port http
+DREY_CONF[http.port]=$http
 DREY_CONF[holding.retryFirst]=300ms
 DREY_CONF[holding.retryMax]=500ms
 drey_conf
@@ -47,6 +54,33 @@ for path in "${KEPT[@]:0:2}"; do
 	check "the log says loudly that ${path##*/} was passed over" \
 		grep -qE "\"(warn|error)\".*${path##*/}" "$RUN/log/jm.log"
 done
+
+check "the loss is on record" status_is ".stateLoss.lost.path | endswith(\"${KEPT[0]##*/}\")"
+check "so it is in the conditions" status_is '.conditions[] | select(.type == "StateLost") | .status == "True"'
+await "the job runs, and its cause says so" status_is '.phase == "Running" and .cause == "StateLost"'
+check "the metric counts it" test "$(metric_of drey_lost_state_seconds)" != 0.000
+check "a person acknowledges it" drey acknowledge
+check "and it is gone" status_is '.stateLoss == null and .cause == null'
+is "$(metric_of drey_lost_state_seconds)" 0.000 "from the metric, too"
+drey acknowledge 2>/dev/null
+is $? 1 "there is nothing more to acknowledge"
+
+# ---- the newest is damaged, and the one before it is too old
+die_and_wait
+launches=$(status .launch.number)
+cp "${KEPT[0]}/_metadata" "$RUN/kept"
+truncate -s -7 "${KEPT[0]}/_metadata"
+for path in "${KEPT[@]:1}"; do
+	touch -d '1 hour ago' "$path/_metadata"
+done
+drey do-not-restart off >/dev/null
+await "more than may be lost: drey holds" status_is '.phase == "Holding" and .cause == "NewestStateDamaged"'
+diag "$(status .reason)"
+is "$(status .launch.number) $(jm_pid)" "$launches " "nothing was launched"
+cat "$RUN/kept" >"${KEPT[0]}/_metadata"
+await "the storage is repaired: drey starts the job by itself" runs_after "$JOB"
+check "from the newest checkpoint" restore_matches "${KEPT[0]}"
+check "nothing is lost" status_is '.stateLoss == null'
 
 # ---- all of them are damaged
 die_and_wait
