@@ -531,7 +531,8 @@ static bool forgets(struct s3_stub *stub, const struct http_stub_request *reques
 	char *start = strstr(request->target, "start-after=");
 
 	(void)answer;
-	if (start && stub->faults++ >= 3)
+	/* a later page of a span begins after a name that was returned, with a _metadata */
+	if (start && !strstr(start, "_metadata") && stub->faults++ >= 3)
 		memcpy(start, "stxrt", 5);
 	return false;
 }

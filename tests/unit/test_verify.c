@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "metadata_writer.h"
+#include "store/sightings.h"
 #include "store/store_ops.h"
 #include "store/uri.h"
 #include "store/verify_files.h"
@@ -354,6 +355,7 @@ static void check_counted(struct counted *counted, size_t count, size_t others,
 
 	counted->store.scheme = xstrdup("file");
 	counted->store.authority = xstrdup("");
+	counted->store.seen = counted->store.own_seen = sightings_new();
 	stores.store = xcalloc(1, sizeof(*stores.store));
 	stores.store[stores.count++] = &counted->store;
 	metadata.files = xcalloc(count + others, sizeof(*metadata.files));
