@@ -381,3 +381,49 @@ TEST(a_file_that_ends_before_its_size_is_not_read)
 	store_read_close(stream);
 	store_close(store);
 }
+
+static int tell_leaf(void *ctx, const struct store_dir *dir, struct err *err)
+{
+	struct told *told = ctx;
+
+	(void)err;
+	told->word = dir->leaf == STORE_LEAF_PRESENT  ? "found"
+		     : dir->leaf == STORE_LEAF_ABSENT ? "absent"
+						      : word_of(dir->why);
+	return 0;
+}
+
+TEST(the_leaf_of_a_directory_that_was_seen_before_is_not_absent)
+{
+	cleanup_dir char *top = dir_new();
+	cleanup_free char *uri = uri_join(top, "chk-5/_metadata");
+	struct told told = {.uri = uri};
+	struct store *store;
+
+	dir_put(top, "chk-5/_metadata", "12345", 5);
+	CHECK_INT(store_open(NULL, top, &store, NULL), ==, 0);
+	CHECK_INT(store_list_dirs(store, top, "_metadata", tell_leaf, &told, NULL), ==, 0);
+	CHECK_STR(told.word, "found");
+	CHECK_INT(unlink(uri), ==, 0);
+	CHECK_INT(store_list_dirs(store, top, "_metadata", tell_leaf, &told, NULL), ==, 0);
+	CHECK_STR(told.word, "contradicted");
+	store_close(store);
+}
+
+TEST(what_the_store_was_told_to_delete_may_be_absent)
+{
+	cleanup_dir char *top = dir_new();
+	cleanup_free char *uri = uri_join(top, "f");
+	struct told told = {.uri = uri};
+	struct store *store;
+
+	dir_put(top, "f", "12345", 5);
+	CHECK_INT(store_open(NULL, top, &store, NULL), ==, 0);
+	told_by_stat(store, &told);
+	CHECK_STR(told.word, "found");
+	told_by_delete(store, &told);
+	CHECK_STR(told.word, "gone");
+	told_by_stat(store, &told);
+	CHECK_STR(told.word, "absent");
+	store_close(store);
+}

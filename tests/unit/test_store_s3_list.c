@@ -524,14 +524,13 @@ WORLD_TEST(a_broken_span_voids_the_whole)
 	}
 }
 
-/* Honours the first beginnings, and ignores a later one. */
+/* Honours the first cuts, and ignores a later one. A cut has no slash; what a page has returned does. */
 static bool forgets(struct s3_stub *stub, const struct http_stub_request *request,
 		    struct http_stub_answer *answer)
 {
 	char *start = strstr(request->target, "start-after=");
 
 	(void)answer;
-	/* a later page of a span begins after a name that was returned, with a _metadata */
 	if (start && !strstr(start, "_metadata") && stub->faults++ >= 3)
 		memcpy(start, "stxrt", 5);
 	return false;
