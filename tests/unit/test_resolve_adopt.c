@@ -50,6 +50,24 @@ ADOPT_TEST(the_newest_is_taken)
 	CHECK(!w->decision.allow_non_restored);
 }
 
+/* The former holder's Flink lived a little longer, and has deleted what was chosen before it was read. */
+ADOPT_TEST(an_adoption_that_restored_nothing_is_made_again)
+{
+	struct launch *launch = proved(w, JOB_C, "file:/cp/" JOB_A "/chk-5", 5, 0);
+
+	launch->adopted = true;
+	launch->verified_unix_ms = launch->proven_unix_ms = launch->last_checkpoint_id = 0;
+	launch->left_state = false;
+	w->journal.ever_proven = false;
+	with_operators(found_checkpoint(w, JOB_A, 6), "xy");
+	with_operators(found_checkpoint(w, JOB_A, 7), "xy");
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-7");
+	CHECK(w->decision.adopted);
+	/* once Flink has confirmed it, what the job before it left is no part of the lineage any more */
+	launch->verified_unix_ms = 1000;
+	CHECK_DECIDES(w, HOLD);
+}
+
 /* Every cluster that is lost leaves one behind, sooner or later. */
 ADOPT_TEST(a_checkpoint_that_was_never_completed_hides_no_other_one)
 {

@@ -119,6 +119,7 @@ struct launch {
 	bool mismatched;    /* Flink restored something else: nothing of this launch may be used */
 	bool left_state;    /* a snapshot of it was seen in storage, or Flink has reported one */
 	bool never_started; /* proven: no process was ever started for it */
+	bool adopted;       /* restore.adopt has chosen what it was started from */
 	/* do-not-restart was on when its job was last known to run: a stop or cancel from outside
 	 * drey then counts as a suspension */
 	bool do_not_restart;

@@ -191,6 +191,7 @@ static const struct field launch_fields[] = {
 	LAUNCH("mismatched", BOOL, mismatched),
 	LAUNCH("leftState", BOOL, left_state),
 	LAUNCH("neverStarted", BOOL, never_started),
+	LAUNCH("adopted", BOOL, adopted, .sparse = true),
 	LAUNCH("braked", BOOL, do_not_restart),
 	PART_OF_LAUNCH("lastCheckpoint", last_checkpoint_table),
 	LAUNCH("effective", RECORD, effective, .record = &effective_table, .sparse = true),

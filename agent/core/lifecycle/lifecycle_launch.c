@@ -260,7 +260,9 @@ void begin_launch(struct lifecycle *life, const struct decision *decision,
 	copy_remember_jobs(&life->journal, facts);
 	launch = add_launch(life, decision, job_id, from, held);
 	loss_begin(life, decision, facts, launch);
-	if (from)
+	launch->adopted = decision->adopted;
+	/* what was adopted is the application's as soon as Flink has restored it */
+	if (from && !decision->adopted)
 		remember_verified(life, from);
 	if (decision->token)
 		/* MUT: a request is not remembered as carried out */

@@ -54,9 +54,23 @@ int lineage_maker(const struct journal *journal, const struct snapshot *snapshot
 	return maker_by_path(journal, snapshot->path, count);
 }
 
+/* It has left a snapshot, or Flink's HA knows it. */
+static bool made_something(const struct journal *journal, int index, const struct facts *facts)
+{
+	for (size_t i = 0; i < facts->candidate_count; i++) {
+		const struct candidate *c = &facts->candidates[i];
+
+		if (lineage_maker(journal, &c->snapshot) == index ||
+		    facts_ha_has_job(c, journal->launches[index].job_id))
+			return true;
+	}
+	return false;
+}
+
 /* A launch whose start was not reported did run if it left a snapshot or HA data. One that carries
  * out a request counts from its decision on: the request abandoned what there was, and an
- * unreported start must not bring that back. */
+ * unreported start must not bring that back. An adoption of which no restore was seen has abandoned nothing:
+ * what it chose may have been deleted by the former holder's Flink before it was read. */
 static bool ran(const struct lineage *lineage, int index, const struct facts *facts)
 {
 	const struct journal *journal = lineage->journal;
@@ -64,17 +78,13 @@ static bool ran(const struct lineage *lineage, int index, const struct facts *fa
 
 	if (lineage->strayed[index]) /* the origin of what it made is unknown */
 		return false;
+	/* MUT: an adoption that restored nothing is never made again */
+	if (launch->adopted && !launch->verified_unix_ms && !launch->last_checkpoint_id)
+		return made_something(journal, index, facts);
 	if (launch->started_unix_ms || launch->last_checkpoint_id ||
 	    (launch->request_token && !launch->never_started))
 		return true;
-	for (size_t i = 0; i < facts->candidate_count; i++) {
-		const struct candidate *c = &facts->candidates[i];
-
-		if (lineage_maker(journal, &c->snapshot) == index ||
-		    facts_ha_has_job(c, launch->job_id))
-			return true;
-	}
-	return false;
+	return made_something(journal, index, facts);
 }
 
 bool lineage_has_left_state(const struct journal *journal, const struct facts *facts, int index)

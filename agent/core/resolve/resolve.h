@@ -109,6 +109,7 @@ struct decision {
 	size_t settled; /* NO_CANDIDATE = none */
 	struct decision_loss loss;
 	bool allow_non_restored;
+	bool adopted; /* START_FROM: restore.adopt has chosen it, in place of a lost journal */
 	/* one-shot request that this decision consumes, borrowed from the journal */
 	const char *token;
 	/* likewise, of a request that has chosen nothing and only allows to leave state out */

@@ -360,7 +360,8 @@ static void choose_candidate(struct inquiry *in, struct candidate *c)
 		hold_for_vanished(in, c, gone);
 		return;
 	}
-	if (in->adopts && !in->policy->adopt)
+	in->decision->adopted = in->adopts && !in->policy->adopt;
+	if (in->decision->adopted)
 		inquiry_add(in, " (the journal is lost, and restore.adopt is newest)");
 	if (in->not_continued)
 		inquiry_add(in, " (Flink's HA data are not used: %s%s%s)", in->not_continued,

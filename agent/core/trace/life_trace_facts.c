@@ -161,6 +161,7 @@ static const struct field decision_fields[] = {
 	DECISION("allowNonRestored", BOOL, allow_non_restored, .sparse = true),
 	DECISION("token", TEXT, token, .sparse = true),
 	DECISION("permit", TEXT, permit, .sparse = true),
+	DECISION("adopted", BOOL, adopted, .sparse = true),
 	DECISION("outcome", SMALL, outcome),
 	DECISION("cause", SMALL, cause),
 	{.name = "reason", .kind = FIELD_OWN, .write = write_reasons, .read = read_reasons},
