@@ -21,7 +21,10 @@
 #   api_may VERB RESOURCE/NAME [OPTION...]    whether the Role allows this by now
 #   api_role_without JQ VERB RESOURCE/NAME [OPTION...]    changes the existing Role with JQ, until api_role; waits until the verb is denied
 #   api_define                applies the custom resource definition again
-#   job_id_of N [SALT]        the job id of the N-th launch
+#   job_id_of N [SALT]        the N-th job id of those that the Role names
+#   is_named JOB              is it one of them? (for check and await)
+#   begin_at N                a journal without a launch, so that the first launch has the N-th job id and not a random one
+#   next_job_id               the job id of the next launch that does not continue an earlier one, from the journal
 #   ha_options                lines of config.yaml: Flink's high availability on Kubernetes; RPC_PORT
 #   e2e_end                   as in every end-to-end test
 #
@@ -152,6 +155,22 @@ api_role_without() { # JQ VERB RESOURCE/NAME [OPTION...]
 
 job_id_of() { # N [SALT]
 	printf '%s/%s/%s/%d' "$NAMESPACE" "$APPLICATION" "${2:-}" "$1" | sha256sum | cut -c1-32
+}
+
+is_named() { # JOB
+	grep --quiet --fixed-strings -- "-$1-config-map" "$RUN/role.yaml"
+}
+
+begin_at() { # N
+	jq --arg application "$APPLICATION" --arg space "$NAMESPACE/$APPLICATION/" --argjson next "$1" \
+		'.application = $application | .jobIds = {space: $space, next: $next}' \
+		"$TOP/tests/fixtures/journal/0.1.0-fresh.json" >"$RUN/first-journal.json" &&
+		kubectl create configmap "$APPLICATION-drey-journal" --from-file=journal.json="$RUN/first-journal.json" >/dev/null
+}
+
+next_job_id() {
+	job_id_of "$(kubectl get configmap "$APPLICATION-drey-journal" --output json |
+		jq '.data["journal.json"] | fromjson | .jobIds.next')"
 }
 
 ha_options() {

@@ -94,6 +94,8 @@ check "drey inspect --ha shows it" inspect
 is "$(said '[.maps[] | .name, .jobId, .counter]' | tr -d '\n ')" "[\"$(job_map "$job")\",\"$job\",4]" "that one alone"
 is "$(said .lockHeld)" null "and that nobody leads"
 put_map "$(job_map "$job")" "$APPLICATION" '{}'
+decides HOLD absent "emptied, it is a trace of a launch all the same"
+is "$(said .cause)" JournalLost "which the journal does not know"
 kubectl delete configmap "$(job_map "$job")" >/dev/null
 
 # ---- what can only be ours, in directories that others use ------------------------------------------
@@ -167,9 +169,12 @@ decides START_EMPTY absent "and then it goes on"
 check "a Role without names" api_role --set drey.kubernetes.launches=0
 DREY_CONF[kubernetes.launches]=0
 write_drey_yaml
+kubectl delete configmap "$(job_map "$(job_id_of 0 other-salt)")" >/dev/null
+decides START_EMPTY absent "listed by label, with look-alikes beside: nothing of ours is there"
 put_map "$(job_map "$(job_id_of 0 other-salt)")" "$APPLICATION" '{}'
-decides START_EMPTY absent "listed by label, with look-alikes beside: nothing of ours is state"
-before=$(asked)
+decides HOLD absent "an empty map of any job id is found, and a trace of a launch"
+is "$(said .cause)" JournalLost "which the journal does not know"
+kubectl delete configmap "$(job_map "$(job_id_of 0 other-salt)")" >/dev/null
 put_map "$(job_map 0123456789abcdef0123456789abcdef)" "$APPLICATION" "$entry"
 decides HOLD present "a map of any job id is found"
 is "$(said '[.candidates[] | select(.source == "ha")] | length')" 1 "that one alone"
