@@ -34,8 +34,8 @@ struct store_span {
 	bool is_cut;         /* it begins at a cut, and no page has shown that this is understood */
 	char *token;         /* of the next page, if the store has such tokens */
 	struct buf reached;  /* the greatest name that was passed on */
-	unsigned empty;       /* pages without a name in a row */
-	bool by_name;         /* its page was requested by the greatest name, not by a token */
+	unsigned empty;      /* pages without a name in a row */
+	bool by_name;        /* its page was requested by the greatest name, not by a token */
 	struct buf last_file; /* the last names, for the order */
 	struct buf last_dir;
 };

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 
 /* FNV-1a, 64 bits, of "<directory>/<name>". */
-static uint64_t add_text(uint64_t key, const char *text)
+static uint64_t key_add(uint64_t key, const char *text)
 {
 	for (; *text; text++)
 		key = (key ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
@@ -15,9 +15,9 @@ static uint64_t add_text(uint64_t key, const char *text)
 
 static uint64_t file_key(const char *dir, const char *name)
 {
-	uint64_t key = add_text(UINT64_C(0xcbf29ce484222325), dir);
+	uint64_t key = key_add(UINT64_C(0xcbf29ce484222325), dir);
 
-	return add_text(add_text(key, "/"), name);
+	return key_add(key_add(key, "/"), name);
 }
 
 static int by_key(const void *left, const void *right)

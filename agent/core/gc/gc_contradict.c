@@ -17,7 +17,7 @@ static bool has_gone_by_itself(const struct gc_snapshot *snapshot, const struct 
 	       !snapshot_same_path(snapshot->path, last->restore_path);
 }
 
-static int by_id(const void *left, const void *right)
+static int by_checkpoint_id(const void *left, const void *right)
 {
 	const int64_t *a = left, *b = right;
 
@@ -38,7 +38,7 @@ static int64_t *completed_in(const struct gc *gc, const struct gc_tree *tree, si
 		if (id && !strcmp(rest, "_metadata"))
 			ids[count++] = id;
 	}
-	qsort(ids, count, sizeof(*ids), by_id);
+	qsort(ids, count, sizeof(*ids), by_checkpoint_id);
 	*ret_count = count;
 	return ids;
 }
@@ -57,7 +57,7 @@ static const struct gc_snapshot *unlisted_in(const struct gc *gc, const struct g
 		if (snapshot->kind == SNAPSHOT_CHECKPOINT && !snapshot->retained &&
 		    !snapshot->gone && !snapshot->lost && !strcmp(snapshot->job_id, tree->job_id) &&
 		    snapshot_is_under(snapshot->path, tree->dir) &&
-		    !bsearch(&snapshot->checkpoint_id, ids, count, sizeof(*ids), by_id))
+		    !bsearch(&snapshot->checkpoint_id, ids, count, sizeof(*ids), by_checkpoint_id))
 			found = snapshot;
 	}
 	free(ids);

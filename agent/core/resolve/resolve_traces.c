@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "core/resolve/resolve_internal.h"
 
@@ -84,14 +84,12 @@ static bool is_outdated(const struct inquiry *in, const struct trace *result)
 
 static void say_date(struct inquiry *in, int64_t unix_ms)
 {
-	time_t seconds = (time_t)(unix_ms / 1000);
-	struct tm date;
-	char text[32];
+	enum { DATE = sizeof("2026-03-01") - 1, TIME = sizeof("12:31") - 1 };
+	char text[CLOCK_TEXT_BYTES];
 
-	if (unix_ms <= 0 || !gmtime_r(&seconds, &date))
+	if (unix_ms <= 0 || clock_rfc3339(unix_ms, text)[DATE] != 'T')
 		return;
-	strftime(text, sizeof(text), "%Y-%m-%d %H:%M UTC", &date);
-	inquiry_add(in, " of %s", text);
+	inquiry_add(in, " of %.*s %.*s UTC", DATE, text, TIME, text + DATE + 1);
 }
 
 bool finished_trace_decides(struct inquiry *in)

@@ -81,7 +81,7 @@ static int note_result(void *ctx, const struct store_leaf *leaf, struct err *err
 
 /* ---- what the newest says ---- */
 
-static int read_head(struct store *store, const char *uri, struct buf *text, struct err *err)
+static int read_result_head(struct store *store, const char *uri, struct buf *text, struct err *err)
 {
 	cleanup_free char *chunk = xcalloc(JOB_ARCHIVE_HEAD_BYTES, 1);
 	struct store_stream *stream = NULL;
@@ -130,7 +130,7 @@ static void read_newest(struct look *look)
 		if (trace->kind != TRACE_RESULT || strcmp(trace->name, newest->name) != 0)
 			continue;
 		store = stores_get(&look->stores, trace->path, &err);
-		if (!store || read_head(store, trace->path, &text, &err) < 0 ||
+		if (!store || read_result_head(store, trace->path, &text, &err) < 0 ||
 		    (archive ? job_archive_parse : job_result_parse)(buf_str(&text), text.len_bytes,
 								     &result, &err) < 0)
 			continue;
