@@ -92,8 +92,8 @@ def keys():
         for cell in re.findall(r'^\| ((?:`[^`]+`(?:, )?)+)', text_of(page), re.M):
             rows.update(re.findall(r'`([A-Za-z.]+)`', cell))
     # files, keys of others, and members that have no row of their own
-    rows.update(['flink.lock', 'flink.jsa.jvm', 'storage.log', 'kubernetes.operator.periodic.savepoint.interval', 'control.error',
-                 'control.ignored', 'control.resource', 'handover.returned', 'handover.state', 'handover.why'])
+    rows.update(['flink.lock', 'flink.jsa.jvm', 'storage.log', 'journal.json', 'journal.json.moved', 'lease.json',
+                 'kubernetes.operator.periodic.savepoint.interval', 'control.error', 'control.ignored', 'control.resource', 'handover.returned', 'handover.state', 'handover.why'])
     sections = set(row.split('.')[0] for row in rows if '.' in row and
                    row in text_of('docs/reference/configuration.md'))
     for page in PAGES:

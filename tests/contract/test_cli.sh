@@ -9,7 +9,7 @@ set -uo pipefail
 # shellcheck source=tests/contract/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 contract_begin
-COMMANDS='run resolve check status history explain savepoint checkpoint suspend resume restart rescale cancel do-not-restart snapshots verify inspect handover promote abort join gc migrate completion version'
+COMMANDS='run resolve check status history explain savepoint checkpoint suspend resume acknowledge restart rescale cancel do-not-restart snapshots verify inspect handover promote abort join gc migrate completion version'
 
 # Run drey; its status is in $status, its output in $dir/out and $dir/err.
 drey() {

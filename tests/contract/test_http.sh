@@ -37,7 +37,7 @@ export AWS_ENDPOINT_URL=http://127.0.0.1:${hole:?}
 start() { # CHECKPOINTS [COMMAND...]
 	checkpoints=$1
 	shift
-	rm -rf "$dir/state"
+	rm -rf "$dir/state" "$dir/ck/.drey" # no journal, and no copy of one
 	mkdir -p "$dir/state"
 	drey_yaml <<-YAML
 		generation: 1.2+a b

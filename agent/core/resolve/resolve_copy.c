@@ -67,7 +67,8 @@ static void hold_with_copy(struct inquiry *in)
 
 	journal_copy_describe(copy, &said);
 	inquiry_judge_rest(in, VERDICT_REJECTED, "made by no launch in the journal");
-	inquiry_hold(in, CAUSE_JOURNAL_LOST, RULE_NOTHING, LOST ", but %s; ", buf_str(&said));
+	inquiry_hold(in, CAUSE_JOURNAL_LOST, RULE_NOTHING,
+		     LOST ": the journal may be lost; %s; ", buf_str(&said));
 	if (in->policy->adopt_lost == ADOPT_NEWEST)
 		inquiry_add(in,
 			    "it is not taken, because an upgrade with two jobs was under way; ");
@@ -75,6 +76,8 @@ static void hold_with_copy(struct inquiry *in)
 		inquiry_add(in, "set `restore.adopt: newest` to take it as the journal, or ");
 	if (newest)
 		inquiry_add(in, "continue with `drey resume --from %s`", newest);
+	else if (in->facts->candidate_count) /* not of the launches that the copy knows */
+		inquiry_add(in, "choose the snapshot with `drey resume --from PATH`");
 	else
 		inquiry_add(in, "start without state with `drey resume --empty`");
 }
