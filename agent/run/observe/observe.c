@@ -246,11 +246,6 @@ static void set_named(struct look *look, enum source_kind source, const char *pa
 				 c->detail ? c->detail : path);
 }
 
-bool observe_is_lost(const struct observe_plan *plan)
-{
-	return plan->journal_state == SOURCE_ABSENT && !plan->job_id_count;
-}
-
 static void list_lineage(struct look *look)
 {
 	const struct lineage_dirs *dirs = &look->plan->lineage;

@@ -37,6 +37,10 @@ void observe_copy(struct look *look);
 /* What launches have left behind besides snapshots. Last of all listings. */
 void observe_traces(struct look *look);
 
+/* Is the job (or what its name begins with) one of the lineage, or one that only this application can have had?
+ * Everything is, without a lineage, unless others write here, too. */
+bool observe_is_ours(const struct look *look, const char *job_id);
+
 /* A job that has left something, and what begins like its id: if it is a numbered one, its id is used. */
 void observe_note_id(const struct look *look, const char *job_id);
 
