@@ -18,7 +18,7 @@ api_begin journal own
 
 pod_start a
 await "the job is launched" launched 1
-check "the journal has had it before" journal_is '.launches[0].jobId == "'"$(job_id_of 0)"'"'
+check "the journal has had it before, with a job id that the Role names" is_named "$(journal '.launches[0].jobId')"
 check "with the names of the Pod and its UID" journal_is '.writer | startswith("orders-a/uid-of-a-")'
 is "$(kubectl get configmap "$JOURNAL" --output json | jq --compact-output '[.metadata.labels["app.kubernetes.io/component",
 	"app.kubernetes.io/instance", "app.kubernetes.io/managed-by", "app.kubernetes.io/name"], .metadata.ownerReferences]')" \
@@ -31,10 +31,12 @@ await "the start is on record" journal_is '.launches[0].startedUnixMs != null'
 pod_kill_agent a
 await "the agent is started again and knows its Flink" pod_is a '.phase == "Launching" and .launch.number == 1'
 is "$(launches)" 1 "which was not started again"
+next=$(next_job_id)
+check "another id is the next" not journal_is ".launches[0].jobId == \"$next\""
 pod_end a
 pod_start b
 await "another Pod goes on with the journal" launched 2
-check "under the next id" journal_is '.launches[1].jobId == "'"$(job_id_of 1)"'"'
+check "under the next id" journal_is ".launches[1].jobId == \"$next\""
 
 # ---- two of them -----------------------------------------------------------------------------------
 
@@ -165,28 +167,35 @@ pod_end d
 
 # ---- the pod before was killed, and its journal is lost --------------------------------------------
 
-mkdir -p "$RUN/ck/$(job_id_of 4)"
+left=$(job_id_of 4)
+mkdir -p "$RUN/ck/$left"
 kubectl delete configmap "$JOURNAL" >/dev/null
 rm -r "${RUN:?}/ck/.drey" # its copy would tell that there was one
-pod_start e
 before=$(launches)
-await "with the journal lost and nothing in storage it starts" launched $((before + 1))
-check "under an id that has left no trace" journal_is '.launches[0].jobId == "'"$(job_id_of 0)"'"'
+pod_start e
+await "with the journal lost, a directory of a job id of ours is a trace: it holds" pod_is e '.phase == "Holding" and .cause == "JournalLost"'
+check "and names it" pod_says e "a directory or savepoint of job $left"
+is "$(launches)" "$before" "nothing is started"
+rmdir "$RUN/ck/$left"
+await "with nothing in storage it starts" launched $((before + 1))
+check "under an id that the Role names" is_named "$(journal '.launches[0].jobId')"
+left=$(next_job_id)
+mkdir -p "$RUN/ck/$left"
 pod_end e
-kubectl delete configmap "$JOURNAL" >/dev/null
-rm -r "${RUN:?}/ck/.drey"
-mkdir -p "$RUN/ck/$(job_id_of 0)" "$RUN/ck/$(job_id_of 1)"
 pod_start f
-await "a directory is a trace" launched $((before + 2))
-check "so is the next" journal_is '.launches[0].jobId == "'"$(job_id_of 2)"'"'
+await "the next id has left a directory" launched $((before + 2))
+check "so another one is taken" is_named "$(journal ".launches[1].jobId | select(. != \"$left\")")"
 pod_end f
 
 # ---- all ids used up -------------------------------------------------------------------------------
 
+for n in 0 1 2; do
+	mkdir -p "$RUN/ck/$(job_id_of $n)"
+done
 pod_conf g '  launches: 3'
-pod_start g
 before=$(launches)
-await "the ids are used up" pod_says g "all 3 job ids in the Pod's Role are used up"
+pod_start g
+await "the ids are used up" pod_says g "all 3 job ids in the Pod's Role have left traces"
 check "it says what to do" pod_says g "raise kubernetes.launches, or set another kubernetes.salt"
 is "$(launches)" "$before" "nothing is started"
 pod_end g
