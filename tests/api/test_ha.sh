@@ -37,12 +37,13 @@ versions() {
 	done
 }
 versions_before=$(versions)
+check "the journal has the first job id" begin_at 0
 start_tm_pod
 start_drey
 MUST_LIVE=(jm tm)
 await "the job runs" phase_is Running
 first=$(status .jobId)
-is "$first" "$(job_id_of 0)" "its id is the first that the Role names"
+is "$first" "$(job_id_of 0)" "its id is the one that the journal has named"
 check "a checkpoint is asked for" checkpoint
 await "its first checkpoint proves the launch" status_is .launch.proven
 check "Flink keeps what it recovers from in the map of the job" has_map "$(job_map "$first")"
@@ -81,11 +82,13 @@ await "the holder of the lock is known again" jm_says "leader lock is known" 3
 
 # ---- a savepoint that Flink's maps do not know
 newest=$(drey savepoint 2>>"$RUN/log/cli.log")
+next=$(next_job_id)
 check "the Role lets no map be deleted" api_role_without '.rules[].verbs -= ["delete"]' delete "configmaps/$(job_map "$first")"
 kill -KILL "$(jm_pid)"
 await "killed after a savepoint: the job runs again" status_is '.phase == "Running" and .launch.number == 4'
 second=$(status .jobId)
-is "$second" "$(job_id_of 1)" "under a new id"
+is "$second" "$next" "under a new id"
+check "that the Role names" is_named "$second"
 check "from the savepoint, which is newer than what Flink would have taken" restore_matches "$newest"
 is "$(rest jobs '.jobs | length')" 1 "one job runs"
 is "$(map_keys "$(cluster_map)" | grep -cE '^(jobGraph|executionPlan)-')" 1 "one job is stored"
@@ -102,9 +105,10 @@ check "no state is lost" continuity
 stopped=$(drey suspend 2>>"$RUN/log/cli.log")
 check "the job is suspended" phase_is Suspended
 check "and Flink has deleted what it would recover from" not has_map "$(job_map "$second")"
+next=$(next_job_id)
 check "drey resume" drey resume
 third=$(status .jobId)
-is "$third" "$(job_id_of 2)" "it runs under a new id"
+is "$third" "$next" "it runs under a new id"
 check "from the savepoint of the stop" restore_matches "$stopped"
 check "a checkpoint is asked for" checkpoint
 await "and goes on" status_is .launch.proven
@@ -115,9 +119,10 @@ kill -KILL "$(jm_pid)"
 await "killed under do-not-restart: nothing is started" phase_is Holding
 kubectl delete configmap "$(cluster_map)" "$(job_map "$third")" >/dev/null
 newest=$(newest_retained "$third")
+next=$(next_job_id)
 check "do-not-restart is lifted" drey do-not-restart off
 await "without Flink's maps the job runs again" status_is '.phase == "Running" and .launch.number == 6'
-is "$(status .jobId)" "$(job_id_of 3)" "under a new id"
+is "$(status .jobId)" "$next" "under a new id"
 check "from the newest checkpoint in storage" restore_matches "$newest"
 
 check "no state was lost all the time" continuity
