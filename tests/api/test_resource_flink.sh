@@ -56,7 +56,7 @@ MUST_LIVE=(jm tm)
 check "the status is about this spec" observed
 check "the job runs" resource_is '.status.phase == "Running" and .status.job.state == "RUNNING"'
 job=$(resource_status .status.jobId)
-is "$job" "$(job_id_of 0)" "its id is in the status"
+check "its id is in the status, one that the Role names" is_named "$job"
 is "$(kubectl get flapp "$APPLICATION" --no-headers | awk '{ print $2 }')" Running "and its phase is what kubectl shows"
 check "nothing is under way" condition_is Reconciling False
 check "nothing is wrong" condition_is Stalled False
