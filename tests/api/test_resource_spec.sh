@@ -20,7 +20,6 @@ api_begin resource-spec
 # A retained checkpoint of ours, and one of another application: other operators, a job id that no launch of ours has.
 foreign=$RUN/other/ffffffffffffffffffffffffffffffff/chk-7
 mkdir -p "$foreign"
-own=$RUN/ck/$(job_id_of 0)/chk-7
 python3 - "$TOP/tests/fixtures/metadata/2.3.0-hashmap-chk" "$foreign/_metadata" <<-'PY'
 	import sys
 	data = open(sys.argv[1], "rb").read()
@@ -88,6 +87,7 @@ check "the savepoint is not forgotten: it has failed" \
 	journal_is '.lastOperation | .kind == "savepoint" and .nonce == "7" and .ok == false and (.error | contains("no job is running"))'
 untouched "suspended"
 
+own=$RUN/ck/$(journal '.launches[0].jobId')/chk-7
 mkdir -p "$own"
 cp "$TOP/tests/fixtures/metadata/2.3.0-hashmap-chk" "$own/_metadata"
 
