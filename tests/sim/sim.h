@@ -851,6 +851,8 @@ void init_stop(struct world *w, int64_t grace_ms, enum upgrade upgrade);
 
 /* ---- oracle.c */
 void oracle_launch(struct world *w);
+/* A start from before damaged state is on record, and no longer than it may be. */
+void oracle_loss(struct world *w, const struct launch *launch, int base);
 void oracle_trigger(struct world *w, const struct effect *effect);
 void oracle_signal(struct world *w, const struct effect *effect);
 void oracle_dispose(struct world *w, int snap);

@@ -67,8 +67,8 @@ static void hold_with_copy(struct inquiry *in)
 
 	journal_copy_describe(copy, &said);
 	inquiry_judge_rest(in, VERDICT_REJECTED, "made by no launch in the journal");
-	inquiry_hold(in, CAUSE_JOURNAL_LOST, RULE_NOTHING,
-		     LOST ": the journal may be lost; %s; ", buf_str(&said));
+	inquiry_hold(in, CAUSE_JOURNAL_LOST, RULE_NOTHING, LOST ": the journal may be lost; %s; ",
+		     buf_str(&said));
 	if (in->policy->adopt_lost == ADOPT_NEWEST)
 		inquiry_add(in,
 			    "it is not taken, because an upgrade with two jobs was under way; ");

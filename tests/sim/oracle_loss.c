@@ -1,0 +1,52 @@
+/*
+ * State that is lost: a launch that starts from before damaged snapshots must say so, and lose no more than
+ * it may.
+ */
+#include <inttypes.h>
+
+#include "core/resolve/loss.h"
+#include "tests/sim/sim.h"
+
+/* The newest of the branch that was completed, is damaged now, and is newer than `base`; -1 = none. */
+static int newest_damaged(const struct world *w, int head, int base)
+{
+	int64_t limit = INT64_MAX;
+	int newest = -1;
+
+	while (head >= 0) {
+		int origin = w->truth.launches[head].base;
+
+		for (int i = 0; i < w->storage.count; i++) {
+			const struct snap *snap = &w->storage.snaps[i];
+
+			if (snap->launch == head && snap->id <= limit && snap->complete &&
+			    !snap->deleted && (snap->metadata_damaged || snap->file_missing) &&
+			    snap->id > w->storage.snaps[base].id &&
+			    (newest < 0 || snap->id > w->storage.snaps[newest].id) &&
+			    (snap->kind == SNAPSHOT_SAVEPOINT ||
+			     w->config->policy.restore == POLICY_LATEST))
+				newest = i;
+		}
+		if (origin < 0)
+			break;
+		limit = w->storage.snaps[origin].id;
+		head = w->storage.snaps[origin].launch;
+	}
+	return newest;
+}
+
+void oracle_loss(struct world *w, const struct launch *launch, int base)
+{
+	const struct journal *stored = &w->store.image->journal;
+	const struct state_loss *loss = &stored->loss;
+	int64_t limit_ms = loss_limit_ms(&w->config->policy.max_loss, stored);
+
+	/* that of this launch; what it acknowledged meanwhile is gone */
+	if (loss->launch == launch->number && loss_is_too_much(loss->ms, limit_ms))
+		fail(w, "launch %" PRId64 " loses %" PRId64 " ms, more than %" PRId64 " ms",
+		     launch->number, loss->ms, limit_ms);
+	if (base >= 0 && !loss->unix_ms && newest_damaged(w, truth_head(w), base) >= 0)
+		fail(w, "a start from %s, and nothing says that %s is lost",
+		     w->storage.snaps[base].path,
+		     w->storage.snaps[newest_damaged(w, truth_head(w), base)].path);
+}
