@@ -84,7 +84,6 @@ void loss_saved(struct lifecycle *life, const char *savepoint, int64_t begun_uni
 {
 	const struct state_loss *loss = &life->journal.loss;
 
-	/* MUT: an earlier savepoint settles a loss */
 	if (loss->unix_ms && begun_unix_ms >= loss->unix_ms)
 		settle(life, "a newer savepoint is complete: ", savepoint);
 }

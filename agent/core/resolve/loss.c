@@ -17,7 +17,6 @@ int64_t loss_limit_ms(const struct loss_limits *limits, const struct journal *jo
 	if (limits->max_ms != LOSS_MAX_AUTO)
 		return limits->max_ms;
 	interval_ms = interval_of(limits, journal);
-	/* MUT: a job with rare checkpoints may not lose one of them */
 	return interval_ms > LOSS_DEFAULT_MS / LOSS_INTERVALS &&
 			       interval_ms < INT64_MAX / LOSS_INTERVALS
 		       ? LOSS_INTERVALS * interval_ms
@@ -28,7 +27,6 @@ int64_t loss_between_ms(int64_t lost_unix_ms, int64_t started_unix_ms)
 {
 	int64_t loss_ms = lost_unix_ms - started_unix_ms;
 
-	/* MUT: a loss of unknown length is none */
 	if (!lost_unix_ms || !started_unix_ms || loss_ms < -LOSS_CLOCK_MS)
 		return LOSS_UNKNOWN;
 	return loss_ms < 0 ? 0 : loss_ms;
