@@ -30,11 +30,11 @@ unix_ms_of() { # POD MSG: when it was logged last
 
 # ---- two of them -------------------------------------------------------------------------------------
 
-first=$(job_id_of 0) second=$(job_id_of 1)
 ha_pod_conf a
 pod_start a
 await "the first one starts Flink" launched 1
 await "as is on record" journal_is '.launches[0].startedUnixMs != null'
+first=$(journal '.launches[0].jobId') second=$(next_job_id)
 await "who has taken the lock" lead_until_known a of-a "{\"executionPlan-$first\": \"x\"}"
 
 # As the Flink of the Pod, renews the lock as long as that lives: what is written after its death is written to an old version.
