@@ -76,6 +76,7 @@ size=$(stat --format %s "$RUN/ha/good")
 good=$(written value "file:$RUN/ha/good" "$size")
 
 resource '{"state": "running"}'
+check "the journal has the first job id" begin_at 0
 ha_pod_conf a 'generation: one'
 sed -i '/resource: none/d' "$RUN/a/drey.yaml"
 pod_start a
@@ -118,15 +119,15 @@ mkdir -p "$chk"
 cp "$TOP/tests/fixtures/metadata/2.3.0-hashmap-chk" "$chk/_metadata"
 n=2
 for counter in many '' -1 7; do
-	job=$(job_id_of $((n - 2)))
 	await "launch $n is on record" journal_is ".launches[-1].number == $n and .launches[-1].startedUnixMs != null"
+	job=$(journal '.launches[-1].jobId') next=$(next_job_id)
 	entry "$good" "$counter"
 	version=$(job_map_version "$job")
 	flink_dies a
 	n=$((n + 1))
 	await "counter '$counter', with which Flink would take no checkpoint, or older ones: it starts" launched "$n"
 	check "counter '$counter': under a new id, from the newest checkpoint" \
-		journal_is ".launches[-1] | .jobId == \"$(job_id_of $((n - 2)))\" and .restorePoint.path == \"file:$chk\""
+		journal_is ".launches[-1] | .jobId == \"$next\" and .restorePoint.path == \"file:$chk\""
 	check "counter '$counter': the reason names it" pod_is a \
 		'[.transitions[].text | select(contains("the counter of '"$APPLICATION-$job-config-map"'"))] | length > 0'
 	is "$(job_map_version "$job")" "$version" "counter '$counter': the map is as it was"
@@ -142,7 +143,7 @@ await "a leader that may live is a condition" says "somebody owns it" StoredJobL
 for record in nonsense '[]' '"x"' '{"holderIdentity":"x"}' '{"holderIdentity":7,"leaseDuration":"PT15S"}' \
 	'{"holderIdentity":"x","leaseDuration":"soon","renewTime":"never","acquireTime":"x","leaderTransitions":0}'; do
 	kubectl annotate configmap "$MAP" --overwrite "control-plane.alpha.kubernetes.io/leader=$record" >/dev/null
-	await "a leader record '$record': it holds" says "would be started as well" StoredJobLeft
+	await "a leader record '$record': it holds" says "Flink would start as well" StoredJobLeft
 	is "$(launches)" "$before" "nothing is started beside it"
 	check "the old job is still stored" test "$(kubectl get configmap "$MAP" --output json | jq ".data | has(\"executionPlan-$OLD\")")" = true
 done
