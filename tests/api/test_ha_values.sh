@@ -159,8 +159,12 @@ entry 'not base64 %%%' 1000 99
 before=$(launches)
 ha_pod_conf b 'generation: one'
 pod_start b
-await "what cannot be decoded is passed over for what can be used" launched $((before + 1))
-check "and the log says so" pod_log b "skipped: .*$(key_of 99) cannot be decoded"
+await "what cannot be decoded may be much newer than what can be used: it holds" \
+	pod_is b '.phase == "Holding" and .cause == "NewestStateDamaged"'
+check "and says what it is" pod_says b "$(key_of 99) is damaged"
+is "$(launches)" "$before" "nothing is started"
+check "the loss is accepted" "$BUILD/drey" resume --no-wait --from "file:$chk" --config "$RUN/b/drey.yaml"
+await "and it is started" launched $((before + 1))
 pod_end b
 rm -rf "${RUN:?}/ck/"*
 job=$(journal '.launches[-1].jobId')
