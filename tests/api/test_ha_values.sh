@@ -128,8 +128,8 @@ for counter in many '' -1 7; do
 	await "counter '$counter', with which Flink would take no checkpoint, or older ones: it starts" launched "$n"
 	check "counter '$counter': under a new id, from the newest checkpoint" \
 		journal_is ".launches[-1] | .jobId == \"$next\" and .restorePoint.path == \"file:$chk\""
-	check "counter '$counter': the reason names it" pod_is a \
-		'[.transitions[].text | select(contains("the counter of '"$APPLICATION-$job-config-map"'"))] | length > 0'
+	check "counter '$counter': the reason names one" pod_is a \
+		'[.transitions[].text | select(contains("the counter of '"$APPLICATION"'-"))] | length >= '$((n - 2))
 	is "$(job_map_version "$job")" "$version" "counter '$counter': the map is as it was"
 done
 
