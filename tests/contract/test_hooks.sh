@@ -26,7 +26,7 @@ hook() { # NAME BODY
 }
 
 begin() { # BODY_OF_FLINK
-	rm -rf "$dir/state" "$dir/hooks" "$dir/told" "$dir/started"
+	rm -rf "$dir/state" "$dir/ck/.drey" "$dir/hooks" "$dir/told" "$dir/started"
 	mkdir -p "$dir/state" "$dir/hooks"
 	flink_is "echo started >>$dir/started"$'\n'"$1"
 	drey_yaml <<-YAML

@@ -12,7 +12,7 @@ show=(words log)
 begin() { # BODY_OF_FLINK [LINE_OF_YAML...]
 	local body=$1
 	shift
-	rm -rf "$dir/state"
+	rm -rf "$dir/state" "$dir/ck/.drey"
 	mkdir -p "$dir/state"
 	flink_is "$body"
 	: >"$dir/words"

@@ -10,7 +10,7 @@ contract_begin jq python3 openssl
 show=(log got)
 
 begin() { # BODY_OF_FLINK
-	rm -rf "$dir/state" "$dir/got" "$dir/answers" "$dir/log"
+	rm -rf "$dir/state" "$dir/ck/.drey" "$dir/got" "$dir/answers" "$dir/log"
 	mkdir -p "$dir/state"
 	flink_is "$1"
 	drey_yaml <<-YAML

@@ -22,7 +22,7 @@ said() { # STATUS TEXT
 	[ "$status" -eq "$1" ] && grep -qF -- "$2" "$dir/out" "$dir/err"
 }
 
-for command in list status history explain savepoint suspend resume restart promote abort snapshots logs page version; do
+for command in list status history explain savepoint suspend resume acknowledge restart promote abort snapshots logs page version; do
 	plugin "$command" --help
 	said 0 "Usage: kubectl drey $command"
 	result $? "kubectl drey $command --help"
@@ -30,7 +30,7 @@ for command in list status history explain savepoint suspend resume restart prom
 	result $? 'docs/reference/kubectl.md has it'
 done
 plugin --help
-[ "$status" -eq 0 ] && [ "$(grep -cE '^  [a-z]' "$dir/out")" -eq 14 ]
+[ "$status" -eq 0 ] && [ "$(grep -cE '^  [a-z]' "$dir/out")" -eq 15 ]
 result $? 'these are all'
 plugin explain --markdown StopFailed
 [ "$status" -eq 0 ] && cmp -s "$dir/out" docs/runbook/StopFailed.md

@@ -36,13 +36,13 @@ ok 'of one job the newest is taken' status 0 "$DREY" resolve --json "${by_hand[@
 ok 'with what Flink has to be given' json ".launch.args == [\"--job-id\", \"<new>\", \"--fromSavepoint\",
 	\"file:$dir/sp/savepoint-aaaaaa-0a4087799079\"]"
 ok 'the document has its members' json 'keys_unsorted == ["decision", "rule", "cause", "reason", "allowNonRestoredState",
-	"snapshot", "launch", "sources", "candidates"]'
+	"snapshot", "launch", "loss", "sources", "candidates"]'
 ok 'so have sources' json '.sources | map(.name) == ["journal", "ha", "checkpoints", "savepoints", "lineage", "initial",
 	"request", "results", "copy"]'
 ok 'and each of them' json '.sources | all(keys_unsorted == ["name", "state", "detail", "leftOut", "directories"])'
 ok 'and candidates' json '.candidates | all(keys_unsorted == ["path", "source", "kind", "checkpointId", "jobId",
 	"completedUnixMs", "sizeBytes", "fileCount", "metadataVersion", "integrity", "detail", "haJobId", "haFormer",
-	"haIntegrity", "verdict", "reason"])'
+	"haIntegrity", "verdict", "reason", "evidence"])'
 ok 'the chosen one was looked at closely' json '.candidates[0] | .verdict == "chosen" and .integrity == "complete" and
 	.sizeBytes > 0 and .fileCount == 0 and .metadataVersion == 4 and .checkpointId == 6'
 ok 'each of this job has its verdict, others none' json '.candidates | map(.verdict) == ["chosen", "older", "older"]'

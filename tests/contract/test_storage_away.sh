@@ -40,7 +40,7 @@ ok "drey ended by the signal, and not before" test "$status" -eq 143 -o "$status
 # ---- with its volume, or something else in its place
 
 rm -f "$dir/started"
-rm -rf "$dir/state"
+rm -rf "$dir/state" "$dir/ck/.drey"
 mv "$dir/ck" "$dir/kept"
 sed "s#$dir/ck#$dir/volume/flink/ck#" "$dir/drey.yaml" >"$dir/other" && mv "$dir/other" "$dir/drey.yaml"
 start_drey
