@@ -48,7 +48,7 @@ ok "the whole volume is away: drey holds" wait_for cause_is StorageUnreadable
 ok "and says so" grep -q 'does not exist, and neither does its parent .*/volume/flink: mount its volume' "$dir/log"
 mkdir -p "$dir/volume/flink"
 touch "$dir/volume/flink/ck"
-ok "a file in its place: drey holds" wait_for grep -q 'volume/flink/ck does not exist: mount its volume, or' "$dir/log"
+ok "a file in its place: drey holds" wait_for grep -q 'volume/flink/ck: Not a directory' "$dir/log"
 rm "$dir/volume/flink/ck"
 mv "$dir/kept" "$dir/volume/flink/ck"
 ok "the volume is back: Flink is started" wait_for started
