@@ -1,5 +1,7 @@
 #include "resolve_world.h"
 
+#include <stdlib.h>
+
 #include "core/resolve/listing_doubt.h"
 
 /* The directories were listed completely, and only the journal knows of a snapshot that was found by its name. */
@@ -7,6 +9,10 @@ static void listed_begin(struct world *w)
 {
 	begin(w);
 	ran(w, JOB_A, NULL, 0);
+	for (size_t i = 0; i < w->facts.place_count; i++) {
+		free(w->facts.places[i].dir);
+		free(w->facts.places[i].detail);
+	}
 	w->facts.place_count = 0;
 	facts_add_place(&w->facts, SOURCE_CHECKPOINTS, SNAPSHOT_CHECKPOINT, "file:/cp",
 			SOURCE_PRESENT, "listed");

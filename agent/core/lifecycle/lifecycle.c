@@ -517,6 +517,8 @@ void lifecycle_release(struct lifecycle *life)
 	free(life->stalled);
 	free(life->stop_location);
 	free(life->stop_error);
+	free(life->review.path);
+	free(life->review.error);
 	free(life->operation_error);
 	free(life->ended_restart);
 	last_resort_forget(life);
