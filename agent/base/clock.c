@@ -49,6 +49,31 @@ const char *clock_rfc3339(int64_t unix_ms, char text[CLOCK_TEXT_BYTES])
 	return text;
 }
 
+#define DATE_CHARS (sizeof("2026-03-01") - 1)
+
+/* A time that has no date, far away from now, stays as it is. */
+const char *clock_time_of_day(int64_t unix_ms, char text[CLOCK_TEXT_BYTES])
+{
+	size_t len = sizeof("12:00:00") - 1;
+
+	if (clock_rfc3339(unix_ms, text)[DATE_CHARS] != 'T')
+		return text;
+	memmove(text, text + DATE_CHARS + 1, len);
+	text[len] = '\0';
+	return text;
+}
+
+const char *clock_minute(int64_t unix_ms, char text[CLOCK_TEXT_BYTES])
+{
+	size_t len = sizeof("2026-03-01 12:00") - 1;
+
+	if (clock_rfc3339(unix_ms, text)[DATE_CHARS] != 'T')
+		return text;
+	text[DATE_CHARS] = ' ';
+	snprintf(text + len, CLOCK_TEXT_BYTES - len, " UTC");
+	return text;
+}
+
 /* Exactly `count` digits; moves *at behind them. */
 static bool take_digits(const char **at, int count, int *ret_value)
 {

@@ -20,6 +20,12 @@ int64_t clock_unix_ms(void);
 /* "2026-03-01T12:00:00.123Z" (RFC 3339, UTC). Returns `text`. */
 const char *clock_rfc3339(int64_t unix_ms, char text[CLOCK_TEXT_BYTES]);
 
+/* "12:00:00", the time of day of that. Returns `text`. */
+const char *clock_time_of_day(int64_t unix_ms, char text[CLOCK_TEXT_BYTES]);
+
+/* "2026-03-01 12:00 UTC", for a sentence. Returns `text`. */
+const char *clock_minute(int64_t unix_ms, char text[CLOCK_TEXT_BYTES]);
+
 /* RFC 3339 with any fraction and `Z` or an offset; a leap second counts as the second before it.
  * ERR_FORMAT. */
 int clock_parse_rfc3339(const char *text, int64_t *ret_unix_ms, struct err *err);

@@ -14,7 +14,7 @@ static int acknowledge_ask(struct client *client, void *arg)
 	struct control_request request = {.command = COMMAND_ACKNOWLEDGE};
 	const struct status_view *view = &client->view;
 	const struct cli *cli = client->cli;
-	cleanup_free char *nonce = NULL, *line = NULL;
+	cleanup_free char *line = NULL;
 	char time[CLOCK_TEXT_BYTES];
 	int status = client_status(client);
 
@@ -29,11 +29,7 @@ static int acknowledge_ask(struct client *client, void *arg)
 	if (consent_dry_run(cli))
 		return consent_would(cli, "acknowledge the loss of %s of state, up to %s", time,
 				     view->lost_path);
-	status = client_nonce(cli, &nonce);
-	if (status != CLI_OK)
-		return status;
-	request.nonce = nonce;
-	return client_tell(client, &request, line);
+	return client_tell_once(client, request, line);
 }
 
 static int acknowledge_run(const struct cli *cli)

@@ -407,6 +407,17 @@ int client_tell(struct client *client, const struct control_request *request, co
 	return status == CLI_OK ? client_print_json(client, status) : status;
 }
 
+int client_tell_once(struct client *client, struct control_request request, const char *line)
+{
+	cleanup_free char *nonce = NULL;
+	int status = client_nonce(client->cli, &nonce);
+
+	if (status != CLI_OK)
+		return status;
+	request.nonce = nonce;
+	return client_tell(client, &request, line);
+}
+
 int client_run(const struct cli *cli, client_ask *fn, void *arg)
 {
 	struct client client;

@@ -90,6 +90,9 @@ void client_print_restored(const struct client *client, void *arg); /* arg: not 
 /* Send a request that needs no waiting, and print `line`, or with --json the status after it. */
 int client_tell(struct client *client, const struct control_request *request, const char *line);
 
+/* The same with a fresh nonce, for a request that is carried out once. */
+int client_tell_once(struct client *client, struct control_request request, const char *line);
+
 /* A fresh nonce or token. */
 int client_nonce(const struct cli *cli, char **ret_nonce);
 

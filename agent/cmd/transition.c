@@ -16,17 +16,6 @@ static const struct cli_option options[] = {
 	CLI_END,
 };
 
-static int send_wish(struct client *client, struct control_request request, const char *line)
-{
-	cleanup_free char *nonce = NULL;
-	int status = client_nonce(client->cli, &nonce);
-
-	if (status != CLI_OK)
-		return status;
-	request.nonce = nonce;
-	return client_tell(client, &request, line);
-}
-
 /* ---- promote ---- */
 
 static int promote_ask(struct client *client, void *arg)
@@ -42,7 +31,7 @@ static int promote_ask(struct client *client, void *arg)
 	if (consent_dry_run(cli))
 		return consent_would(cli, "let the cut come%s%s", at ? ", not before " : "",
 				     at ? at : "");
-	return send_wish(client, request, "promoted");
+	return client_tell_once(client, request, "promoted");
 }
 
 static int promote_run(const struct cli *cli)
@@ -84,7 +73,7 @@ static int abort_ask(struct client *client, void *arg)
 		return consent_would(
 			cli, "give the transition up, and refuse this version until `drey resume`");
 	status = consent_ask(cli, CONSENT_ABORT);
-	return status == CLI_OK ? send_wish(client, request, "given up") : status;
+	return status == CLI_OK ? client_tell_once(client, request, "given up") : status;
 }
 
 static int abort_run(const struct cli *cli)

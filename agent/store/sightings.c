@@ -303,14 +303,6 @@ bool sightings_of(const struct sightings *const_seen, const char *uri, struct st
 
 /* ---- contradictions ---- */
 
-/* "12:31:04" in UTC; in *text. */
-static const char *clock_time(int64_t unix_ms, char text[CLOCK_TEXT_BYTES])
-{
-	clock_rfc3339(unix_ms, text);
-	text[sizeof("2026-03-01T12:00:00") - 1] = '\0';
-	return text + sizeof("2026-03-01T") - 1;
-}
-
 static int contradict(struct sightings *seen, const char *uri, const struct slot *slot,
 		      const char *answer, struct err *err)
 {
@@ -319,10 +311,11 @@ static int contradict(struct sightings *seen, const char *uri, const struct slot
 
 	if (slot->size_bytes >= 0)
 		snprintf(size, sizeof(size), " with %" PRId64 " bytes", slot->size_bytes);
-	return err_set(err, ERR_CONTRADICTED, 0, "%s: %s at %s%s, but %s at %s (UTC)", uri,
-		       listed ? "listed" : "found",
-		       clock_time(unix_ms_of(seen, later_of(slot->listed, slot->found)), then),
-		       size, answer, clock_time(unix_ms_of(seen, tick_now(seen)), now));
+	return err_set(
+		err, ERR_CONTRADICTED, 0, "%s: %s at %s%s, but %s at %s (UTC)", uri,
+		listed ? "listed" : "found",
+		clock_time_of_day(unix_ms_of(seen, later_of(slot->listed, slot->found)), then),
+		size, answer, clock_time_of_day(unix_ms_of(seen, tick_now(seen)), now));
 }
 
 int sightings_check(struct sightings *seen, const char *uri, int64_t size_bytes, const char *answer,

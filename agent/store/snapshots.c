@@ -211,3 +211,8 @@ char *snapshots_metadata_uri(const char *path)
 		return xstrdup(path);
 	return uri_join(path, METADATA_NAME);
 }
+
+char *snapshots_dir_uri(const char *path)
+{
+	return strcmp(uri_name(path), METADATA_NAME) ? xstrdup(path) : uri_parent(path);
+}

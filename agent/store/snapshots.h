@@ -54,5 +54,7 @@ int snapshots_list_savepoints(struct store *store, const char *savepoint_dir, sn
 
 /* The `_metadata` of a snapshot, which is given by its directory or by that file. Caller frees. */
 char *snapshots_metadata_uri(const char *path);
+/* Its directory, likewise. */
+char *snapshots_dir_uri(const char *path);
 
 #endif

@@ -133,3 +133,12 @@ TEST(the_monotonic_clock_does_not_go_back)
 	}
 	CHECK_INT(clock_unix_ms(), >, 1700000000000);
 }
+
+TEST(a_time_is_told_as_a_time_of_day_and_to_the_minute)
+{
+	char text[CLOCK_TEXT_BYTES];
+
+	CHECK_STR(clock_time_of_day(INT64_C(1772366404123), text), "12:00:04");
+	CHECK_STR(clock_minute(INT64_C(1772366404123), text), "2026-03-01 12:00 UTC");
+	CHECK_STR(clock_minute(INT64_MAX / 2, text), "4611686018427387903 ms");
+}

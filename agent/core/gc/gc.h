@@ -214,7 +214,7 @@ void gc_unfinished(const struct gc *gc, void (*fn)(void *ctx, const char *dir), 
 /* Decide which snapshots stay. Read their references next. */
 void gc_retain(struct gc *gc, const struct journal *journal);
 
-/* All stay but this one, which somebody else is about to delete. */
+/* All stay but this one, which another deletes next. */
 void gc_retain_but(struct gc *gc, const char *path);
 /* Was a snapshot of the last launch read, apart from this one? Else it is not known to what its job may
  * refer. */

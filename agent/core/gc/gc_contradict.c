@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "core/gc/gc_internal.h"
 
-/* The checkpoints of a dead launch have nobody who deletes them, except one that the last launch has claimed. When
- * one that was listed has gone while this collection reads, the storage has begun to show less than it has, and
+/* Nothing deletes the checkpoints of a dead launch, except one that the last launch has claimed. When one that was
+ * listed disappears while this collection reads, the storage has begun to show less than it has, and
  * may not show others. */
 static bool has_gone_by_itself(const struct gc_snapshot *snapshot, const struct journal *journal)
 {

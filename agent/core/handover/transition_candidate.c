@@ -60,7 +60,7 @@ static bool has_failed(Q *q)
 	return q->facts->failed;
 }
 
-/* The owner has recorded that the job here runs; so it had a journal, and without that nobody knows what it has done. A job
+/* The owner has recorded that the job here runs; so it had a journal, and without that it is not known what it has done. A job
  * that is started as a new one would be recovered by Flink's HA instead, and write beyond the cut. */
 static bool has_lost_journal(Q *q)
 {

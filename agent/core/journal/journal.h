@@ -263,7 +263,7 @@ struct outcome {
 	bool suspended;
 };
 
-/* State that a start has given up, because it was damaged, and that nobody has settled; unix_ms 0 = none.
+/* State that a start has given up, because it was damaged, and that is not settled; unix_ms 0 = none.
  * Of several the newest, with the sum of all. */
 struct state_loss {
 	char *lost_path; /* the newest that was completed */

@@ -202,8 +202,7 @@ void journal_copy_describe(const struct journal_copy *copy, struct buf *to)
 	const char *newest = journal_copy_newest(copy);
 	char time[CLOCK_TEXT_BYTES];
 
-	clock_rfc3339(copy->head.written_unix_ms, time);
-	buf_addf(to, "the copy of %.10s %.5s UTC", time, time + 11);
+	buf_addf(to, "the copy of %s", clock_minute(copy->head.written_unix_ms, time));
 	if (launch)
 		buf_addf(to, " (launch %" PRId64 ")", launch->number);
 	buf_addstr(to, " says: ");

@@ -11,7 +11,7 @@
  *     its own monotonic clock. No wall clock is compared, so none can be wrong; the margin is for clocks
  *     that run at different speeds.
  *   - An agent continues for the one before it, without waiting, only with a proof that no copy carries: its
- *     mark (lease_mark.h) has the write that is in the object, so nobody has written since, and was made at this
+ *     mark (lease_mark.h) has the write that is in the object, so there was no write since, and was made at this
  *     place. Or the writer has said that its Flink has ended (lease_leave()). Without either it waits like
  *     everybody. A claim with another name than the configured one is another installation's, whatever its id.
  *   - After an outage of the store it waits for a renewal, too (a third of the duration, and 2 s): the holder
@@ -19,7 +19,7 @@
  *   - No object is not a free one: a person may have deleted it beside a holder that lives. So that is
  *     waited for, too, except by the holder itself; and as long as the longest claim lasts that was seen
  *     since this installation held it (the journal remembers that: lease_self.longest_ms).
- *   - The sequence grows with each write, whoever writes. A claim with a smaller one than was seen before has
+ *   - The sequence grows with each write of any installation. A claim with a smaller one than was seen before has
  *     been put back: its holder, as long as it holds, writes it anew; everybody else waits.
  *   - Who holds it for an application that is not meant to run keeps it. Nobody takes that over: a job that
  *     was suspended or has finished must not run again because its cluster is gone.

@@ -25,7 +25,7 @@ struct lease_claim {
 	char holder[LEASE_ID_BYTES];  /* of an installation: one journal, and each copy of it */
 	char session[LEASE_ID_BYTES]; /* of one agent */
 	char write[LEASE_ID_BYTES];   /* of this write, drawn for it; "" = of an earlier drey */
-	int64_t sequence;             /* +1 with each write, whoever writes */
+	int64_t sequence;             /* +1 with each write of any installation */
 	int64_t duration_ms;          /* the holder ends its Flink so long after its last write */
 	bool parked;                  /* the application is not meant to run */
 	bool ended; /* the writer's Flink has ended, and its container ends: none of its runs */

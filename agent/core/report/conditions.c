@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "core/report/condition_checkpoints.h"
 #include "core/report/condition_handover.h"
 #include "core/report/condition_loss.h"
@@ -232,6 +233,25 @@ static enum cause trouble(const struct conditions *now, const struct lifecycle *
 	return readiness_tasks_run(life) ? CAUSE_NONE : CAUSE_JOB_NOT_RUNNING;
 }
 
+/* What a person has to know of a job that runs: the first that is true. */
+static const struct concern {
+	enum cause cause;
+	enum condition_type condition;
+} concerns[] = {
+	{CAUSE_CHECKPOINTS_UNUSABLE, CONDITION_CHECKPOINTS_UNUSABLE},
+	{CAUSE_CHECKPOINTS_FAILING, CONDITION_CHECKPOINTS_FAILING},
+	{CAUSE_SETTINGS_OVERRIDDEN, CONDITION_SETTINGS_OVERRIDDEN},
+	{CAUSE_STATE_LOST, CONDITION_STATE_LOST},
+};
+
+static enum cause concern(const struct conditions *now)
+{
+	for (size_t i = 0; i < ARRAY_LEN(concerns); i++)
+		if (now->list[concerns[i].condition].status == TRUTH_TRUE)
+			return concerns[i].cause;
+	return CAUSE_NONE;
+}
+
 static void judge_running(struct conditions *now, const struct lifecycle *life)
 {
 	struct condition *to = &now->list[CONDITION_READY];
@@ -249,16 +269,7 @@ static void judge_running(struct conditions *now, const struct lifecycle *life)
 	if (now->cause == CAUSE_NONE) {
 		condition_say(to, TRUTH_TRUE, phase_name(life->phase), "%s", life->reason);
 		/* a job that runs is ready, but a person has to know */
-		/* MUT: checkpoints that cannot be restored are no cause */
-		if (now->list[CONDITION_CHECKPOINTS_UNUSABLE].status == TRUTH_TRUE)
-			now->cause = CAUSE_CHECKPOINTS_UNUSABLE;
-		else if (now->list[CONDITION_CHECKPOINTS_FAILING].status == TRUTH_TRUE)
-			now->cause = CAUSE_CHECKPOINTS_FAILING;
-		/* MUT: settings that may lose state are no cause */
-		else if (now->list[CONDITION_SETTINGS_OVERRIDDEN].status == TRUTH_TRUE)
-			now->cause = CAUSE_SETTINGS_OVERRIDDEN;
-		else if (now->list[CONDITION_STATE_LOST].status == TRUTH_TRUE)
-			now->cause = CAUSE_STATE_LOST;
+		now->cause = concern(now);
 		return;
 	}
 	if (now->cause == CAUSE_CLUSTER_UNREACHABLE) {
@@ -350,14 +361,9 @@ const char *conditions_reason(const struct conditions *conditions, const struct 
 {
 	const struct condition *ready = &conditions->list[CONDITION_READY];
 
-	if (conditions->cause == CAUSE_CHECKPOINTS_FAILING && !life->cause)
-		return conditions->list[CONDITION_CHECKPOINTS_FAILING].message;
-	if (conditions->cause == CAUSE_CHECKPOINTS_UNUSABLE && !life->cause)
-		return conditions->list[CONDITION_CHECKPOINTS_UNUSABLE].message;
-	if (conditions->cause == CAUSE_SETTINGS_OVERRIDDEN && !life->cause)
-		return conditions->list[CONDITION_SETTINGS_OVERRIDDEN].message;
-	if (conditions->cause == CAUSE_STATE_LOST && !life->cause)
-		return conditions->list[CONDITION_STATE_LOST].message;
+	for (size_t i = 0; i < ARRAY_LEN(concerns) && !life->cause; i++)
+		if (conditions->cause == concerns[i].cause)
+			return conditions->list[concerns[i].condition].message;
 	return conditions->cause || life->phase == PHASE_LAUNCHING ? ready->message : life->reason;
 }
 

@@ -71,6 +71,14 @@ static bool plain_text(struct event_text *text, const char *reason, const char *
 	return true;
 }
 
+/* A condition has become true, or false again. */
+static bool condition_text(struct event_text *text, const struct notice *notice, enum cause cause,
+			   const char *again, const char *action)
+{
+	text->warning = !notice->ok;
+	return plain_text(text, notice->ok ? again : cause_name(cause), action, notice->text);
+}
+
 bool event_text(const struct notice *notice, struct event_text *ret)
 {
 	*ret = (struct event_text){0};
@@ -100,28 +108,16 @@ bool event_text(const struct notice *notice, struct event_text *ret)
 	case NOTICE_CAUGHT_UP:
 		return plain_text(ret, TRANSITION_WORD_CAUGHT_UP, "HandOver", notice->text);
 	case NOTICE_CHECKPOINTS:
-		ret->warning = !notice->ok;
-		return plain_text(ret,
-				  notice->ok ? "CheckpointsCompleting"
-					     : cause_name(CAUSE_CHECKPOINTS_FAILING),
-				  "Supervise", notice->text);
+		return condition_text(ret, notice, CAUSE_CHECKPOINTS_FAILING,
+				      "CheckpointsCompleting", "Supervise");
 	case NOTICE_REVIEW:
-		ret->warning = !notice->ok;
-		return plain_text(ret,
-				  notice->ok ? "CheckpointsUsable"
-					     : cause_name(CAUSE_CHECKPOINTS_UNUSABLE),
-				  "Supervise", notice->text);
+		return condition_text(ret, notice, CAUSE_CHECKPOINTS_UNUSABLE, "CheckpointsUsable",
+				      "Supervise");
 	case NOTICE_SETTINGS:
-		ret->warning = !notice->ok;
-		return plain_text(ret,
-				  notice->ok ? "SettingsAsConfigured"
-					     : cause_name(CAUSE_SETTINGS_OVERRIDDEN),
-				  "Supervise", notice->text);
+		return condition_text(ret, notice, CAUSE_SETTINGS_OVERRIDDEN,
+				      "SettingsAsConfigured", "Supervise");
 	case NOTICE_STATE_LOST:
-		ret->warning = !notice->ok;
-		return plain_text(ret,
-				  notice->ok ? "StateLossSettled" : cause_name(CAUSE_STATE_LOST),
-				  "Launch", notice->text);
+		return condition_text(ret, notice, CAUSE_STATE_LOST, "StateLossSettled", "Launch");
 	case NOTICE_ENDED:          /* its phase tells */
 	case NOTICE_ATTEMPT_FAILED: /* as does that of the next attempt, or of the end */
 	case NOTICE_COUNT:

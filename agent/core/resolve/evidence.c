@@ -123,17 +123,6 @@ static enum record_of record_of(const struct journal *journal, const struct fact
 
 /* ---- what they say ---- */
 
-/* "12:31:02", of a time that is known. */
-static const char *time_of_day(int64_t unix_ms, char text[CLOCK_TEXT_BYTES])
-{
-	enum { DATE = sizeof("2026-03-01T") - 1, TIME = sizeof("12:31:02") - 1 };
-
-	clock_rfc3339(unix_ms, text);
-	memmove(text, text + DATE, TIME);
-	text[TIME] = '\0';
-	return text;
-}
-
 static void evidence_add(struct evidence *to, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 static void evidence_add(struct evidence *to, const char *fmt, ...)
@@ -157,7 +146,7 @@ static void evidence_time(struct evidence *to, int64_t unix_ms)
 
 	if (unix_ms > 0)
 		snprintf(to->text + len, sizeof(to->text) - len, " at %s",
-			 time_of_day(unix_ms, time));
+			 clock_time_of_day(unix_ms, time));
 }
 
 static void say_sighting(const struct candidate *c, struct evidence *to)

@@ -84,12 +84,11 @@ static bool is_outdated(const struct inquiry *in, const struct trace *result)
 
 static void say_date(struct inquiry *in, int64_t unix_ms)
 {
-	enum { DATE = sizeof("2026-03-01") - 1, TIME = sizeof("12:31") - 1 };
 	char text[CLOCK_TEXT_BYTES];
 
-	if (unix_ms <= 0 || clock_rfc3339(unix_ms, text)[DATE] != 'T')
-		return;
-	inquiry_add(in, " of %.*s %.*s UTC", DATE, text, TIME, text + DATE + 1);
+	/* beyond the year 9999 it has no date */
+	if (unix_ms > 0 && strstr(clock_minute(unix_ms, text), "UTC"))
+		inquiry_add(in, " of %s", text);
 }
 
 bool finished_trace_decides(struct inquiry *in)

@@ -258,8 +258,7 @@ static void pause_ms(int64_t ms)
 static void look_for_rest(struct gc_look *look, struct gc_snapshot *snapshot)
 {
 	const char *path = snapshot->path;
-	cleanup_free char *dir =
-		strcmp(uri_name(path), METADATA_NAME) ? xstrdup(path) : uri_parent(path);
+	cleanup_free char *dir = snapshots_dir_uri(path);
 	struct content_of found = {0};
 
 	for (int i = 0; i < GONE_LOOKS; i++) {

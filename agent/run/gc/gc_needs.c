@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "run/gc/gc_look.h"
 #include "run/gc/gc_run.h"
+#include "store/snapshots.h"
 #include "store/uri.h"
 
 struct gc_needs {
@@ -42,8 +43,7 @@ static void note_file(void *ctx, const struct metadata_file *file)
 static int read_savepoint(struct gc_needs *needs, struct stores *stores, struct err *err)
 {
 	const char *path = needs->savepoint;
-	cleanup_free char *dir =
-		strcmp(uri_name(path), METADATA_NAME) ? xstrdup(path) : uri_parent(path);
+	cleanup_free char *dir = snapshots_dir_uri(path);
 	struct store *store = stores_get(stores, dir, err);
 	struct err why = {0};
 

@@ -2,6 +2,7 @@
 #ifndef DREY_RUN_OBSERVE_INTERNAL_H
 #define DREY_RUN_OBSERVE_INTERNAL_H
 
+#include "format/job_result.h"
 #include "run/observe/observe.h"
 #include "store/stores.h"
 
@@ -27,6 +28,12 @@ void observe_list_lineage(struct look *look, const struct lineage_dir *dir);
 
 /* Candidates and the fact from the HA maps. After the listings. */
 void observe_ha(struct look *look);
+
+/* What is in a file of the result store, at most max_bytes of it, is added to *text. */
+int observe_read_result(struct store *store, const char *uri, size_t max_bytes, struct buf *text,
+			struct err *err);
+/* How the job of this result ended. */
+enum job_end observe_end_of(const struct job_result *result);
 
 /* How the last launch ended, if its end was not observed. */
 void observe_result(struct look *look);

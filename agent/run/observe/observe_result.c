@@ -43,9 +43,8 @@ static int note_entry(void *ctx, const struct store_entry *entry, struct err *er
 	return 0;
 }
 
-/* At most max_bytes of it: the head of a longer one. */
-static int read_head(struct store *store, const char *uri, size_t max_bytes, struct buf *text,
-		     struct err *err)
+int observe_read_result(struct store *store, const char *uri, size_t max_bytes, struct buf *text,
+			struct err *err)
 {
 	cleanup_free char *chunk = xcalloc(CHUNK_BYTES, 1);
 	struct store_stream *stream = NULL;
@@ -66,19 +65,21 @@ static int read_head(struct store *store, const char *uri, size_t max_bytes, str
 typedef int (*parse_fn)(const char *text, size_t len_bytes, struct job_result *ret_result,
 			struct err *err);
 
-static void observe_result_take(struct facts *facts, const char *job_id,
-				const struct job_result *result)
+enum job_end observe_end_of(const struct job_result *result)
 {
 	static const enum job_end ends[] = {[JOB_RESULT_UNKNOWN] = JOB_END_UNKNOWN,
 					    [JOB_RESULT_SUCCEEDED] = JOB_END_FINISHED,
 					    [JOB_RESULT_FAILED] = JOB_END_FAILED,
 					    [JOB_RESULT_CANCELED] = JOB_END_CANCELED};
 
-	if (result->stop)
-		facts_set_end(facts, job_id, JOB_END_STOPPED, result->stop);
-	else
-		facts_set_end(facts, job_id, ends[result->status],
-			      job_result_status_name(result->status));
+	return result->stop ? JOB_END_STOPPED : ends[result->status];
+}
+
+static void observe_result_take(struct facts *facts, const char *job_id,
+				const struct job_result *result)
+{
+	facts_set_end(facts, job_id, observe_end_of(result),
+		      result->stop ? result->stop : job_result_status_name(result->status));
 }
 
 /* What cannot be understood counts only as long as nothing better is found. -1: it cannot be read. */
@@ -91,7 +92,7 @@ static int read_one(struct look *look, struct store *store, const char *uri, siz
 	struct err why = {0};
 	char detail[ERR_MSG_BYTES + 64];
 
-	if (read_head(store, uri, max_bytes, &text, err) < 0)
+	if (observe_read_result(store, uri, max_bytes, &text, err) < 0)
 		return -1;
 	if (parse(buf_str(&text), text.len_bytes, &result, &why) == 0) {
 		if (strcmp(result.job_id, job_id) != 0)

@@ -47,8 +47,6 @@ static bool job_of_file(const char *name, char job_id[JOB_ID_BYTES], bool *ret_a
 
 struct results {
 	struct look *look;
-	bool archive; /* the newest is one */
-	int64_t newest_unix_ms;
 	size_t count;
 };
 
@@ -81,32 +79,11 @@ static int note_result(void *ctx, const struct store_leaf *leaf, struct err *err
 
 /* ---- what the newest says ---- */
 
-static int read_result_head(struct store *store, const char *uri, struct buf *text, struct err *err)
-{
-	cleanup_free char *chunk = xcalloc(JOB_ARCHIVE_HEAD_BYTES, 1);
-	struct store_stream *stream = NULL;
-	size_t len = 1;
-	int rc = store_read_open(store, uri, 0, &stream, err);
-
-	while (!rc && len && text->len_bytes < JOB_ARCHIVE_HEAD_BYTES) {
-		rc = store_read(stream, chunk, JOB_ARCHIVE_HEAD_BYTES - text->len_bytes, &len, err);
-		if (!rc)
-			buf_add(text, chunk, len);
-	}
-	store_read_close(stream);
-	return rc;
-}
-
 static void take_result(struct trace *trace, const struct job_result *result)
 {
-	static const enum job_end ends[] = {[JOB_RESULT_UNKNOWN] = JOB_END_UNKNOWN,
-					    [JOB_RESULT_SUCCEEDED] = JOB_END_FINISHED,
-					    [JOB_RESULT_FAILED] = JOB_END_FAILED,
-					    [JOB_RESULT_CANCELED] = JOB_END_CANCELED};
-
 	if (strcmp(result->job_id, trace->name) != 0)
 		return;
-	trace->end = result->stop ? JOB_END_STOPPED : ends[result->status];
+	trace->end = observe_end_of(result);
 	free(trace->says);
 	trace->says = result->stop ? xasprintf("it was stopped with %s", result->stop)
 				   : xasprintf("it has %s", job_result_status_name(result->status));
@@ -130,7 +107,9 @@ static void read_newest(struct look *look)
 		if (trace->kind != TRACE_RESULT || strcmp(trace->name, newest->name) != 0)
 			continue;
 		store = stores_get(&look->stores, trace->path, &err);
-		if (!store || read_result_head(store, trace->path, &text, &err) < 0 ||
+		if (!store ||
+		    observe_read_result(store, trace->path, JOB_ARCHIVE_HEAD_BYTES, &text, &err) <
+			    0 ||
 		    (archive ? job_archive_parse : job_result_parse)(buf_str(&text), text.len_bytes,
 								     &result, &err) < 0)
 			continue;

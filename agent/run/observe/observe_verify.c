@@ -33,7 +33,7 @@ static void take_content(struct candidate *candidate, const struct verify_report
 	take_operators(candidate, report);
 }
 
-/* Its _metadata does not exist: no damage, unless somebody knows that it did (core/resolve/evidence.h). */
+/* Its _metadata does not exist: no damage, unless another witness knows that it did (core/resolve/evidence.h). */
 static bool is_gone(const struct verify_report *report)
 {
 	return report->verdict == VERIFY_DAMAGED && !report->decoded && report->problem_count &&
