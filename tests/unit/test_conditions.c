@@ -468,6 +468,24 @@ LIFECYCLE_TEST_FROM(life_make_running,
 	CHECK_HAS(conditions_reason(&conditions, life), "RETAIN_ON_CANCELLATION, or nothing");
 }
 
+LIFECYCLE_TEST_FROM(life_make_running,
+		    checkpoints_that_cannot_be_restored_have_their_word_and_the_job_is_ready)
+{
+	struct launch *launch = journal_add_launch(&life->journal);
+	struct conditions conditions;
+
+	launch->reviewed_id = 7;
+	launch->reviewed_unix_ms = 1;
+	conditions = judge(life);
+	CHECK_INT(conditions_cause(&conditions, life), ==, CAUSE_NONE);
+	launch->unusable = xstrdup("shared/a is missing");
+	conditions = judge(life);
+	CHECK_STR(status_of(&conditions, CONDITION_CHECKPOINTS_UNUSABLE), "True");
+	CHECK_STR(status_of(&conditions, CONDITION_READY), "True");
+	CHECK_INT(conditions_cause(&conditions, life), ==, CAUSE_CHECKPOINTS_UNUSABLE);
+	CHECK_HAS(conditions_reason(&conditions, life), "shared/a is missing");
+}
+
 LIFECYCLE_TEST_FROM(life_make_running, checkpoints_that_fail_have_their_word_and_the_job_is_ready)
 {
 	static const struct lifecycle_config strict = {.health.checkpoint_failures = 3};
