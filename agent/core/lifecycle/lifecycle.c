@@ -517,11 +517,10 @@ void lifecycle_release(struct lifecycle *life)
 	free(life->stalled);
 	free(life->stop_location);
 	free(life->stop_error);
-	free(life->review.path);
-	free(life->review.error);
 	free(life->operation_error);
 	free(life->ended_restart);
 	last_resort_forget(life);
+	review_forget(life);
 	free(life->journal_error);
 	memset(life, 0, sizeof(*life));
 }
