@@ -217,8 +217,7 @@ int store_read_open(struct store *store, const char *uri, int64_t offset,
 		return give_why(&why, err);
 	}
 	stream->ops = store->ops;
-	if (store_seen_size(store, name.data,
-			    stream->size_bytes < 0 ? -1 : offset + stream->size_bytes, &why)) {
+	if (store_seen_stream(store, name.data, offset, stream->size_bytes, &why)) {
 		store_read_close(stream);
 		return give_why(&why, err);
 	}

@@ -30,6 +30,22 @@ int store_seen_size(struct store *store, const char *uri, int64_t size_bytes, st
 	return 0;
 }
 
+int store_seen_stream(struct store *store, const char *uri, int64_t offset_bytes, int64_t left_bytes,
+		      struct err *err)
+{
+	char answer[64];
+
+	if (left_bytes < 0)
+		return store_seen_size(store, uri, -1, err);
+	/* MUT: a read behind the end of a file makes it longer */
+	if (left_bytes || !offset_bytes)
+		return store_seen_size(store, uri, offset_bytes + left_bytes, err);
+	snprintf(answer, sizeof(answer), "has nothing from byte %" PRId64 " on", offset_bytes);
+	if (sightings_check(store->seen, uri, offset_bytes, answer, err) < 0)
+		return -1;
+	return store_seen_size(store, uri, -1, err);
+}
+
 int store_seen_failure(struct store *store, const char *uri, struct err *why)
 {
 	/* MUT: an absence leaves the store whatever was seen */

@@ -382,6 +382,30 @@ TEST(a_file_that_ends_before_its_size_is_not_read)
 	store_close(store);
 }
 
+/* Behind its end a file has no bytes, however far: that says nothing of its size, unless it was seen to reach there. */
+TEST(a_read_behind_the_end_of_a_file_does_not_make_it_longer)
+{
+	cleanup_dir char *top = dir_new();
+	cleanup_free char *uri = uri_join(top, "f");
+	struct store_stream *stream;
+	struct err err = {0};
+	struct store *store;
+
+	dir_put(top, "f", "12345", 5);
+	CHECK_INT(store_open(NULL, top, &store, NULL), ==, 0);
+	for (int64_t offset = 99; offset >= 0; offset -= 33) {
+		CHECK_INT(store_read_open(store, uri, offset, &stream, &err), ==, 0);
+		CHECK_INT(store_read_size(stream), ==, offset ? 0 : 5);
+		store_read_close(stream);
+	}
+	CHECK_INT(truncate(uri, 3), ==, 0);
+	CHECK_INT(store_read_open(store, uri, 4, &stream, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_CONTRADICTED);
+	CHECK_HAS(err.msg, "found at");
+	CHECK_HAS(err.msg, "with 5 bytes, but has nothing from byte 4 on at");
+	store_close(store);
+}
+
 static int tell_leaf(void *ctx, const struct store_dir *dir, struct err *err)
 {
 	struct told *told = ctx;
