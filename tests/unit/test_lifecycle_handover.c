@@ -1,4 +1,5 @@
 /* The owner hands the job over: offered, confirmed, stopped, granted; and what may go wrong before. */
+#include "core/job_id.h"
 #include "handover_life.h"
 
 /* ---- the offer ---- */
@@ -19,6 +20,45 @@ LIFE_TEST_FROM(owner_begin, a_candidate_that_is_wanted_is_offered_the_job)
 	CHECK_PHASE(l, PHASE_RUNNING);
 	CHECK_NOTHING(l, EFFECT_TRIGGER);
 	CHECK_NOTHING(l, EFFECT_SIGNAL);
+}
+
+/* Most of the numbers have been used; the job that runs has one, too. */
+static void number_ids(struct life *l, int64_t used)
+{
+	char id[JOB_ID_BYTES];
+
+	l->config.id_space = "shop/orders/";
+	l->config.id_count = 5;
+	xstrset(&l->life.journal.id_space, l->config.id_space);
+	job_id_name(l->config.id_space, 0, journal_launch(&l->life.journal)->job_id);
+	for (int64_t n = 1; n < used; n++) {
+		job_id_name(l->config.id_space, n, id);
+		journal_add_former_job(&l->life.journal, id);
+	}
+}
+
+LIFE_TEST_FROM(owner_begin, a_numbered_id_is_reserved_that_no_launch_has_had)
+{
+	char id[JOB_ID_BYTES];
+
+	number_ids(l, 4);
+	beats(l, CANDIDATE_PREPARING);
+	beats(l, CANDIDATE_PREPARING);
+	CHECK_HANDOVER(l, HANDOVER_OFFERED);
+	job_id_name(l->config.id_space, 4, id);
+	CHECK_STR(handover_of(l)->job_id, id);
+}
+
+LIFE_TEST_FROM(owner_begin, without_a_free_id_nothing_is_offered)
+{
+	number_ids(l, 5);
+	beats(l, CANDIDATE_PREPARING);
+	beats(l, CANDIDATE_PREPARING);
+	CHECK_HANDOVER(l, HANDOVER_REFUSED);
+	CHECK_HAS(handover_of(l)->why, "all 5 job ids in the Pod's Role have left traces");
+	CHECK_HAS(handover_of(l)->why, "resume, or another version, allows it again");
+	CHECK_STR(handover_of(l)->job_id, "");
+	CHECK_PHASE(l, PHASE_RUNNING);
 }
 
 LIFE_TEST_FROM(owner_begin, only_a_living_wanted_and_able_pod_of_another_template_is_offered_it)

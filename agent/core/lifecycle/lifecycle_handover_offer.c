@@ -18,23 +18,26 @@
 
 /* ---- offered ---- */
 
-static void reserve_ids(struct lifecycle *life, struct handover *handover)
+/* NULL, or why there are none; the caller frees. */
+static char *reserve_ids(struct lifecycle *life, struct handover *handover)
 {
-	struct facts nothing = {0};
+	const struct facts nothing = {0};
+	char *why = draw_job_id(life, &nothing, handover->job_id);
 
-	free(draw_job_id(life, &nothing, handover->job_id));
 	rng_hex_id(&life->rng, handover->launch_id);
 	if (life->config->application_ids)
 		rng_hex_id(&life->rng, handover->application_id);
+	return why;
 }
 
-static void offer(struct lifecycle *life, bool again, int64_t tries)
+/* NULL, or why it cannot be made; the caller frees. */
+static char *offer(struct lifecycle *life, bool again, int64_t tries)
 {
 	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
 	const struct launch *launch = journal_launch(&life->journal);
 	struct handover *handover = &life->journal.handover;
 	int64_t asked = handover->asked;
-	char random[JOB_ID_BYTES];
+	char random[JOB_ID_BYTES], *why = NULL;
 
 	handover_renew(handover, again);
 	rng_hex_id(&life->rng, random);
@@ -46,7 +49,7 @@ static void offer(struct lifecycle *life, bool again, int64_t tries)
 	handover->to.side = handover->kind == HANDOVER_SAME ? handover->from.side
 							    : side_other(handover->from.side);
 	if (handover->kind == HANDOVER_OTHER)
-		reserve_ids(life, handover);
+		why = reserve_ids(life, handover);
 	handover->slots = life->seen.slots_used;
 	handover->tries = tries;
 	handover->started_unix_ms = life->now_unix_ms;
@@ -55,6 +58,7 @@ static void offer(struct lifecycle *life, bool again, int64_t tries)
 	life->handover.ask_sent_ms = life->handover.asked_ms = 0;
 	life->handover.stop_failed = false;
 	life->handover.failing_since_ms = 0;
+	return why;
 }
 
 /* Nothing of the job runs here, and nothing is about to. */
@@ -111,6 +115,7 @@ void handover_consider_offer(struct lifecycle *life)
 		     template_same_content(handover->to.template, seen->party.template);
 	int64_t tries = again ? handover->tries : 0;
 	bool beside = is_to_run_beside(life);
+	cleanup_free char *why = NULL;
 
 	if (beside && !may_run_beside(life))
 		return;
@@ -120,8 +125,12 @@ void handover_consider_offer(struct lifecycle *life)
 	if (handover->state == HANDOVER_RETURNED && life->phase != PHASE_RUNNING &&
 	    !handover_stands_still(life))
 		return;
-	offer(life, again, tries);
-	if (tries >= life->config->handover.tries)
+	why = offer(life, again, tries);
+	/* MUT: a job is handed over although there is no id for it */
+	if (why)
+		handover_set_state(life, HANDOVER_REFUSED,
+				   "%s; resume, or another version, allows it again", why);
+	else if (tries >= life->config->handover.tries)
 		handover_set_state(
 			life, HANDOVER_REFUSED,
 			"%" PRId64

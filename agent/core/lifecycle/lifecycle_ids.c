@@ -115,10 +115,11 @@ static bool is_in_range(const struct lifecycle *life, int64_t number)
 }
 
 static char *draw_numbered(struct lifecycle *life, const struct facts *facts,
-			   char job_id[JOB_ID_BYTES])
+			   char ret_job_id[JOB_ID_BYTES])
 {
 	const struct lifecycle_config *config = life->config;
 	struct journal *journal = &life->journal;
+	char job_id[JOB_ID_BYTES];
 
 	if (!xstrsame(journal->id_space, config->id_space) && config->id_count)
 		journal->id_next = rng_below(&life->rng, config->id_count);
@@ -130,6 +131,7 @@ static char *draw_numbered(struct lifecycle *life, const struct facts *facts,
 			continue;
 		xstrset(&journal->id_space, config->id_space);
 		choose_next(life, n);
+		memcpy(ret_job_id, job_id, JOB_ID_BYTES);
 		return NULL;
 	}
 	return xasprintf(
@@ -138,14 +140,18 @@ static char *draw_numbered(struct lifecycle *life, const struct facts *facts,
 		config->id_count);
 }
 
-char *draw_job_id(struct lifecycle *life, const struct facts *facts, char job_id[JOB_ID_BYTES])
+char *draw_job_id(struct lifecycle *life, const struct facts *facts, char ret_job_id[JOB_ID_BYTES])
 {
+	char job_id[JOB_ID_BYTES];
+
 	if (life->config->id_space)
-		return draw_numbered(life, facts, job_id);
+		return draw_numbered(life, facts, ret_job_id);
 	for (int i = 0; i < DRAWS; i++) {
 		rng_hex_id(&life->rng, job_id);
-		if (!flink_id_is_used(&life->journal, facts, job_id))
-			return NULL;
+		if (flink_id_is_used(&life->journal, facts, job_id))
+			continue;
+		memcpy(ret_job_id, job_id, JOB_ID_BYTES);
+		return NULL;
 	}
 	return xstrdup("every generated job id is already in use");
 }

@@ -530,7 +530,7 @@ void job_ids_decided(struct lifecycle *life, const struct facts *facts);
 int64_t find_free_numbers(const struct lifecycle *life, int64_t numbers);
 
 /* An id that has left no trace. NULL, or why there is none; the caller frees. */
-char *draw_job_id(struct lifecycle *life, const struct facts *facts, char job_id[JOB_ID_BYTES]);
+char *draw_job_id(struct lifecycle *life, const struct facts *facts, char ret_job_id[JOB_ID_BYTES]);
 
 /* ---- lifecycle_loss.c ---- */
 
