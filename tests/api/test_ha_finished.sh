@@ -41,7 +41,7 @@ stays_finished "after the death of everything"
 again
 await "Flink has left a record of the end" has_record
 kill_all
-record=$(find "$RUN/ck/job-results/$JOB" -name "$JOB.json")
+record=$(find "$RUN/ck/job-results" -name "$JOB.json")
 check "the record is that of the job result store" mv "$record" "${record%.json}_DIRTY.json"
 start_drey
 stays_finished "after the death of everything, with a dirty record"

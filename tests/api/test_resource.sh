@@ -29,7 +29,7 @@ check "something is under way" condition_is Reconciling True Launching
 check "not ready" condition_is Ready False Launching
 check "nothing is wrong" condition_is Stalled False
 is "$(resource_status '[.status.conditions[].type] | sort | join(" ")')" \
-	"CheckpointsElsewhere CheckpointsFailing ClusterUnreachable HandingOver JobFailing JobUnstable JournalCopyFailing ParallelismAsRequested Ready Reconciling RestoreVerified SettingsOverridden Stalled StateLost Upgraded" "all conditions are there"
+	"CheckpointsElsewhere CheckpointsFailing CheckpointsUnusable ClusterUnreachable HandingOver JobFailing JobUnstable JournalCopyFailing ParallelismAsRequested Ready Reconciling RestoreVerified SettingsOverridden Stalled StateLost Upgraded" "all conditions are there"
 is "$(kubectl get flapp "$APPLICATION" --show-managed-fields --output json | jq --compact-output '[.metadata.managedFields[] | select(.subresource == "status") | .manager]')" \
 	'["drey"]' "the fields have an owner"
 same=$(jq --null-input --argjson theirs "$(resource_status .status)" --argjson ours "$("$BUILD/drey" status --json --config "$RUN/a/drey.yaml")" \

@@ -6,6 +6,7 @@
 #   finish                 starts drey; the job runs, is proven, and comes to its end: JOB, STARTS
 #   again                  the same, of a drey that runs and has parked the job
 #   has_record             Flink has left a record of the end
+#   results                the directory of the record, which is that of its launch
 #   kill_all               SIGKILL to everything of the JobManager's side
 #   stays_finished WHAT    drey is in Finished, and the job has not run again
 
@@ -33,7 +34,11 @@ is_over() {
 }
 
 has_record() {
-	find "$RUN/ck/job-results/$JOB" -type f | grep -q .
+	[ -n "$(results)" ]
+}
+
+results() {
+	find "$RUN/ck/job-results" -path "*$JOB*" -type f -print -quit 2>/dev/null | grep -o "^$RUN/ck/job-results/[^/]*"
 }
 
 # SIGKILL to all there is of the JobManager's side, as the death of a node.

@@ -51,14 +51,15 @@ stays_finished "after the death of everything, once more"
 again
 await "Flink has left a record of the end" has_record
 kill_all
-mv "$RUN/ck/job-results/$JOB" "$RUN/away"
-ln -s "$JOB" "$RUN/ck/job-results/$JOB" # a loop
+results=$(results)
+mv "$results" "$RUN/away"
+ln -s "${results##*/}" "$results" # a loop
 start_drey
 await "the record cannot be read: drey holds" phase_is Holding
 is "$(status .cause)" StorageUnreadable "in one word"
 is "$(mains)" "$STARTS" "the job did not run again"
-rm "$RUN/ck/job-results/$JOB"
-mv "$RUN/away" "$RUN/ck/job-results/$JOB"
+rm "$results"
+mv "$RUN/away" "$results"
 stays_finished "once it can be read"
 
 # ---- a stop comes too late

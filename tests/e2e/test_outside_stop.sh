@@ -102,7 +102,7 @@ do_not_restart true
 await "unseen: do-not-restart is known" status_is .desired.doNotRestart
 stop_outside
 has_record() {
-	find "$RUN/ck/job-results/$JOB" -type f | grep -q .
+	find "$RUN/ck/job-results" -path "*$JOB*" -type f | grep -q .
 }
 await "Flink has left a record of the stop" has_record
 for pid in "${PIDS[jm]}" $(run_pids "^$BUILD/drey-init --agent") $(agent_pid) $(jm_pid); do

@@ -84,7 +84,12 @@ check "tasks, slots and TaskManagers are in the status" status_is \
 	'.tasks.running == .tasks.total and .tasks.total > 0 and .taskManagers == 1 and .slots.total > 0'
 check "and in the metrics" metric_is "drey_ready 1"
 
-# ---- the journal is deleted; the next write of this job would come with a checkpoint, once a minute
+# ---- the journal is deleted; the next write of this job would come with a checkpoint, once a minute. What drey writes after a
+# ---- launch is proven, it has written.
+journal_rests() {
+	[ $(($(date +%s) - $(date -r "$RUN/state/journal.json" +%s))) -ge 10 ]
+}
+await "the journal is at rest" journal_rests
 rm "$RUN/state/journal.json"
 await "the journal was deleted: drey notices" grep -q 'the journal was deleted or replaced' "$RUN/log/jm.log"
 await "and writes it again" jq --exit-status '.launches | length == 1' "$RUN/state/journal.json"
