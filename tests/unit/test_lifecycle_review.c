@@ -105,6 +105,17 @@ REVIEW_TEST(one_that_flink_has_deleted_for_a_newer_one_says_nothing)
 	CHECK_HAS(condition_of(l), "False Verified");
 }
 
+REVIEW_TEST(a_stop_ends_a_review)
+{
+	viewed(l, completed(1));
+	CHECK_INT(took(l, EFFECT_INSPECT), ==, 1);
+	desire(l, DESIRED_SUSPENDED);
+	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1);
+	read_as(l, CHK(1), true, true, 5);
+	CHECK_HAS(condition_of(l), "Unknown");
+	CHECK_INT(journal_launch(&l->life.journal)->reviewed_id, ==, 0);
+}
+
 REVIEW_TEST(a_poll_from_before_the_reading_is_no_witness)
 {
 	struct view old = completed(1);

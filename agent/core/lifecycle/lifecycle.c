@@ -427,6 +427,7 @@ static void decide(struct lifecycle *life, const struct event *event, const stru
 		stopping_pursue(life);
 	if (!handover_stepped(life))
 		pursue(life);
+	review_give_way(life);
 	watch_do_not_restart(life);
 	tell_changes(life, event, before);
 	flush_journal(life);

@@ -563,8 +563,11 @@ bool stall_inspected(struct lifecycle *life, const struct event *event);
 
 /* ---- lifecycle_review.c ---- */
 
-/* The job runs: is a completed checkpoint to be read? After each event. */
+/* The job runs, and nothing else is due: is a completed checkpoint to be read? */
 void review_pursue(struct lifecycle *life);
+
+/* After each event: a review ends when something else needs the job. */
+void review_give_way(struct lifecycle *life);
 void review_soon(struct lifecycle *life); /* the job was built anew: the next one that completes */
 void review_inspected(struct lifecycle *life, const struct event *event);
 void review_viewed(struct lifecycle *life,

@@ -59,18 +59,19 @@ static int64_t review_due_ms(struct lifecycle *life, const struct launch *launch
 	return life->review.due_ms;
 }
 
+void review_give_way(struct lifecycle *life)
+{
+	/* MUT: a review goes on although something else needs the job */
+	if (life->review.step != REVIEW_RESTS && !may_review(life))
+		review_forget(life);
+}
+
 void review_pursue(struct lifecycle *life)
 {
 	const struct launch *launch = journal_launch_const(&life->journal);
 	struct effect *effect;
 
-	if (life->review.step != REVIEW_RESTS) {
-		/* MUT: a review goes on although something else needs the job */
-		if (!may_review(life))
-			review_forget(life);
-		return;
-	}
-	if (!may_review(life) || !launch->last_checkpoint_path ||
+	if (life->review.step != REVIEW_RESTS || !may_review(life) || !launch->last_checkpoint_path ||
 	    launch->last_checkpoint_id <= launch->reviewed_id ||
 	    life->now_ms < review_due_ms(life, launch))
 		return;
