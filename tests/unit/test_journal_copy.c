@@ -183,19 +183,19 @@ TEST(launches_ends_savepoints_and_the_desired_state_make_it_due)
 	uint64_t key[7];
 
 	make(&journal);
-	key[0] = journal_copy_key(&journal);
+	key[0] = journal_copy_mark(&journal).key;
 	add(&journal, JOB_2);
-	key[1] = journal_copy_key(&journal);
+	key[1] = journal_copy_mark(&journal).key;
 	journal_launch(&journal)->ended_unix_ms = 5000;
-	key[2] = journal_copy_key(&journal);
+	key[2] = journal_copy_mark(&journal).key;
 	journal.outcome.kind = OUTCOME_FINISHED;
-	key[3] = journal_copy_key(&journal);
+	key[3] = journal_copy_mark(&journal).key;
 	journal_add_snapshot(&journal, &more);
-	key[4] = journal_copy_key(&journal);
+	key[4] = journal_copy_mark(&journal).key;
 	journal.intent.state = DESIRED_RUNNING;
-	key[5] = journal_copy_key(&journal);
+	key[5] = journal_copy_mark(&journal).key;
 	journal.intent.do_not_restart = true;
-	key[6] = journal_copy_key(&journal);
+	key[6] = journal_copy_mark(&journal).key;
 	for (int i = 0; i < 6; i++)
 		CHECK(key[i] != key[i + 1]);
 	journal_release(&journal);
@@ -207,12 +207,12 @@ TEST(checkpoints_and_writes_of_a_running_job_do_not)
 	uint64_t key;
 
 	make(&journal);
-	key = journal_copy_key(&journal);
+	key = journal_copy_mark(&journal).key;
 	journal.sequence++;
 	journal_launch(&journal)->last_checkpoint_id = 7;
 	xstrset(&journal.phase, "Running");
 	journal_add_log(&journal, 1, "text");
-	CHECK(journal_copy_key(&journal) == key);
+	CHECK(journal_copy_mark(&journal).key == key);
 	journal_release(&journal);
 }
 
@@ -224,20 +224,63 @@ TEST(it_is_written_at_most_once_a_minute_and_not_at_rest)
 
 	/* a change every second, for ten minutes */
 	for (int64_t now_ms = 1; now_ms < 600000; now_ms += 1000)
-		if (copy_pace_next(&pace, (uint64_t)now_ms, false, now_ms, &wait_ms) == COPY_NOW) {
+		if (copy_pace_next(&pace, &(struct copy_mark){(uint64_t)now_ms, 0}, false, now_ms, &wait_ms) == COPY_NOW) {
 			copy_pace_begin(&pace, now_ms);
-			copy_pace_wrote(&pace, (uint64_t)now_ms);
+			copy_pace_wrote(&pace, &(struct copy_mark){(uint64_t)now_ms, 0});
 			writes++;
 		}
 	CHECK_INT(writes, ==, 10);
-	CHECK_INT(copy_pace_next(&pace, 5, false, 600000, &wait_ms), ==, COPY_LATER);
+	CHECK_INT(copy_pace_next(&pace, &(struct copy_mark){5, 0}, false, 600000, &wait_ms), ==, COPY_LATER);
 	CHECK(wait_ms > 0 && wait_ms <= JOURNAL_COPY_PACE_MS);
 	/* drey ends: there is no later */
-	CHECK_INT(copy_pace_next(&pace, 5, true, 600000, &wait_ms), ==, COPY_NOW);
+	CHECK_INT(copy_pace_next(&pace, &(struct copy_mark){5, 0}, true, 600000, &wait_ms), ==, COPY_NOW);
 	copy_pace_begin(&pace, 600000);
-	copy_pace_wrote(&pace, 5);
+	copy_pace_wrote(&pace, &(struct copy_mark){5, 0});
 	for (int64_t now_ms = 600000; now_ms < INT64_C(86400000); now_ms += 60000)
-		CHECK_INT(copy_pace_next(&pace, 5, false, now_ms, &wait_ms), ==, COPY_REST);
+		CHECK_INT(copy_pace_next(&pace, &(struct copy_mark){5, 0}, false, now_ms, &wait_ms), ==, COPY_REST);
+}
+
+/* A start without them would be another one: from a state that is older, or of a job that is not to run. */
+TEST(launches_outcomes_and_the_desired_state_are_written_soon)
+{
+	struct copy_pace pace = {0};
+	struct journal journal;
+	struct copy_mark mark[5];
+	int64_t wait_ms = 0;
+	int writes = 0;
+
+	make(&journal);
+	mark[0] = journal_copy_mark(&journal);
+	journal_launch(&journal)->ended_unix_ms = 5000;
+	mark[1] = journal_copy_mark(&journal);
+	add(&journal, JOB_2);
+	mark[2] = journal_copy_mark(&journal);
+	journal.intent.do_not_restart = !journal.intent.do_not_restart;
+	mark[3] = journal_copy_mark(&journal);
+	journal.outcome.kind = OUTCOME_FINISHED;
+	mark[4] = journal_copy_mark(&journal);
+	CHECK(mark[0].key != mark[1].key && mark[0].soon == mark[1].soon);
+	for (int i = 1; i < 4; i++)
+		CHECK(mark[i].soon != mark[i + 1].soon);
+	copy_pace_begin(&pace, 1000);
+	copy_pace_wrote(&pace, &mark[0]);
+	CHECK_INT(copy_pace_next(&pace, &mark[1], false, 1000, &wait_ms), ==, COPY_LATER);
+	CHECK_INT(wait_ms, ==, JOURNAL_COPY_PACE_MS);
+	CHECK_INT(copy_pace_next(&pace, &mark[2], false, 1000, &wait_ms), ==, COPY_LATER);
+	CHECK_INT(wait_ms, ==, JOURNAL_COPY_SOON_MS);
+	/* one that is launched again and again does not make it a flood */
+	for (int64_t now_ms = 1; now_ms < 60000; now_ms += 1000)
+		if (copy_pace_next(&pace, &mark[writes % 2 ? 2 : 3], false, now_ms, &wait_ms) ==
+		    COPY_NOW) {
+			copy_pace_begin(&pace, now_ms);
+			copy_pace_wrote(&pace, &mark[writes % 2 ? 2 : 3]);
+			writes++;
+		}
+	CHECK(writes > 1 && writes <= 12);
+	copy_pace_failed(&pace, 60000);
+	CHECK_INT(copy_pace_next(&pace, &mark[4], false, 60000, &wait_ms), ==, COPY_LATER);
+	CHECK_INT(wait_ms, ==, JOURNAL_COPY_PACE_MS);
+	journal_release(&journal);
 }
 
 TEST(a_failing_one_is_tried_again_and_less_often)
@@ -247,11 +290,11 @@ TEST(a_failing_one_is_tried_again_and_less_often)
 
 	copy_pace_begin(&pace, now_ms);
 	copy_pace_failed(&pace, now_ms);
-	CHECK_INT(copy_pace_next(&pace, 1, false, now_ms, &wait_ms), ==, COPY_LATER);
+	CHECK_INT(copy_pace_next(&pace, &(struct copy_mark){1, 0}, false, now_ms, &wait_ms), ==, COPY_LATER);
 	CHECK_INT(wait_ms, ==, JOURNAL_COPY_PACE_MS);
 	for (int i = 0; i < 20; i++)
 		copy_pace_failed(&pace, now_ms);
-	copy_pace_next(&pace, 1, false, now_ms, &wait_ms);
+	copy_pace_next(&pace, &(struct copy_mark){1, 0}, false, now_ms, &wait_ms);
 	CHECK_INT(wait_ms, ==, 10 * 60000);
 }
 

@@ -297,12 +297,14 @@ void journal_copy_take(struct journal *journal, struct journal_copy *copy)
 
 /* ---- when it is written ---- */
 
+#define BASIS UINT64_C(0xcbf29ce484222325) /* of FNV-1a */
+
 static uint64_t mix(uint64_t key, const void *bytes, size_t len)
 {
 	const unsigned char *from = bytes;
 
 	for (size_t i = 0; i < len; i++)
-		key = (key ^ from[i]) * UINT64_C(0x100000001b3); /* FNV-1a */
+		key = (key ^ from[i]) * UINT64_C(0x100000001b3);
 	return key;
 }
 
@@ -342,11 +344,18 @@ static uint64_t mix_intent(uint64_t key, const struct intent *intent)
 	return mix_str(key, intent->restart_nonce);
 }
 
-uint64_t journal_copy_key(const struct journal *journal)
+static uint64_t soon_of(const struct journal *journal)
 {
-	uint64_t key = UINT64_C(0xcbf29ce484222325);
+	const struct launch *launch = journal_launch_const(journal);
+	uint64_t key = mix_i64(BASIS, launch ? launch->number : 0);
 
-	key = mix_launches(key, journal);
+	return mix_i64(mix_intent(key, &journal->intent), journal->outcome.kind);
+}
+
+struct copy_mark journal_copy_mark(const struct journal *journal)
+{
+	uint64_t key = mix_launches(BASIS, journal);
+
 	key = mix_intent(key, &journal->intent);
 	key = mix_i64(key, journal->outcome.kind);
 	key = mix_i64(key, journal->outcome.unix_ms);
@@ -356,17 +365,23 @@ uint64_t journal_copy_key(const struct journal *journal)
 	key = mix_str(key, journal->last_operation.trigger_id);
 	key = mix_i64(key, (int64_t)journal->consumed_count);
 	key = mix_i64(key, (int64_t)journal->failed_generation_count);
-	return mix_i64(key, journal->handover.state);
+	key = mix_i64(key, journal->handover.state);
+	return (struct copy_mark){.key = key, .soon = soon_of(journal)};
 }
 
-enum copy_next copy_pace_next(const struct copy_pace *pace, uint64_t key, bool leaving,
-			      int64_t now_ms, int64_t *ret_wait_ms)
+enum copy_next copy_pace_next(const struct copy_pace *pace, const struct copy_mark *mark,
+			      bool leaving, int64_t now_ms, int64_t *ret_wait_ms)
 {
-	if (pace->known && pace->key == key)
+	int64_t not_before_ms = pace->not_before_ms;
+
+	if (pace->known && pace->mark.key == mark->key)
 		return COPY_REST;
+	/* MUT: the copy knows of a launch a minute later */
+	if (pace->known && pace->mark.soon != mark->soon)
+		not_before_ms = pace->soon_ms;
 	/* MUT: the copy is written with every change */
-	if (!leaving && now_ms < pace->not_before_ms) {
-		*ret_wait_ms = pace->not_before_ms - now_ms;
+	if (!leaving && now_ms < not_before_ms) {
+		*ret_wait_ms = not_before_ms - now_ms;
 		return COPY_LATER;
 	}
 	return COPY_NOW;
@@ -375,12 +390,13 @@ enum copy_next copy_pace_next(const struct copy_pace *pace, uint64_t key, bool l
 void copy_pace_begin(struct copy_pace *pace, int64_t now_ms)
 {
 	pace->not_before_ms = now_ms + JOURNAL_COPY_PACE_MS;
+	pace->soon_ms = now_ms + JOURNAL_COPY_SOON_MS;
 }
 
-void copy_pace_wrote(struct copy_pace *pace, uint64_t key)
+void copy_pace_wrote(struct copy_pace *pace, const struct copy_mark *mark)
 {
 	pace->known = true;
-	pace->key = key;
+	pace->mark = *mark;
 	pace->failures = 0;
 }
 

@@ -20,6 +20,7 @@
 #define JOURNAL_COPY_BEGIN     "{\"journalCopy\":" /* the first bytes of every one */
 #define JOURNAL_COPY_DIRECTORY ".drey"
 #define JOURNAL_COPY_PACE_MS   60000
+#define JOURNAL_COPY_SOON_MS   5000 /* a launch, an end, what a person has asked for */
 
 /* The head. In a copy that was read the strings are its own; in one that is written, borrowed. */
 struct journal_copy_head {
@@ -88,15 +89,21 @@ void journal_copy_take(struct journal *journal, struct journal_copy *copy);
 
 /* ---- when it is written ---- */
 
-/* A number for what a copy is written for: launches, ends, savepoints, the desired state. Equal as long as
- * none of them has changed; checkpoints of a running job are not among them. */
-uint64_t journal_copy_key(const struct journal *journal);
+/* What a copy is written for. Each number is equal as long as nothing of it has changed; checkpoints of a
+ * running job are not among it. */
+struct copy_mark {
+	uint64_t key;  /* launches, ends, savepoints, the desired state */
+	uint64_t soon; /* of these, without which a later start would be another one: that there is a new launch,
+			* an outcome, the desired state */
+};
+struct copy_mark journal_copy_mark(const struct journal *journal);
 
 /* Zeroed at first: nothing is known about what is there. */
 struct copy_pace {
-	bool known; /* what is there has `key` */
-	uint64_t key;
+	bool known;            /* what is there has `mark` */
+	struct copy_mark mark;
 	int64_t not_before_ms; /* monotonic */
+	int64_t soon_ms;       /* the same, when what is to come soon has changed */
 	int failures;          /* in a row */
 };
 
@@ -107,10 +114,10 @@ enum copy_next {
 };
 
 /* `leaving`: drey ends, so there is no later. */
-enum copy_next copy_pace_next(const struct copy_pace *pace, uint64_t key, bool leaving,
-			      int64_t now_ms, int64_t *ret_wait_ms);
+enum copy_next copy_pace_next(const struct copy_pace *pace, const struct copy_mark *mark,
+			      bool leaving, int64_t now_ms, int64_t *ret_wait_ms);
 void copy_pace_begin(struct copy_pace *pace, int64_t now_ms); /* a write begins */
-void copy_pace_wrote(struct copy_pace *pace, uint64_t key);
+void copy_pace_wrote(struct copy_pace *pace, const struct copy_mark *mark);
 void copy_pace_failed(struct copy_pace *pace, int64_t now_ms);
 
 /* May this journal replace what is there? */

@@ -1,7 +1,7 @@
 /*
  * The copy of the journal in storage (core/journal/journal_copy.h). What has been acknowledged by the journal's
  * own store is written there after launches, ends, savepoints and changes of the desired state, at most once
- * a minute; and once more when drey ends, which waits for that no longer than a second.
+ * a minute, of a new launch and of an end within five seconds; and once more when drey ends, which waits for that no longer than a second.
  *
  * One writer: the drey that owns the journal. What another one has left there is replaced only when a launch of
  * this journal runs; and each write has the condition that nothing else was written since, where the store
@@ -47,7 +47,7 @@ struct copy_job {
 	size_t kept; /* of it: this directory must be there */
 	bool write;
 	int64_t timeout_ms;
-	uint64_t key;
+	struct copy_mark mark;
 	int64_t sequence, unix_ms;
 	struct store_object object;
 	struct journal_copy *found; /* NULL: there is none, or it cannot be used */
@@ -151,6 +151,7 @@ static void copy_judge(struct copy_part *part)
 static void copy_was_read(struct copy_part *part, struct copy_job *job)
 {
 	bool damaged = job->err.kind == ERR_FORMAT && *job->object.etag;
+	struct copy_mark mark;
 
 	if (job->err.kind && job->err.kind != ERR_ABSENT && !damaged) {
 		copy_failed(part, job);
@@ -168,7 +169,8 @@ static void copy_was_read(struct copy_part *part, struct copy_job *job)
 	if (!part->there)
 		return;
 	copy_date(part, part->there->head.written_unix_ms, part->there->journal.sequence);
-	copy_pace_wrote(&part->pace, journal_copy_key(&part->there->journal));
+	mark = journal_copy_mark(&part->there->journal);
+	copy_pace_wrote(&part->pace, &mark);
 }
 
 static void copy_was_written(struct copy_part *part, const struct copy_job *job)
@@ -186,7 +188,7 @@ static void copy_was_written(struct copy_part *part, const struct copy_job *job)
 		log_info(part->driver->log, "the copy of the journal is up to date again",
 			 LOG_STR("copy", job->uri));
 	part->error[0] = '\0';
-	copy_pace_wrote(&part->pace, job->key);
+	copy_pace_wrote(&part->pace, &job->mark);
 	memcpy(part->etag, job->object.etag, sizeof(part->etag));
 	copy_date(part, job->unix_ms, job->sequence);
 }
@@ -224,7 +226,7 @@ static void copy_submit(struct copy_part *part, struct copy_job *job)
 	lane_submit(part->lane, copy_work, copy_done, job);
 }
 
-static void copy_submit_write(struct copy_part *part, uint64_t key)
+static void copy_submit_write(struct copy_part *part, const struct copy_mark *mark)
 {
 	struct driver *driver = part->driver;
 	struct journal *journal = &driver->life.journal;
@@ -244,7 +246,7 @@ static void copy_submit_write(struct copy_part *part, uint64_t key)
 		return;
 	}
 	job->write = true;
-	job->key = key;
+	job->mark = *mark;
 	job->sequence = journal->sequence;
 	job->unix_ms = head.written_unix_ms;
 	memcpy(job->object.etag, part->etag, sizeof(part->etag));
@@ -268,7 +270,7 @@ static void copy_next_request(struct copy_part *part)
 {
 	int64_t now_ms = clock_mono_ms(), wait_ms = 0;
 	enum copy_next next;
-	uint64_t key;
+	struct copy_mark mark;
 
 	if (!copy_may_ask(part))
 		return;
@@ -276,17 +278,17 @@ static void copy_next_request(struct copy_part *part)
 		part->shadow = !part->shadow;
 		part->read = part->pace.known = false;
 	}
-	key = journal_copy_key(&part->driver->life.journal);
+	mark = journal_copy_mark(&part->driver->life.journal);
 	copy_judge(part);
 	if (part->there && part->read)
 		return;
-	next = copy_pace_next(&part->pace, key, part->leaving, now_ms, &wait_ms);
+	next = copy_pace_next(&part->pace, &mark, part->leaving, now_ms, &wait_ms);
 	if (next == COPY_LATER)
 		loop_timer_set(part->timer, wait_ms);
 	else if (next == COPY_NOW && !part->read)
 		copy_submit(part, xcalloc(1, sizeof(struct copy_job)));
 	else if (next == COPY_NOW)
-		copy_submit_write(part, key);
+		copy_submit_write(part, &mark);
 }
 
 static void copy_on_timer(void *arg)
