@@ -228,6 +228,85 @@ void completed_checkpoint_release(struct completed_checkpoint *checkpoint)
 	*checkpoint = (struct completed_checkpoint){0};
 }
 
+/* ---- the files of a CompletedCheckpoint ---- */
+
+#define FILE_HANDLE_CLASS "org.apache.flink.runtime.state.filesystem.FileStateHandle"
+#define PATH_CLASS        "org.apache.flink.core.fs.Path"
+
+struct files_reader {
+	struct checkpoint_files files;
+	bool inside;        /* the field operatorStates */
+	int path_depth;     /* of a filePath whose name is awaited; 0 = none is */
+	int64_t size_bytes; /* of the handle that has it */
+};
+
+static int add_checkpoint_file(struct files_reader *rd, const char *text, struct err *err)
+{
+	struct checkpoint_files *files = &rd->files;
+	char *uri = xstrdup(text);
+
+	if (!*uri || percent_decode(uri)) {
+		free(uri);
+		return err_set(err, ERR_FORMAT, 0, "the file name is not percent-encoded text");
+	}
+	files->list = xreallocarray(files->list, files->count + 1, sizeof(*files->list));
+	files->list[files->count++] = (struct checkpoint_file){uri, rd->size_bytes};
+	rd->path_depth = 0;
+	rd->size_bytes = -1;
+	return 0;
+}
+
+/* A handle has its size before its path, and a path has one URI. */
+static int visit_files(void *ctx, const struct java_value *value, struct err *err)
+{
+	struct files_reader *rd = ctx;
+
+	if (!value->depth) {
+		if (value->class_name && !strcmp(value->class_name, ROOT_CHECKPOINT))
+			return 0;
+		return err_set(err, ERR_FORMAT, 0, "expected a CompletedCheckpoint, found %s",
+			       class_for_people(value));
+	}
+	/* a path without a name is one that was there before, under the same name */
+	if (rd->path_depth && value->depth <= rd->path_depth)
+		return err_set(err, ERR_FORMAT, 0, "a state handle has no file name of its own");
+	if (value->depth == 1) {
+		rd->inside = is_field(value, "operatorStates");
+		return 0;
+	}
+	if (!rd->inside)
+		return 0;
+	if (is_field(value, "stateSize") && value->owner)
+		rd->size_bytes = strcmp(value->owner, FILE_HANDLE_CLASS) ? -1 : value->number;
+	else if (is_field(value, "filePath") && value->class_name &&
+		 !strcmp(value->class_name, PATH_CLASS))
+		rd->path_depth = value->depth;
+	else if (rd->path_depth && is_field(value, "string") && value->owner &&
+		 !strcmp(value->owner, "java.net.URI") && value->text)
+		return add_checkpoint_file(rd, value->text, err);
+	return 0;
+}
+
+int completed_checkpoint_files(struct source *src, struct checkpoint_files *ret, struct err *err)
+{
+	struct files_reader rd = {.size_bytes = -1};
+
+	if (java_stream_parse(src, visit_files, &rd, err) < 0) {
+		checkpoint_files_release(&rd.files);
+		return -1;
+	}
+	*ret = rd.files;
+	return 0;
+}
+
+void checkpoint_files_release(struct checkpoint_files *files)
+{
+	for (size_t i = 0; i < files->count; i++)
+		free(files->list[i].uri);
+	free(files->list);
+	*files = (struct checkpoint_files){0};
+}
+
 /* ---- JobGraph, StreamGraph ---- */
 
 /* JobGraph.jobID, StreamGraph.jobId. */

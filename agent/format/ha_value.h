@@ -52,6 +52,23 @@ struct completed_checkpoint {
 int completed_checkpoint_parse(struct source *src, struct completed_checkpoint *ret,
 			       struct err *err);
 
+/* A file with state to which a CompletedCheckpoint refers. */
+struct checkpoint_file {
+	char *uri;          /* decoded, a whole path */
+	int64_t size_bytes; /* -1 = the object does not say */
+};
+
+struct checkpoint_files {
+	struct checkpoint_file *list;
+	size_t count;
+};
+
+/* All files of its operator state: what Flink will read when it recovers from this object, whatever is in the
+ * `_metadata` beside it. Reads the whole object. ERR_FORMAT also if it is larger than java_stream.h takes, or has a
+ * file without a name. Release with checkpoint_files_release(). */
+int completed_checkpoint_files(struct source *src, struct checkpoint_files *ret, struct err *err);
+void checkpoint_files_release(struct checkpoint_files *files); /* zeroed is allowed */
+
 void completed_checkpoint_release(struct completed_checkpoint *checkpoint);
 
 /* The id of the job that this file would start again, 32 digits. Reads up to there only. */

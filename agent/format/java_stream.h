@@ -19,8 +19,8 @@
 #include "format/source.h"
 
 #define JAVA_STREAM_MAX_DEPTH   24
-#define JAVA_STREAM_MAX_HANDLES 1024
-#define JAVA_STREAM_MAX_BYTES   (256 * 1024)
+#define JAVA_STREAM_MAX_HANDLES (64 * 1024)
+#define JAVA_STREAM_MAX_BYTES   (4 * 1024 * 1024)
 
 /* One value: a field, an array element or the root. Texts are borrowed until the parse ends. */
 struct java_value {

@@ -111,4 +111,64 @@ HA_FN void ha_checkpoint_write(struct buf *to, int64_t id, int64_t unix_ms, cons
 		bytes.len_bytes - FIELDS_AT - 27 - OLD_POINTER_BYTES);
 }
 
+/* A class descriptor of these fields ("Jname Lname"; objects are of one class), without a super class. */
+HA_FN void ha_class(struct buf *to, const char *name, int flags, const char *fields)
+{
+	int count = 0;
+
+	ha_be(to, 0x72, 1);
+	ha_be(to, strlen(name), 2);
+	buf_addstr(to, name);
+	ha_be(to, 1, 8);
+	ha_be(to, (uint64_t)flags, 1);
+	for (const char *at = fields; *at; at += strcspn(at, " "), at += strspn(at, " "))
+		count++;
+	ha_be(to, (uint64_t)count, 2);
+	for (const char *at = fields; *at; at += strcspn(at, " "), at += strspn(at, " ")) {
+		size_t len = strcspn(at, " ");
+
+		buf_addch(to, *at);
+		ha_be(to, len - 1, 2);
+		buf_add(to, at + 1, len - 1);
+		if (*at != 'L')
+			continue;
+		ha_be(to, 0x74, 1);
+		ha_be(to, 2, 2);
+		buf_addstr(to, "LX");
+	}
+	ha_be(to, 0x78, 1);
+	ha_be(to, 0x70, 1);
+}
+
+HA_FN void ha_string(struct buf *to, const char *text)
+{
+	ha_be(to, 0x74, 1);
+	ha_be(to, strlen(text), 2);
+	buf_addstr(to, text);
+}
+
+/* The same by hand, with one file of state. */
+HA_FN void ha_object_write(struct buf *to, int64_t id, int64_t unix_ms, const char *pointer,
+			   const char *file, int64_t size_bytes)
+{
+	ha_be(to, 0xACED0005, 4);
+	ha_be(to, 0x73, 1);
+	ha_class(to, "org.apache.flink.runtime.checkpoint.CompletedCheckpoint", 2,
+		 "JcheckpointID JcompletionTimestamp Jtimestamp LexternalPointer LoperatorStates");
+	ha_be(to, (uint64_t)id, 8);
+	ha_be(to, (uint64_t)unix_ms, 8);
+	ha_be(to, (uint64_t)unix_ms, 8);
+	ha_string(to, pointer);
+	ha_be(to, 0x73, 1);
+	ha_class(to, "org.apache.flink.runtime.state.filesystem.FileStateHandle", 2,
+		 "JstateSize LfilePath");
+	ha_be(to, (uint64_t)size_bytes, 8);
+	ha_be(to, 0x73, 1);
+	ha_class(to, "org.apache.flink.core.fs.Path", 2, "Luri");
+	ha_be(to, 0x73, 1);
+	ha_class(to, "java.net.URI", 3, "Lstring");
+	ha_string(to, file);
+	ha_be(to, 0x78, 1);
+}
+
 #endif

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "format/ha_value.h"
+#include "ha_writer.h"
 #include "metadata_writer.h"
 #include "tap.h"
 
@@ -261,8 +262,8 @@ TEST(refuses_what_has_no_end)
 	wr_u8(&many, 0x75);
 	class_head(&many, "[Ljava.lang.String;", 2, 0);
 	wr_be(&many, 0x7870, 2);
-	wr_i32(&many, 5000);
-	for (int i = 0; i < 5000; i++) {
+	wr_i32(&many, JAVA_STREAM_MAX_HANDLES + 1);
+	for (int i = 0; i <= JAVA_STREAM_MAX_HANDLES; i++) {
 		wr_u8(&many, 0x74);
 		wr_utf(&many, "x");
 	}
@@ -439,6 +440,49 @@ TEST(reads_the_beginning_of_a_completed_checkpoint)
 		shortest++;
 	completed_checkpoint_release(&cp);
 	CHECK_INT(shortest, ==, 0x309); /* behind the job id, long before the operator state */
+}
+
+static int parse_files(const struct buf *bytes, size_t len, struct checkpoint_files *ret)
+{
+	struct source *src = source_new_bytes(bytes->data, len);
+	int rc = completed_checkpoint_files(src, ret, NULL);
+
+	source_free(src);
+	return rc;
+}
+
+#define CHK_13 "file:/data/flink/orders/one/two/ck/6399faa40e2451eb06afe7ef2b1fa176/chk-13/"
+
+TEST(names_the_files_that_flink_will_read_from_a_completed_checkpoint)
+{
+	static const int64_t sizes[] = {265, 5153, 33179};
+	cleanup_buf struct buf real = BUF_INIT, bytes = BUF_INIT;
+	struct checkpoint_files files = {0};
+
+	/* its state is in the object; the _metadata is none of its files */
+	read_fixture("completed-checkpoint", &real);
+	CHECK_INT(parse_files(&real, real.len_bytes, &files), ==, 0);
+	CHECK_INT(files.count, ==, 0);
+	checkpoint_files_release(&files);
+	/* that of a job with keyed state and lists, each in a file (Flink 2.3.0) */
+	buf_clear(&real);
+	read_fixture("completed-checkpoint-files", &real);
+	CHECK_INT(parse_files(&real, real.len_bytes, &files), ==, 0);
+	CHECK_INT(files.count, ==, 3);
+	for (size_t i = 0; i < files.count; i++) {
+		CHECK_HAS(files.list[i].uri, CHK_13);
+		CHECK_INT(strlen(files.list[i].uri), ==, strlen(CHK_13) + 36);
+		CHECK_INT(files.list[i].size_bytes, ==, sizes[i]);
+	}
+	checkpoint_files_release(&files);
+	ha_object_write(&bytes, 3, 5, "file:/cp/chk-3", "file:/cp/sp/a%20b", 77);
+	CHECK_INT(parse_files(&bytes, bytes.len_bytes, &files), ==, 0);
+	CHECK_INT(files.count, ==, 1);
+	CHECK_STR(files.list[0].uri, "file:/cp/sp/a b");
+	CHECK_INT(files.list[0].size_bytes, ==, 77);
+	checkpoint_files_release(&files);
+	for (size_t len = 0; len < bytes.len_bytes; len++)
+		CHECK_INT(parse_files(&bytes, len, &files), ==, -1);
 }
 
 TEST(knows_the_entry_of_a_restored_snapshot)

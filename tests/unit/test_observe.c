@@ -741,9 +741,52 @@ WORLD_TEST(operators_are_sorted)
 	}
 }
 
+/* The entry's own object, with one file of state. */
+static void put_object(struct world *w, int id, const char *pointer, const char *state,
+		       int64_t size_bytes)
+{
+	struct ha_map *map = &w->ha.maps[0];
+	cleanup_free char *name = xasprintf("ha/completedCheckpoint%d", id);
+	cleanup_free char *path = xasprintf("file:%s/%s", w->top, pointer);
+	cleanup_free char *file = xasprintf("file:%s/%s", w->top, state);
+	cleanup_free char *uri = xasprintf("file:%s/%s", w->top, name);
+	cleanup_free char *key = xasprintf("checkpointID-%019d", id);
+	cleanup_buf struct buf bytes = BUF_INIT, value = BUF_INIT;
+
+	ha_object_write(&bytes, id, DAY_S * 1000, path, file, size_bytes);
+	dir_put(w->top, name, bytes.data, bytes.len_bytes);
+	ha_value_write(&value, uri, (int64_t)bytes.len_bytes, false);
+	ha_map_put(map, key, buf_str(&value), value.len_bytes);
+	map->counter = id + 1;
+}
+
+/* After a native savepoint was claimed (FLINK-39964) each _metadata names files in a wrong directory. */
+WORLD_TEST(flink_recovers_the_files_that_its_own_object_names)
+{
+	ha_entry(w, 5, DAY_S * 1000, "ck/" JOB "/chk-5");
+	for (int id = 6; id <= 8; id++) {
+		cleanup_free char *dir = xasprintf("ck/" JOB "/chk-%d", id);
+
+		put(w, dir, id, DAY_S); /* its `state` is not there */
+		put_object(w, id, dir, id == 8 ? "sp/gone" : "sp/state", id == 7 ? 19 : 20);
+	}
+	dir_hole(w->top, "sp/state", 20);
+	observe(w);
+	verify(w, "/chk-6");
+	verify(w, "/chk-7");
+	verify(w, "/chk-8");
+	CHECK_INT(find(w, "/chk-6")->integrity, ==, INTEGRITY_DAMAGED);
+	CHECK_INT(find(w, "/chk-6")->recovery, ==, INTEGRITY_COMPLETE);
+	CHECK_INT(find(w, "/chk-7")->recovery, ==, INTEGRITY_DAMAGED);
+	CHECK_HAS(find(w, "/chk-7")->recovery_detail, "sp/state has another size");
+	CHECK_INT(find(w, "/chk-8")->recovery, ==, INTEGRITY_DAMAGED);
+	CHECK_HAS(find(w, "/chk-8")->recovery_detail, "sp/gone is missing");
+}
+
 WORLD_TEST(flink_recovers_what_is_complete_or_lacks_only_its_metadata)
 {
-	put(w, "ck/" JOB "/chk-6", 6, DAY_S); /* its state is lost */
+	/* its state is lost there, but Flink reads it from its own object */
+	put(w, "ck/" JOB "/chk-6", 6, DAY_S);
 	put(w, "ck/" JOB "/chk-7", 7, DAY_S);
 	dir_hole(w->top, "ck/" JOB "/chk-7/state", 20);
 	dir_put(w->top, "ck/" JOB "/chk-8/_metadata", "nonsense, and more of it", 24);
@@ -760,7 +803,7 @@ WORLD_TEST(flink_recovers_what_is_complete_or_lacks_only_its_metadata)
 		verify(w, name);
 	}
 	CHECK_INT(find(w, "/chk-6")->integrity, ==, INTEGRITY_DAMAGED);
-	CHECK_INT(find(w, "/chk-6")->recovery, ==, INTEGRITY_DAMAGED);
+	CHECK_INT(find(w, "/chk-6")->recovery, ==, INTEGRITY_COMPLETE);
 	CHECK_INT(find(w, "/chk-7")->integrity, ==, INTEGRITY_COMPLETE);
 	CHECK_INT(find(w, "/chk-7")->recovery, ==, INTEGRITY_COMPLETE);
 	CHECK_INT(find(w, "/chk-8")->integrity, ==, INTEGRITY_DAMAGED);

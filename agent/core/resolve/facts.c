@@ -29,6 +29,7 @@ void facts_release(struct facts *facts)
 		snapshot_release(&candidate->snapshot);
 		free(candidate->detail);
 		free(candidate->recovery_detail);
+		free(candidate->ha_file);
 		free(candidate->reason);
 		free(candidate->operators);
 		free(candidate->ha_others);

@@ -87,11 +87,12 @@ struct candidate {
 	 * before it begins one. 0 = not known. */
 	int64_t ha_counter;
 	/* in_ha: can Flink recover it under that job id? It reads the completedCheckpoint file and
-	 * the state files then, not _metadata. COMPLETE although `integrity` is not: only _metadata
-	 * is missing or damaged, so that the state files cannot be checked. An entry whose
+	 * the state files then, not _metadata. COMPLETE although `integrity` is not: _metadata is
+	 * missing or damaged, or names files that are not there, and those that the file names are. An entry whose
 	 * completedCheckpoint file cannot be read has that file as its path, and the id of its key.
 	 */
 	enum integrity recovery;
+	char *ha_file; /* in_ha: the completedCheckpoint file of that entry; NULL = not read; owned */
 	char *recovery_detail; /* why not, if `detail` does not say it; owned */
 	/* only listed: the beginning of its _metadata was not read, so its checkpoint id is not
 	 * known. `wanted`: resolve() needs it (DECISION_VERIFY). */

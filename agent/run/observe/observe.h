@@ -96,9 +96,8 @@ void observe_gather(const struct observe_plan *plan, struct facts *ret_facts);
 /*
  * Check one candidate in full: _metadata and every file that it names. Fills in integrity, size,
  * files, date and operators, and `recovery` where an HA map names it. A completedCheckpoint file
- * was already read when the facts were gathered; it names no state files that could be checked
- * without the _metadata, so recovery counts as complete when only that is lost (candidate.detail
- * says so).
+ * was already read when the facts were gathered; where the _metadata is not complete, the state files that
+ * the completedCheckpoint file itself names decide whether Flink can recover.
  */
 void observe_verify(const struct store_config *storage, struct candidate *candidate);
 

@@ -142,6 +142,8 @@ static void take_recovery(struct candidate *c, const struct handle *handle, cons
 	if (!strcmp(c->ha_job_id, job_id))
 		c->ha_counter = handle->map->counter;
 	c->recovery = handle->recovery;
+	if (!handle->recovery)
+		xstrset(&c->ha_file, handle->entry->value.uri);
 	/* MUT: entries that an HA map does not list count */
 	if (!miscounts || c->recovery)
 		return;

@@ -6,7 +6,9 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "format/ha_value.h"
 #include "run/observe/observe_internal.h"
+#include "store/content.h"
 #include "store/verify.h"
 
 static void take_operators(struct candidate *candidate, const struct verify_report *report)
@@ -74,13 +76,91 @@ static void judge(struct candidate *candidate, const struct verify_report *repor
 	candidate->integrity = INTEGRITY_COMPLETE;
 }
 
-/* Its completedCheckpoint file is good (else this was settled when the facts were gathered): what is
- * left are the state files, which the _metadata names, too. */
-static enum integrity recovery_of(const struct candidate *candidate,
+/* ---- what Flink would recover from ---- */
+
+struct object_look {
+	const struct checkpoint_files *files;
+	struct candidate *candidate;
+	enum integrity verdict;
+};
+
+static const char *object_uri(void *ctx, size_t index)
+{
+	const struct object_look *look = ctx;
+
+	return look->files->list[index].uri;
+}
+
+static int on_object_file(void *ctx, const struct store_look *found, struct err *err)
+{
+	struct object_look *look = ctx;
+	const struct checkpoint_file *file = &look->files->list[found->index];
+	bool sized = found->state == STORE_LOOK_PRESENT &&
+		     (file->size_bytes < 0 || found->stat.size_bytes == file->size_bytes);
+	cleanup_free char *why = NULL;
+
+	(void)err;
+	if (sized || look->verdict == INTEGRITY_DAMAGED)
+		return 0;
+	if (found->state == STORE_LOOK_UNREADABLE) {
+		look->verdict = INTEGRITY_UNREADABLE;
+		why = xasprintf("%s: %s", file->uri, found->why->msg);
+	} else {
+		look->verdict = INTEGRITY_DAMAGED;
+		why = xasprintf("%s %s", file->uri,
+				found->state == STORE_LOOK_ABSENT ? "is missing"
+								  : "has another size");
+	}
+	xstrset(&look->candidate->recovery_detail, why);
+	return 0;
+}
+
+/* The object that Flink will deserialize names whole paths, and Flink reads nothing else. UNCHECKED: it could not
+ * be read as far as that. Its files may be in several stores. */
+static enum integrity judge_object(struct stores *stores, struct candidate *candidate)
+{
+	struct store *store = stores_get(stores, candidate->ha_file, NULL);
+	struct checkpoint_files files = {0};
+	struct object_look look = {&files, candidate, INTEGRITY_COMPLETE};
+	struct content content;
+	bool read = false;
+
+	if (store && !content_open(&content, store, candidate->ha_file, NULL)) {
+		read = !completed_checkpoint_files(content.source, &files, NULL);
+		content_close(&content);
+	}
+	for (size_t i = 0, end; read && i < files.count; i = end) {
+		struct checkpoint_files some = {&files.list[i], 0};
+
+		end = i + 1;
+		store = stores_get(stores, files.list[i].uri, NULL);
+		while (store && end < files.count && store_serves(store, files.list[end].uri))
+			end++;
+		some.count = end - i;
+		look.files = &some;
+		if ((!store || store_look_many(store, object_uri, some.count, 0, on_object_file,
+					       &look, NULL)) &&
+		    look.verdict == INTEGRITY_COMPLETE)
+			look.verdict = INTEGRITY_UNREADABLE;
+	}
+	checkpoint_files_release(&files);
+	return read ? look.verdict : INTEGRITY_UNCHECKED;
+}
+
+/* Its completedCheckpoint file is good (else this was settled when the facts were gathered). What is left are the
+ * state files: those that the _metadata names, if all of them are there, else those that the file itself names. */
+static enum integrity recovery_of(struct stores *stores, struct candidate *candidate,
 				  const struct verify_report *report)
 {
+	enum integrity object = INTEGRITY_UNCHECKED;
+
 	if (candidate->integrity == INTEGRITY_COMPLETE)
 		return INTEGRITY_COMPLETE;
+	/* MUT: an HA entry is judged by the _metadata beside it */
+	if (candidate->ha_file)
+		object = judge_object(stores, candidate);
+	if (object != INTEGRITY_UNCHECKED)
+		return object;
 	if (report->decoded && report->verdict != VERIFY_COMPLETE)
 		return candidate->integrity;
 	return candidate->integrity == INTEGRITY_UNREADABLE ? INTEGRITY_UNREADABLE
@@ -104,7 +184,7 @@ static void verify_in(struct stores *stores, struct candidate *candidate)
 		take_content(candidate, &report);
 	judge(candidate, &report);
 	if (candidate->in_ha && !candidate->recovery)
-		candidate->recovery = recovery_of(candidate, &report);
+		candidate->recovery = recovery_of(stores, candidate, &report);
 	verify_release(&report);
 }
 
