@@ -34,6 +34,7 @@
  *   --slow-snapshot MS   each snapshot takes this long in the task thread
  *   --ignore-cancel MS   the task takes this long to end and ignores interrupts meanwhile
  *   --checkpoints DIR    the job's own checkpoint storage, which goes before Flink's configuration
+ *   --code KEY=VALUE     a key of Flink that the job's code sets (several times)
  *   --name NAME          the job's name (default: continuity)
  *   --also UID           one more operator with state of its own; without it that state has no place any more
  *   --execute HOW        once (the default); async: executeAsync(); twice: another job after this one
@@ -109,6 +110,7 @@ public final class ContinuityJob {
 		if (!options.checkpoints.isEmpty()) {
 			own.setString("execution.checkpointing.dir", options.checkpoints);
 		}
+		options.code.forEach(own::setString);
 		if (options.hasControl("claim")) {
 			own.setString("execution.state-recovery.claim-mode", "CLAIM");
 		}
@@ -150,6 +152,7 @@ public final class ContinuityJob {
 		String also = "";
 		String execute = "once";
 		String uid = "count";
+		HashMap<String, String> code = new HashMap<>();
 		long rate = 100;
 		int pad = 32768;
 		int grow = 0;
@@ -178,6 +181,7 @@ public final class ContinuityJob {
 				case "--log": log = value; break;
 				case "--control": control = value; break;
 				case "--checkpoints": checkpoints = value; break;
+				case "--code": code.put(value.split("=", 2)[0], value.split("=", 2)[1]); break;
 				case "--name": name = value; break;
 				case "--also": also = value; break;
 				case "--execute": execute = value; break;

@@ -108,6 +108,34 @@ WORLD_TEST(nothing_comes_after_the_savepoint_of_a_stop)
 	CHECK_STARTS_AT(w, "file:/sp/savepoint-aaaaaa-000000000009");
 }
 
+/* Flink has replaced the one that drey has seen by newer ones: that one is not what is to be restored. */
+WORLD_TEST(one_that_was_replaced_out_of_sight_is_not_missing)
+{
+	wrote_flat(w, 10);
+	listed(w);
+	found_savepoint(w, JOB_A, 8);
+	found_flat(w, 14)->snapshot.completed_unix_ms = 50000;
+	check_out_of_sight(w);
+	CHECK(strstr(w->decision.reason, OWN_DIR "/chk-14") != NULL);
+}
+
+WORLD_TEST(what_was_started_from_the_savepoint_of_a_stop_comes_after_it)
+{
+	static const char savepoint[] = "file:/sp/savepoint-aaaaaa-000000000009";
+
+	wrote_flat(w, 5);
+	journal_launch(&w->journal)->job_ended = true;
+	listed(w);
+	found_savepoint(w, JOB_A, 9);
+	w->journal.last_operation.kind = OPERATION_STOP;
+	w->journal.last_operation.ok = true;
+	xstrset(&w->journal.last_operation.location, savepoint);
+	ran(w, JOB_B, savepoint, 9);
+	CHECK_STARTS_AT(w, savepoint);
+	found_flat(w, 10)->snapshot.completed_unix_ms = 50000;
+	check_out_of_sight(w);
+}
+
 WORLD_TEST(the_end_of_a_job_shows_its_last_checkpoint)
 {
 	wrote_flat(w, 5);

@@ -353,11 +353,13 @@ static void choose_candidate(struct inquiry *in, struct candidate *c)
 	if (in->decision->kind != DECISION_START_FROM)
 		return;
 	if (c->snapshot.checkpoint_id < known && !loss_is_known(in, known)) {
-		hold_for_missing(in, c, known, path);
+		if (!sight_forbids(in))
+			hold_for_missing(in, c, known, path);
 		return;
 	}
 	if (gone) {
-		hold_for_vanished(in, c, gone);
+		if (!sight_forbids(in))
+			hold_for_vanished(in, c, gone);
 		return;
 	}
 	in->decision->adopted = in->adopts && !in->policy->adopt;

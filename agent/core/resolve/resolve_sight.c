@@ -14,6 +14,12 @@
 /* The dates of a storage and of this machine may differ by this. */
 #define CLOCKS_MS (10 * 60 * INT64_C(1000))
 
+/* Flink has shown the end of its job, and with that the last checkpoint, and none has run since. */
+static bool has_ended(const struct inquiry *in, int launch)
+{
+	return launch == in->lineage.tip && in->journal->launches[launch].job_ended;
+}
+
 /* The last launch that ran or, as long as it has no checkpoint that is known, the last one before it that has:
  * its code most likely does the same. NULL: its checkpoints are listed as those of one job. */
 static const struct launch *hidden_launch(const struct inquiry *in)
@@ -25,23 +31,26 @@ static const struct launch *hidden_launch(const struct inquiry *in)
 
 		if (launch->never_started || (!launch->last_checkpoint_id && !launch->job_ended))
 			continue;
-		/* Flink has shown the end of the job, and with it the last checkpoint */
-		if (launch->job_ended || !launch->last_checkpoint_path)
+		if (has_ended(in, i) || !launch->last_checkpoint_path)
 			return NULL;
 		return lineage_dir_is_hidden(launch) ? launch : NULL;
 	}
 	return NULL;
 }
 
-/* The savepoint with which the job was stopped: nothing came after it. */
+/* The savepoint with which the job was stopped: nothing came after it, unless a launch that has run since. */
 static bool is_of_stop(const struct inquiry *in, const struct candidate *c)
 {
 	const struct journal *journal = in->journal;
 	const struct operation_result *last = &journal->last_operation;
+	const struct launch *tip = &journal->launches[in->lineage.tip];
 
 	if (journal->operation.kind == OPERATION_STOP &&
 	    in->decision->settled == (size_t)(c - in->facts->candidates))
 		return true;
+	/* MUT: nothing comes after a stop, although a launch was started from its savepoint */
+	if (snapshot_same_path(tip->restore_path, c->snapshot.path))
+		return false;
 	return (last->kind == OPERATION_STOP && last->ok &&
 		snapshot_same_path(last->location, c->snapshot.path)) ||
 	       (in->promised && snapshot_same_path(in->promised, c->snapshot.path));
