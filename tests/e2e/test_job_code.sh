@@ -3,9 +3,9 @@
 # The code of the job has the last word about its settings, whatever Flink's configuration says. drey looks at what runs: a job whose
 # Flink deletes its checkpoints when it shuts down is ended so that it cannot; one whose checkpoints have no directory of their own
 # holds after a crash, instead of going back to the last one that drey has seen; the first checkpoint of a launch is read while the
-# job runs.
+# job runs. (Flink 1.20 ignores execution.checkpointing.create-subdir in the code of a job.)
 #
-# runs in: all
+# runs in: all on 2.3.0
 
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh
