@@ -30,8 +30,8 @@ int store_seen_size(struct store *store, const char *uri, int64_t size_bytes, st
 	return 0;
 }
 
-int store_seen_stream(struct store *store, const char *uri, int64_t offset_bytes, int64_t left_bytes,
-		      struct err *err)
+int store_seen_stream(struct store *store, const char *uri, int64_t offset_bytes,
+		      int64_t left_bytes, struct err *err)
 {
 	char answer[64];
 

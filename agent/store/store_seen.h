@@ -17,8 +17,8 @@ int store_seen_size(struct store *store, const char *uri, int64_t size_bytes, st
 
 /* A stream that was opened at offset_bytes has left_bytes (-1: it did not say). One that has none proves only that the file
  * is not longer than that. -1: ERR_CONTRADICTED, it was longer. */
-int store_seen_stream(struct store *store, const char *uri, int64_t offset_bytes, int64_t left_bytes,
-		      struct err *err);
+int store_seen_stream(struct store *store, const char *uri, int64_t offset_bytes,
+		      int64_t left_bytes, struct err *err);
 
 /* It could not be read for this reason, which becomes ERR_CONTRADICTED if it was an absence, and the file
  * or, with a slash at its end, the directory was seen. Returns -1. */

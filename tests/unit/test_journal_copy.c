@@ -224,20 +224,24 @@ TEST(it_is_written_at_most_once_a_minute_and_not_at_rest)
 
 	/* a change every second, for ten minutes */
 	for (int64_t now_ms = 1; now_ms < 600000; now_ms += 1000)
-		if (copy_pace_next(&pace, &(struct copy_mark){(uint64_t)now_ms, 0}, false, now_ms, &wait_ms) == COPY_NOW) {
+		if (copy_pace_next(&pace, &(struct copy_mark){(uint64_t)now_ms, 0}, false, now_ms,
+				   &wait_ms) == COPY_NOW) {
 			copy_pace_begin(&pace, now_ms);
 			copy_pace_wrote(&pace, &(struct copy_mark){(uint64_t)now_ms, 0});
 			writes++;
 		}
 	CHECK_INT(writes, ==, 10);
-	CHECK_INT(copy_pace_next(&pace, &(struct copy_mark){5, 0}, false, 600000, &wait_ms), ==, COPY_LATER);
+	CHECK_INT(copy_pace_next(&pace, &(struct copy_mark){5, 0}, false, 600000, &wait_ms), ==,
+		  COPY_LATER);
 	CHECK(wait_ms > 0 && wait_ms <= JOURNAL_COPY_PACE_MS);
 	/* drey ends: there is no later */
-	CHECK_INT(copy_pace_next(&pace, &(struct copy_mark){5, 0}, true, 600000, &wait_ms), ==, COPY_NOW);
+	CHECK_INT(copy_pace_next(&pace, &(struct copy_mark){5, 0}, true, 600000, &wait_ms), ==,
+		  COPY_NOW);
 	copy_pace_begin(&pace, 600000);
 	copy_pace_wrote(&pace, &(struct copy_mark){5, 0});
 	for (int64_t now_ms = 600000; now_ms < INT64_C(86400000); now_ms += 60000)
-		CHECK_INT(copy_pace_next(&pace, &(struct copy_mark){5, 0}, false, now_ms, &wait_ms), ==, COPY_REST);
+		CHECK_INT(copy_pace_next(&pace, &(struct copy_mark){5, 0}, false, now_ms, &wait_ms),
+			  ==, COPY_REST);
 }
 
 /* A start without them would be another one: from a state that is older, or of a job that is not to run. */
@@ -290,7 +294,8 @@ TEST(a_failing_one_is_tried_again_and_less_often)
 
 	copy_pace_begin(&pace, now_ms);
 	copy_pace_failed(&pace, now_ms);
-	CHECK_INT(copy_pace_next(&pace, &(struct copy_mark){1, 0}, false, now_ms, &wait_ms), ==, COPY_LATER);
+	CHECK_INT(copy_pace_next(&pace, &(struct copy_mark){1, 0}, false, now_ms, &wait_ms), ==,
+		  COPY_LATER);
 	CHECK_INT(wait_ms, ==, JOURNAL_COPY_PACE_MS);
 	for (int i = 0; i < 20; i++)
 		copy_pace_failed(&pace, now_ms);

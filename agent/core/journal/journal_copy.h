@@ -92,15 +92,16 @@ void journal_copy_take(struct journal *journal, struct journal_copy *copy);
 /* What a copy is written for. Each number is equal as long as nothing of it has changed; checkpoints of a
  * running job are not among it. */
 struct copy_mark {
-	uint64_t key;  /* launches, ends, savepoints, the desired state */
-	uint64_t soon; /* of these, without which a later start would be another one: that there is a new launch,
+	uint64_t key; /* launches, ends, savepoints, the desired state */
+	uint64_t
+		soon; /* of these, without which a later start would be another one: that there is a new launch,
 			* an outcome, the desired state */
 };
 struct copy_mark journal_copy_mark(const struct journal *journal);
 
 /* Zeroed at first: nothing is known about what is there. */
 struct copy_pace {
-	bool known;            /* what is there has `mark` */
+	bool known; /* what is there has `mark` */
 	struct copy_mark mark;
 	int64_t not_before_ms; /* monotonic */
 	int64_t soon_ms;       /* the same, when what is to come soon has changed */

@@ -71,8 +71,8 @@ void review_pursue(struct lifecycle *life)
 	const struct launch *launch = journal_launch_const(&life->journal);
 	struct effect *effect;
 
-	if (life->review.step != REVIEW_RESTS || !may_review(life) || !launch->last_checkpoint_path ||
-	    launch->last_checkpoint_id <= launch->reviewed_id ||
+	if (life->review.step != REVIEW_RESTS || !may_review(life) ||
+	    !launch->last_checkpoint_path || launch->last_checkpoint_id <= launch->reviewed_id ||
 	    life->now_ms < review_due_ms(life, launch))
 		return;
 	life->review.step = REVIEW_READS;

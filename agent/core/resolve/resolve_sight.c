@@ -15,7 +15,7 @@
 #define CLOCKS_MS (10 * 60 * INT64_C(1000))
 
 /* Flink has shown the end of its job, and with that the last checkpoint, and none has run since. */
-static bool has_ended(const struct inquiry *in, int launch)
+static bool is_at_its_end(const struct inquiry *in, int launch)
 {
 	return launch == in->lineage.tip && in->journal->launches[launch].job_ended;
 }
@@ -31,7 +31,7 @@ static const struct launch *hidden_launch(const struct inquiry *in)
 
 		if (launch->never_started || (!launch->last_checkpoint_id && !launch->job_ended))
 			continue;
-		if (has_ended(in, i) || !launch->last_checkpoint_path)
+		if (is_at_its_end(in, i) || !launch->last_checkpoint_path)
 			return NULL;
 		return lineage_dir_is_hidden(launch) ? launch : NULL;
 	}
