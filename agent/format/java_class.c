@@ -1,8 +1,13 @@
 #include "format/java_reader.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#define BASE_HANDLE 0x7E0000
+#include "base/mem.h"
+
+#define BASE_HANDLE   0x7E0000
+#define FIRST_HANDLES 64
+#define TEXTS_BYTES   ((size_t)8 * 1024)
 
 int java_fail(struct java_reader *rd, struct err *err, const char *what)
 {
@@ -13,20 +18,45 @@ int java_new_handle(struct java_reader *rd, char type, int class, const char *te
 {
 	if (rd->handles == JAVA_STREAM_MAX_HANDLES)
 		return java_fail(rd, err, "too many objects");
+	if (rd->handles == rd->handle_room) {
+		rd->handle_room = rd->handle_room ? 2 * rd->handle_room : FIRST_HANDLES;
+		rd->handle =
+			xreallocarray(rd->handle, (size_t)rd->handle_room, sizeof(*rd->handle));
+	}
 	rd->handle[rd->handles++] = (struct java_handle){type, class, text};
 	return 0;
 }
 
-/* Move the text in scratch to the fixed store. */
+/* Copy the text in scratch to where it stays. */
 static int keep_text(struct java_reader *rd, const char **ret_text, struct err *err)
 {
 	size_t len = rd->scratch.len_bytes + 1;
+	struct java_texts *texts = rd->texts;
 
-	if (len > sizeof(rd->bytes) - rd->used_bytes)
+	if (len > JAVA_STREAM_MAX_BYTES - rd->text_bytes)
 		return java_fail(rd, err, "too much text");
-	*ret_text = memcpy(rd->bytes + rd->used_bytes, buf_str(&rd->scratch), len);
-	rd->used_bytes += len;
+	if (!texts || len > texts->room_bytes - texts->used_bytes) {
+		size_t room = len > TEXTS_BYTES ? len : TEXTS_BYTES;
+
+		texts = xcalloc(1, sizeof(*texts) + room);
+		*texts = (struct java_texts){.before = rd->texts, .room_bytes = room};
+		rd->texts = texts;
+	}
+	*ret_text = memcpy(texts->bytes + texts->used_bytes, buf_str(&rd->scratch), len);
+	texts->used_bytes += len;
+	rd->text_bytes += len;
 	return 0;
+}
+
+void java_reader_free(struct java_reader *rd)
+{
+	for (struct java_texts *texts = rd->texts, *before; texts; texts = before) {
+		before = texts->before;
+		free(texts);
+	}
+	free(rd->handle);
+	buf_release(&rd->scratch);
+	free(rd);
 }
 
 static int read_name(struct java_reader *rd, const char *what, const char **ret_text,

@@ -52,17 +52,24 @@ struct java_handle {
 	const char *text;
 };
 
+/* Texts are borrowed until the parse ends, so they do not move. */
+struct java_texts {
+	struct java_texts *before;
+	size_t used_bytes, room_bytes;
+	char bytes[];
+};
+
 struct java_reader {
 	struct source *src;
 	java_visit_fn visit;
 	void *ctx;
 	struct buf scratch;
-	int handles, classes, fields;
-	size_t used_bytes;
-	struct java_handle handle[JAVA_STREAM_MAX_HANDLES];
+	int handles, handle_room, classes, fields;
+	size_t text_bytes; /* of all texts */
+	struct java_texts *texts;
+	struct java_handle *handle; /* moves when there is a new one */
 	struct java_class class[JAVA_MAX_CLASSES];
 	struct java_field field[JAVA_MAX_FIELDS];
-	char bytes[JAVA_STREAM_MAX_BYTES];
 };
 
 /* The position of a value, passed down. */
@@ -76,6 +83,8 @@ struct java_place {
 int java_fail(struct java_reader *rd, struct err *err, const char *what);
 int java_new_handle(struct java_reader *rd, char type, int class, const char *text,
 		    struct err *err);
+
+void java_reader_free(struct java_reader *rd);
 
 /* A string object after its token; it gets a handle. */
 int java_read_string(struct java_reader *rd, uint8_t token, const char **ret_text, struct err *err);

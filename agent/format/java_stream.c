@@ -1,7 +1,5 @@
 #include "format/java_reader.h"
 
-#include <stdlib.h>
-
 #include "base/mem.h"
 
 #define MAX_SUPERS      16
@@ -161,18 +159,19 @@ static int read_object(struct java_reader *rd, struct java_place place, struct e
 
 static int read_enum(struct java_reader *rd, struct java_place place, struct err *err)
 {
-	struct java_handle *handle;
-	int class, done;
+	const char *name;
+	int class, done, at;
 
 	done = java_read_class(rd, &class, place.depth, err);
 	if (done)
 		return done;
 	if (java_new_handle(rd, 'e', class, NULL, err))
 		return -1;
-	handle = &rd->handle[rd->handles - 1];
-	if (java_read_string_object(rd, &handle->text, err))
+	at = rd->handles - 1;
+	if (java_read_string_object(rd, &name, err))
 		return -1;
-	return visit_value(rd, place, handle, 0, err);
+	rd->handle[at].text = name;
+	return visit_value(rd, place, &rd->handle[at], 0, err);
 }
 
 static int read_array(struct java_reader *rd, struct java_place place, struct err *err)
@@ -274,7 +273,6 @@ int java_stream_parse(struct source *src, java_visit_fn visit, void *ctx, struct
 	rd->visit = visit;
 	rd->ctx = ctx;
 	done = read_content(rd, token, root, err);
-	buf_release(&rd->scratch);
-	free(rd);
+	java_reader_free(rd);
 	return done;
 }
