@@ -93,9 +93,8 @@ void journal_copy_take(struct journal *journal, struct journal_copy *copy);
  * running job are not among it. */
 struct copy_mark {
 	uint64_t key; /* launches, ends, savepoints, the desired state */
-	uint64_t
-		soon; /* of these, without which a later start would be another one: that there is a new launch,
-			* an outcome, the desired state */
+	/* the launch, outcome and desired state alone: without them a later start would be another one */
+	uint64_t soon;
 };
 struct copy_mark journal_copy_mark(const struct journal *journal);
 

@@ -61,7 +61,7 @@ static int64_t review_due_ms(struct lifecycle *life, const struct launch *launch
 
 void review_give_way(struct lifecycle *life)
 {
-	/* MUT: a review goes on although something else needs the job */
+	/* MUT: a review continues although something else needs the job */
 	if (life->review.step != REVIEW_RESTS && !may_review(life))
 		review_forget(life);
 }
