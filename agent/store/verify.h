@@ -72,6 +72,11 @@ int verify_snapshot(const struct store_config *config, const char *path, struct 
 int verify_snapshot_in(struct stores *stores, const char *path, struct verify_report *ret,
 		       struct err *err);
 
+/* The same for the files that a completedCheckpoint file of Flink's HA names, from which Flink recovers; the report has
+ * no header and no operators. -1: the file cannot be read to its end as one, and *err says why. */
+int verify_object_in(struct stores *stores, const char *uri, struct verify_report *ret,
+		     struct err *err);
+
 /*
  * Read the `_metadata` of that snapshot, and nothing else of it. ERR_CONFIG as above; ERR_FORMAT: it is
  * damaged; else it could not be read. Release with metadata_release().

@@ -778,7 +778,7 @@ WORLD_TEST(flink_recovers_the_files_that_its_own_object_names)
 	CHECK_INT(find(w, "/chk-6")->integrity, ==, INTEGRITY_DAMAGED);
 	CHECK_INT(find(w, "/chk-6")->recovery, ==, INTEGRITY_COMPLETE);
 	CHECK_INT(find(w, "/chk-7")->recovery, ==, INTEGRITY_DAMAGED);
-	CHECK_HAS(find(w, "/chk-7")->recovery_detail, "sp/state has another size");
+	CHECK_HAS(find(w, "/chk-7")->recovery_detail, "sp/state has 20 bytes, expected 19");
 	CHECK_INT(find(w, "/chk-8")->recovery, ==, INTEGRITY_DAMAGED);
 	CHECK_HAS(find(w, "/chk-8")->recovery_detail, "sp/gone is missing");
 }

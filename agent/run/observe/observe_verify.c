@@ -6,9 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "format/ha_value.h"
 #include "run/observe/observe_internal.h"
-#include "store/content.h"
 #include "store/verify.h"
 
 static void take_operators(struct candidate *candidate, const struct verify_report *report)
@@ -42,18 +40,25 @@ static bool is_gone(const struct verify_report *report)
 	       report->problems[0].fault == VERIFY_MISSING;
 }
 
-static void set_broken(struct candidate *candidate, const struct verify_report *report)
+/* The caller frees it. */
+static char *why_broken(const struct verify_report *report)
 {
 	const struct verify_problem *problem = report->problems;
-	cleanup_free char *why = report->problem_count
-					 ? xasprintf("%s %s", problem->path, problem->detail)
-					 : xstrdup(verify_verdict_name(report->verdict));
 
-	observe_set(candidate,
-		    is_gone(report)                     ? INTEGRITY_INCOMPLETE
-		    : report->verdict == VERIFY_DAMAGED ? INTEGRITY_DAMAGED
-							: INTEGRITY_UNREADABLE,
-		    why);
+	return report->problem_count ? xasprintf("%s %s", problem->path, problem->detail)
+				     : xstrdup(verify_verdict_name(report->verdict));
+}
+
+static enum integrity broken(const struct verify_report *report)
+{
+	return report->verdict == VERIFY_DAMAGED ? INTEGRITY_DAMAGED : INTEGRITY_UNREADABLE;
+}
+
+static void set_broken(struct candidate *candidate, const struct verify_report *report)
+{
+	cleanup_free char *why = why_broken(report);
+
+	observe_set(candidate, is_gone(report) ? INTEGRITY_INCOMPLETE : broken(report), why);
 }
 
 static void judge(struct candidate *candidate, const struct verify_report *report)
@@ -78,73 +83,22 @@ static void judge(struct candidate *candidate, const struct verify_report *repor
 
 /* ---- what Flink would recover from ---- */
 
-struct object_look {
-	const struct checkpoint_files *files;
-	struct candidate *candidate;
-	enum integrity verdict;
-};
-
-static const char *object_uri(void *ctx, size_t index)
-{
-	const struct object_look *look = ctx;
-
-	return look->files->list[index].uri;
-}
-
-static int on_object_file(void *ctx, const struct store_look *found, struct err *err)
-{
-	struct object_look *look = ctx;
-	const struct checkpoint_file *file = &look->files->list[found->index];
-	bool sized = found->state == STORE_LOOK_PRESENT &&
-		     (file->size_bytes < 0 || found->stat.size_bytes == file->size_bytes);
-	cleanup_free char *why = NULL;
-
-	(void)err;
-	if (sized || look->verdict == INTEGRITY_DAMAGED)
-		return 0;
-	if (found->state == STORE_LOOK_UNREADABLE) {
-		look->verdict = INTEGRITY_UNREADABLE;
-		why = xasprintf("%s: %s", file->uri, found->why->msg);
-	} else {
-		look->verdict = INTEGRITY_DAMAGED;
-		why = xasprintf("%s %s", file->uri,
-				found->state == STORE_LOOK_ABSENT ? "is missing"
-								  : "has another size");
-	}
-	xstrset(&look->candidate->recovery_detail, why);
-	return 0;
-}
-
 /* The object that Flink will deserialize names whole paths, and Flink reads nothing else. UNCHECKED: it could not
- * be read as far as that. Its files may be in several stores. */
+ * be read as far as that. */
 static enum integrity judge_object(struct stores *stores, struct candidate *candidate)
 {
-	struct store *store = stores_get(stores, candidate->ha_file, NULL);
-	struct checkpoint_files files = {0};
-	struct object_look look = {&files, candidate, INTEGRITY_COMPLETE};
-	struct content content;
-	bool read = false;
+	struct verify_report report = {0};
+	enum integrity verdict = INTEGRITY_COMPLETE;
 
-	if (store && !content_open(&content, store, candidate->ha_file, NULL)) {
-		read = !completed_checkpoint_files(content.source, &files, NULL);
-		content_close(&content);
+	if (verify_object_in(stores, candidate->ha_file, &report, NULL))
+		return INTEGRITY_UNCHECKED;
+	if (report.verdict != VERIFY_COMPLETE) {
+		verdict = broken(&report);
+		free(candidate->recovery_detail);
+		candidate->recovery_detail = why_broken(&report);
 	}
-	for (size_t i = 0, end; read && i < files.count; i = end) {
-		struct checkpoint_files some = {&files.list[i], 0};
-
-		end = i + 1;
-		store = stores_get(stores, files.list[i].uri, NULL);
-		while (store && end < files.count && store_serves(store, files.list[end].uri))
-			end++;
-		some.count = end - i;
-		look.files = &some;
-		if ((!store || store_look_many(store, object_uri, some.count, 0, on_object_file,
-					       &look, NULL)) &&
-		    look.verdict == INTEGRITY_COMPLETE)
-			look.verdict = INTEGRITY_UNREADABLE;
-	}
-	checkpoint_files_release(&files);
-	return read ? look.verdict : INTEGRITY_UNCHECKED;
+	verify_release(&report);
+	return verdict;
 }
 
 /* Its completedCheckpoint file is good (else this was settled when the facts were gathered). What is left are the
