@@ -94,7 +94,7 @@ prove_run() { # JOBS LIMIT_S EXEC FILE...: leaves what prove says in $scratch/ou
 	shift 3
 	rm -f "$scratch/state"
 	# the limit is for a test that hangs; nothing that works comes near it
-	prove --nocolor --failures --comments -j "$jobs" --statefile="$scratch/state" --state=save \
+	prove --nocolor --failures --comments --timer -j "$jobs" --statefile="$scratch/state" --state=save \
 		--exec "timeout -k 10 $limit $exec" "$@" </dev/null 2>&1 |
 		sed -u '/^--[0-9]*-- /d' | tee "$scratch/output" # valgrind, about system calls that it does not know
 }
