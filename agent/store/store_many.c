@@ -9,7 +9,7 @@
 /* One listing, and whose it is. */
 struct listing {
 	struct store *store;
-	const struct uri *dir;
+	struct uri dir;
 	const char *leaf;
 	store_entry_fn entry; /* one of these three; none: nothing is passed on */
 	store_leaf_fn file;
@@ -30,7 +30,7 @@ static int note_end(struct listing *ls, int rc)
 /* `name` lies below the directory; a directory ends in a slash. */
 static void note_listed(struct listing *ls, const char *name, bool is_dir, int64_t size_bytes)
 {
-	store_seen_below(ls->dir, name, &ls->uri);
+	store_seen_below(&ls->dir, name, &ls->uri);
 	if (is_dir)
 		buf_addch(&ls->uri, '/');
 	sightings_listed(ls->store->seen, ls->uri.data, size_bytes, ls->tick);
@@ -86,10 +86,10 @@ static int run_ops(struct listing *ls, struct err *err)
 	const struct store_ops *ops = ls->store->ops;
 
 	if (ls->directory)
-		return ops->list_dirs(ls->store, ls->dir, ls->leaf, seen_directory, ls, err);
+		return ops->list_dirs(ls->store, &ls->dir, ls->leaf, seen_directory, ls, err);
 	if (ls->file)
-		return ops->list_tree(ls->store, ls->dir, seen_file, ls, err);
-	return ops->list(ls->store, ls->dir, seen_entry, ls, err);
+		return ops->list_tree(ls->store, &ls->dir, seen_file, ls, err);
+	return ops->list(ls->store, &ls->dir, seen_entry, ls, err);
 }
 
 /* All of it was read; also where it is proven that there is no such directory. */
@@ -99,7 +99,7 @@ static void note_complete(struct listing *ls)
 				     : ls->file    ? SIGHTINGS_TREE
 						   : SIGHTINGS_LEVEL;
 
-	store_seen_below(ls->dir, ls->directory ? ls->leaf : "", &ls->uri);
+	store_seen_below(&ls->dir, ls->directory ? ls->leaf : "", &ls->uri);
 	sightings_complete(ls->store->seen, scope, ls->uri.data, ls->tick);
 }
 
@@ -111,7 +111,7 @@ static int list_all(struct listing *ls, struct err *why)
 	ls->tick = sightings_begin(ls->store->seen);
 	rc = run_ops(ls, why);
 	if (rc && !ls->failed && why->kind == ERR_ABSENT) {
-		store_seen_below(ls->dir, "", &ls->uri);
+		store_seen_below(&ls->dir, "", &ls->uri);
 		store_seen_failure(ls->store, ls->uri.data, why);
 	}
 	if (!ls->ended && !ls->failed && (!rc || why->kind == ERR_ABSENT))
@@ -121,16 +121,14 @@ static int list_all(struct listing *ls, struct err *why)
 
 static int list(struct listing *ls, const char *uri, struct err *err)
 {
-	struct uri parsed = {0};
 	struct err why = {0};
 	int rc;
 
-	if (store_parse_for(ls->store, uri, &parsed, err))
+	if (store_parse_for(ls->store, uri, &ls->dir, err))
 		return -1;
-	ls->dir = &parsed;
 	rc = list_all(ls, &why);
 	buf_release(&ls->uri);
-	uri_release(&parsed);
+	uri_release(&ls->dir);
 	if (rc && err)
 		*err = why;
 	return rc;
@@ -162,23 +160,21 @@ int store_list_tree(struct store *store, const char *uri, store_leaf_fn fn, void
 int store_look_again(struct store *store, const char *uri, struct err *err)
 {
 	struct listing ls = {.store = store};
-	struct uri parsed = {0};
 	struct err why = {0};
 	int rc;
 
-	if (store_parse_for(store, uri, &parsed, err))
+	if (store_parse_for(store, uri, &ls.dir, err))
 		return -1;
-	ls.dir = &parsed;
 	ls.tick = sightings_begin(store->seen);
 	rc = run_ops(&ls, &why);
-	store_seen_below(&parsed, "", &ls.uri);
+	store_seen_below(&ls.dir, "", &ls.uri);
 	/* no such directory: then nothing at all below it */
 	if (rc && why.kind == ERR_ABSENT)
 		sightings_gone(store->seen, SIGHTINGS_TREE, ls.uri.data, ls.tick);
 	else if (!rc)
 		sightings_gone(store->seen, SIGHTINGS_LEVEL, ls.uri.data, ls.tick);
 	buf_release(&ls.uri);
-	uri_release(&parsed);
+	uri_release(&ls.dir);
 	if (!rc || why.kind == ERR_ABSENT)
 		return 0;
 	if (err)

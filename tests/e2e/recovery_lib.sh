@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2119,SC2153,SC2154
+# shellcheck shell=bash disable=SC2034,SC2119,SC2153,SC2154
 #
 # recovery_lib.sh - an application loses its journal and everything else but its storage, and comes back by the copy of the
 # journal that lies there: suspended, running, finished. Sourced after tap.sh and tests/servers/lib.sh.

@@ -356,7 +356,7 @@ swift_proxy() { # DIR PORT
 lying_up() { # UPSTREAM
 	local port
 	take_port port
-	lies
+	lies ""
 	find_server_python
 	spawn lying "$SERVER_PYTHON" "$SERVERS_DIR/lying_proxy.py" --upstream "$1" --lies "$RUN/lies" \
 		--port-file "$RUN/lying.port" --port "$port"

@@ -103,24 +103,23 @@ bool sight_forbids(struct inquiry *in)
 	const struct launch *launch;
 	const struct candidate *newer = NULL;
 	const struct place_fact *place;
-	struct candidate *c = NULL;
+	const bool chosen = decision->kind == DECISION_START_FROM;
+	struct candidate *c = chosen ? &in->facts->candidates[decision->candidate] : NULL;
 	char *dir;
 
 	if (in->policy->restore == POLICY_NONE || decision->kind == DECISION_CONTINUE ||
 	    decision->rule == RULE_REQUEST || !(launch = hidden_launch(in)))
 		return false;
-	if (decision->kind == DECISION_START_FROM)
-		c = &in->facts->candidates[decision->candidate];
-	if (c && is_of_stop(in, c))
+	if (chosen && is_of_stop(in, c))
 		return false;
 	dir = lineage_dir_flat(launch->last_checkpoint_path);
 	place = dir ? facts_place(in->facts, SNAPSHOT_CHECKPOINT, dir) : NULL;
 	if (place)
-		newer = newer_in(in, dir, launch, c ? c->snapshot.checkpoint_id : 0);
+		newer = newer_in(in, dir, launch, chosen ? c->snapshot.checkpoint_id : 0);
 	/* read completely, and nothing is newer than what was decided */
 	/* MUT: checkpoints that cannot be told apart are overlooked */
 	if (!place || newer) {
-		if (c)
+		if (chosen)
 			inquiry_judge(
 				c, VERDICT_REJECTED,
 				"the job may have written newer ones, which drey cannot tell apart");
