@@ -18,10 +18,10 @@
 #
 #   unit      DIR/tests/unit/test_*                  eight at a time; programs for arm64 under an emulator
 #   init      tests/init/test_*.sh                   two at a time
-#   contract  tests/contract/test_*.sh                two at a time
+#   contract  tests/contract/test_*.sh                three at a time, the long ones first
 #   sim       tests/sim/test_*.sh                     two at a time
 #   servers   tests/servers/test_*.sh                with real object stores (tools/get-servers.sh)
-#   e2e       tests/e2e/test_*.sh                    two at a time, once for each of FLINK_VERSIONS (tests/versions.txt);
+#   e2e       tests/e2e/test_*.sh                    two at a time (ci: four), once for each of FLINK_VERSIONS (tests/versions.txt);
 #                                                    files that start no Flink only once
 #   api       tests/api/test_*.sh                    the same, against a real Kubernetes control plane that is started for
 #                                                    them (tests/cluster), and then chart
@@ -184,6 +184,7 @@ at_a_time() { # DIR
 	case $level:$1 in
 	all:tests/handover) echo 1 ;; # some measure
 	*:tests/handover) echo 2 ;;   # each has four JVMs
+	ci:tests/e2e) echo 4 ;;
 	ci:*) echo 3 ;;
 	*) echo 2 ;;
 	esac
@@ -232,8 +233,8 @@ run_group() { # GROUP
 		prove_files 1 900 "" "${files[@]}"
 		;;
 	contract | sim)
-		mapfile -t files < <(files_of "tests/$1" .sh)
-		prove_files 2 900 "" "${files[@]}"
+		mapfile -t files < <(files_of "tests/$1" .sh | xargs -r ls -S)
+		prove_files 3 900 "" "${files[@]}"
 		;;
 	servers)
 		# fetched here, where it can be seen: a test would only say that it is slow

@@ -4,7 +4,7 @@
 # waited for, a savepoint, suspended, resumed, deleted while the job runs. How soon a transition is visible, and what it
 # costs the API server at rest.
 #
-# runs in: ci on 1.20.0
+# runs in: ci on 2.3.0
 
 # shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
 # shellcheck source=tests/e2e/tap.sh

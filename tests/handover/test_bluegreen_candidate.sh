@@ -3,7 +3,7 @@
 # A blue/green upgrade in which the agent of the next version is killed when it becomes the owner, and one that is given up, and made
 # again. The other states (G2) are in test_bluegreen_kills.sh.
 #
-# runs in: ci on 2.3.0
+# runs in: all on 2.3.0
 
 # shellcheck disable=SC2317 # cases are called by name
 # shellcheck source=tests/e2e/tap.sh

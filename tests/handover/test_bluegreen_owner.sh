@@ -3,7 +3,7 @@
 # Blue/green upgrades in which something happens to the owner while the cut is in force: its agent and its Flink are killed, its Pod is
 # lost, and a person gives the upgrade up. And an upgrade of a job that is suspended.
 #
-# runs in: ci on 2.3.0
+# runs in: all on 2.3.0
 
 # shellcheck disable=SC2317 # cases are called by name
 # shellcheck source=tests/e2e/tap.sh
