@@ -71,6 +71,35 @@ LIFE_TEST(a_job_without_a_checkpoint_is_not_asked_before_it_has_run_for_a_minute
 	CHECK(l->last[EFFECT_POLL].plan);
 }
 
+/* Flink answers for the cause of a failure from the picture that it took for the settings. */
+SETTINGS_TEST(a_failed_job_whose_cause_is_not_in_that_picture_is_asked_again)
+{
+	struct view view = job_in(JOB_FAILED);
+
+	pass(l, 10 * SECONDS);
+	CHECK(l->last[EFFECT_POLL].plan);
+	viewed(l, settings(EXTERNALIZED_RETAIN, 1));
+	forget(l);
+	shown_after(l, SECONDS, view);
+	CHECK(!l->life.end_reason);
+	CHECK_INT(l->life.phase, ==, PHASE_RUNNING);
+	pass(l, 2 * SECONDS);
+	CHECK(took(l, EFFECT_POLL));
+	view.failure = "IllegalStateException: on purpose";
+	viewed(l, view);
+	CHECK_HAS(l->life.end_reason, "on purpose");
+}
+
+SETTINGS_TEST(a_failed_job_without_any_cause_is_not_waited_for)
+{
+	pass(l, 10 * SECONDS);
+	viewed(l, settings(EXTERNALIZED_RETAIN, 1));
+	shown_after(l, SECONDS, job_in(JOB_FAILED));
+	pass(l, 2 * SECONDS);
+	viewed(l, job_in(JOB_FAILED));
+	CHECK_HAS(l->life.end_reason, "Flink reports no cause");
+}
+
 SETTINGS_TEST(a_job_that_another_jobmaster_has_built_is_asked_again)
 {
 	struct view view = settings(EXTERNALIZED_RETAIN, 1);

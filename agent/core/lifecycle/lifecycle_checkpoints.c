@@ -8,6 +8,7 @@
 /* Flink answers for the plan from a picture of the job that it keeps for 3 s (web.refresh-interval), and
  * so for the cause of a failure. A picture from before the failure has no cause, and a job often fails
  * when it has just begun to run. */
+#define PICTURE_MS    3000
 #define PLAN_AFTER_MS 60000
 
 /* Before its first checkpoint a job has nothing that could be lost by what its code has set; at the end of
@@ -34,6 +35,7 @@ void see_settings(struct lifecycle *life, struct launch *launch, const struct vi
 {
 	if (!view->plan.known && !view->effective.known)
 		return;
+	life->seen.picture_until_ms = life->now_ms + PICTURE_MS;
 	if (view->plan.known)
 		life->seen.plan = view->plan;
 	life->seen.settings.known = view->effective.known;

@@ -39,6 +39,14 @@ void launch_end_is_known(struct lifecycle *life, const char *job_id)
 	life->want_write = true;
 }
 
+/* It has no cause in a picture from before its failure: the next one has it. */
+static bool cause_may_come(struct lifecycle *life, const struct view *view)
+{
+	life->seen.cause_by_ms =
+		view->state == JOB_FAILED && !view->failure ? life->seen.picture_until_ms : 0;
+	return life->now_ms < life->seen.cause_by_ms;
+}
+
 bool end_is_unclear(struct lifecycle *life, const struct view *view)
 {
 	bool fresh = view->checkpointing_off ||
@@ -46,6 +54,9 @@ bool end_is_unclear(struct lifecycle *life, const struct view *view)
 		      (!life->seen.statistics_ms ||
 		       life->polled_ms - life->seen.statistics_ms >= STATISTICS_CACHE_MS));
 
+	/* MUT: a job that has failed has no cause in a picture from before that */
+	if (cause_may_come(life, view))
+		return true;
 	if (view->state != JOB_FINISHED || shown_stop(view) || fresh)
 		return false;
 	if (!life->seen.finished_ms)

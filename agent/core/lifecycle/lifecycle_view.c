@@ -262,6 +262,8 @@ static void schedule_poll(struct lifecycle *life, const struct launch *launch)
 				  : 4 * config->poll_fast_ms;
 	if (life->seen.finished_ms) /* until the checkpoint statistics are recent enough */
 		wait_ms = FRESH_STATISTICS_MS;
+	if (life->seen.cause_by_ms > life->now_ms)
+		wait_ms = life->seen.cause_by_ms - life->now_ms;
 	if (life->clean_ms)
 		wait_ms = CLEANUP_POLL_MS;
 	life->poll_ms = life->now_ms + wait_ms;
