@@ -311,8 +311,7 @@ static int report(struct check *check)
 	text = xasprintf("generation %s, Flink %s", or_none(check->setup.config.generation),
 			 check->setup.version_text);
 	row(check, "checked", text);
-	overlap = setup_overlap(&check->setup);
-	if (overlap)
+	if (setup_overlap(&check->setup, NULL, &overlap, NULL) > 0)
 		return cli_fail(cli, CLI_USAGE, "%s", overlap);
 	print_spare(check);
 	print_changelog(check);

@@ -1,6 +1,7 @@
 /* Does a snapshot that stays refer to files of a savepoint that is about to be deleted? */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "gc_names.h"
@@ -166,6 +167,16 @@ NEEDS_TEST(another_savepoint_can_need_it_as_well)
 
 	put_snapshot(w, "sp/savepoint-111111-0123456789ab", 40, path, false);
 	check_needed(w, "savepoint-111111-0123456789ab");
+}
+
+NEEDS_TEST(nothing_is_deleted_while_two_directories_are_one)
+{
+	cleanup_free char *link = xasprintf("%s/link", w->top);
+
+	CHECK_INT(symlink(w->ck, link), ==, 0);
+	w->setup.config.flink.result_store_directory = link;
+	CHECK_INT(ask(w), ==, 1);
+	CHECK_HAS(w->why, "are one directory: set another one");
 }
 
 NEEDS_TEST(what_cannot_be_read_could_refer_to_it)

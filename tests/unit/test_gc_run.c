@@ -2,6 +2,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "gc_names.h"
@@ -224,6 +225,29 @@ RUN_TEST(blobs_of_dead_jobs_are_deleted)
 	CHECK(there(w, "blob", "job_ffffffffffffffffffffffffffffffff/blob_p-3"));
 	CHECK(there(w, "", "completedCheckpoint1"));
 	CHECK_INT(w->run.gc.sums[GC_BLOB].files, ==, 1);
+}
+
+RUN_TEST(nothing_is_deleted_where_results_are_among_the_checkpoints)
+{
+	cleanup_free char *link = xasprintf("%s/link", w->top);
+
+	CHECK_INT(symlink(w->ck, link), ==, 0);
+	w->setup.config.flink.result_store_directory = link;
+	collect(w, 0);
+	CHECK_HAS(w->run.gc.stop, "are one directory: set another one");
+	CHECK_INT(w->run.deleted.files, ==, 0);
+	CHECK(there(w, jobs[0], "shared/a0"));
+}
+
+RUN_TEST(nor_where_a_directory_cannot_be_looked_at)
+{
+	cleanup_free char *loop = xasprintf("%s/loop", w->top);
+
+	CHECK_INT(symlink(loop, loop), ==, 0);
+	w->setup.settings.ha_storage_dir = loop;
+	collect(w, 0);
+	CHECK_HAS(w->run.gc.stop, "two directories could be one");
+	CHECK(there(w, jobs[0], "shared/a0"));
 }
 
 RUN_TEST(a_journal_of_another_application_is_refused)

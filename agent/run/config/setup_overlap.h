@@ -2,10 +2,16 @@
 #ifndef DREY_RUN_SETUP_OVERLAP_H
 #define DREY_RUN_SETUP_OVERLAP_H
 
+#include "core/journal/journal.h"
 #include "run/config/setup.h"
 
-/* What must be changed (core/overlap.h); NULL: nothing. The caller frees. Looks at local directories, so it may
- * block; one that cannot be looked at is left out. */
-char *setup_overlap(const struct setup *setup);
+/*
+ * 1: *ret_why says what must be changed (core/overlap.h); the caller frees it. 0: none. -1: not known, because a
+ * directory cannot be looked at. With a journal, also the directories that the last launch was given, and the one
+ * in which its newest checkpoint is: the code of a job may set its own. Looks at local directories, so it may
+ * block.
+ */
+int setup_overlap(const struct setup *setup, const struct journal *journal, char **ret_why,
+		  struct err *err);
 
 #endif

@@ -114,6 +114,12 @@ static int ask_storage(struct gc_needs *needs, struct err *err)
 		gc_run_close(&run);
 		return err_set(err, ERR_RETRY, 0, "the journal has no launch");
 	}
+	/* MUT: a savepoint is deleted although two directories are one */
+	needs->why = gc_run_overlap(&run);
+	if (needs->why) {
+		gc_run_close(&run);
+		return 1;
+	}
 	gc_run_ask(&run, &needs->gc, &ask);
 	rc = read_snapshots(needs, &ask, err);
 	gc_run_ask_release(&ask);

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "run/config/setup_overlap.h"
 #include "run/gc/gc_after.h"
 #include "run/gc/gc_ha.h"
 #include "run/gc/gc_named.h"
@@ -108,11 +109,24 @@ void gc_run_ask_release(struct gc_facts_ask *ask)
 	free(ask->named);
 }
 
+char *gc_run_overlap(const struct gc_run *run)
+{
+	struct err err = {0};
+	char *why = NULL;
+	int rc = setup_overlap(run->setup, &run->journal, &why, &err);
+
+	/* MUT: directories that cannot be looked at are apart */
+	if (rc < 0)
+		return xasprintf("two directories could be one: %s", err.msg);
+	return why;
+}
+
 /* One reading. `first`: of two, in the second one. */
 static void read_and_judge(struct gc_run *run, const struct gc_policy *policy,
 			   const struct gc_first *first, struct gc *gc)
 {
 	const struct gc_ha_ask ha = {run->setup, &run->journal, on_reading, run};
+	cleanup_free char *overlap = NULL;
 	struct gc_facts_ask ask;
 
 	*gc = (struct gc){.policy = *policy, .now_unix_ms = clock_unix_ms()};
@@ -124,6 +138,10 @@ static void read_and_judge(struct gc_run *run, const struct gc_policy *policy,
 	gc_facts(&ask, gc);
 	gc_ha_read(&ha, gc);
 	gc_judge(gc, &run->journal);
+	overlap = gc_run_overlap(run);
+	/* MUT: files are deleted although results are among the checkpoints */
+	if (overlap)
+		gc_stop_all(gc, overlap);
 	gc_run_ask_release(&ask);
 }
 

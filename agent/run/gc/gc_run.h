@@ -40,6 +40,10 @@ void gc_run_collect(struct gc_run *run, const struct gc_policy *policy);
 void gc_run_delete(struct gc_run *run);
 void gc_run_close(struct gc_run *run);
 
+/* Why nothing may be deleted, whatever is in the directories: two of them are one, or it cannot be told. NULL: they
+ * are apart. The caller frees it. */
+char *gc_run_overlap(const struct gc_run *run);
+
 /* What gc_facts() is to read: the configured directories, and, read now, what Flink's HA data name. If these
  * cannot be read, gc->unreadable says so. *ret must be released; it borrows from run and its setup. */
 void gc_run_ask(const struct gc_run *run, struct gc *gc, struct gc_facts_ask *ret);
