@@ -188,12 +188,14 @@ static int on_name(void *ctx, const struct store_dirs_name *item, struct err *er
 	return 1;
 }
 
-/* The span continues after all names of that directory. */
+/* The span continues after all names of that directory, which comes again, folded. */
 static void leave_dir(struct store_span *span, const struct buf *dir)
 {
 	buf_clear(&span->after);
 	buf_add(&span->after, dir->data, dir->len_bytes);
-	buf_addch(&span->after, '/' + 1);
+	buf_clear(&span->expects);
+	buf_add(&span->expects, dir->data, dir->len_bytes);
+	buf_addch(&span->expects, '/');
 }
 
 /* After a walk: directories that ended with their span, and if they have too many names, those that

@@ -39,10 +39,16 @@ static void span_release(struct store_span *span)
 	buf_release(&span->after);
 	buf_release(&span->first);
 	buf_release(&span->reached);
+	buf_release(&span->before);
+	buf_release(&span->expects);
+	buf_release(&span->from);
+	buf_release(&span->least);
+	buf_release(&span->beyond);
 	buf_release(&span->last_file);
 	buf_release(&span->last_dir);
 	free(span->until);
 	free(span->token);
+	free(span->asked);
 	*span = (struct store_span){0};
 }
 
@@ -206,5 +212,6 @@ void store_spans_undo(struct store_spans *spans)
 	free(all->until);
 	free(all->token);
 	all->until = all->token = NULL;
+	buf_clear(&all->beyond);
 	all->done = false;
 }

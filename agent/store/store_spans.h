@@ -24,9 +24,10 @@
 #define STORE_SPANS_CUTS 15 /* of one span at a time */
 
 struct store_span {
-	struct buf after; /* all up to here was passed on; "" from the beginning */
-	char *until;      /* NULL: no end */
-	bool done;        /* all of it was passed on */
+	struct buf
+		after; /* all up to here (or to what it expects) was passed on; "" from the beginning */
+	char *until; /* NULL: no end */
+	bool done;   /* all of it was passed on */
 	/* Of its pages so far. */
 	struct buf first;    /* where it began: the name of the cut, or its first name */
 	unsigned pages;      /* how many */
@@ -34,8 +35,14 @@ struct store_span {
 	bool is_cut;         /* it begins at a cut, and no page has shown that this is understood */
 	char *token;         /* of the next page, if the store has such tokens */
 	struct buf reached;  /* the greatest name that was passed on */
-	unsigned empty;      /* pages without a name in a row */
-	bool by_name;        /* its page was requested by the greatest name, not by a token */
+	struct buf before;   /* the greatest one but that */
+	struct buf expects;  /* this name was returned, and must come again: "" = none */
+	struct buf from;     /* its page then begins after this one */
+	char *asked; /* its page was requested after this name; NULL = by a token, or the first one */
+	struct buf least;     /* its smallest name: what a cut must not have left out */
+	struct buf beyond;    /* the smallest name behind its end that was returned */
+	unsigned empty;       /* pages without a name in a row */
+	bool by_name;         /* its page was requested by the greatest name, not by a token */
 	struct buf last_file; /* the last names, for the order */
 	struct buf last_dir;
 };

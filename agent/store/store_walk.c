@@ -48,6 +48,28 @@ static bool is_repeated(struct store_walk *walk, const struct store_span *span, 
 	return true;
 }
 
+static void set_name(struct buf *to, const char *name)
+{
+	buf_clear(to);
+	buf_addstr(to, name);
+}
+
+static void note_least(struct buf *least, const char *name)
+{
+	if (!least->len_bytes || strcmp(name, least->data) < 0)
+		set_name(least, name);
+}
+
+/* Up to the name that must come again, all was passed on. */
+static bool was_passed_on(struct store_span *span, const char *name)
+{
+	int order = span->expects.len_bytes ? strcmp(name, span->expects.data) : 1;
+
+	if (!order)
+		buf_clear(&span->expects);
+	return !order || (order < 0 && !span->reached.len_bytes);
+}
+
 static int pass_on(struct store_walk *walk, struct store_span *span, struct store_dirs_name *item,
 		   struct err *err)
 {
@@ -55,9 +77,12 @@ static int pass_on(struct store_walk *walk, struct store_span *span, struct stor
 
 	if (!span->first.len_bytes)
 		buf_addstr(&span->first, item->name);
+	note_least(&span->least, item->name);
 	if (strcmp(item->name, buf_str(&span->reached)) > 0) {
-		buf_clear(&span->reached);
-		buf_addstr(&span->reached, item->name);
+		set_name(&span->before, buf_str(&span->reached));
+		set_name(&span->reached, item->name);
+	} else if (strcmp(item->name, buf_str(&span->before)) > 0) {
+		set_name(&span->before, item->name);
 	}
 	if (item->is_hidden)
 		return 0;
@@ -80,7 +105,7 @@ int store_walk_name(struct store_walk *walk, size_t index, const char *name,
 	item->span = index;
 	walk->any = true;
 	walk->names++;
-	if (!*item->name)
+	if (!*item->name || was_passed_on(span, item->name))
 		return 0;
 	if (is_repeated(walk, span, item->name))
 		return 1;
@@ -90,6 +115,7 @@ int store_walk_name(struct store_walk *walk, size_t index, const char *name,
 		return -1;
 	if (span->until && strcmp(item->name, span->until) > 0) {
 		walk->passed = true;
+		note_least(&span->beyond, item->name);
 		return 0;
 	}
 	return pass_on(walk, span, item, err);
@@ -101,6 +127,13 @@ bool store_walk_by_name(const struct store_walk *walk, size_t index)
 
 	/* MUT: a page begins where the token of the page before says */
 	return span->reached.len_bytes && !span->empty && !walk->by_token;
+}
+
+const char *store_walk_from(const struct store_walk *walk, size_t index)
+{
+	const struct store_span *span = &walk->spans->list[index];
+
+	return buf_str(span->expects.len_bytes ? &span->from : &span->reached);
 }
 
 char *store_walk_after(const struct store_walk *walk, size_t index)
@@ -142,6 +175,11 @@ static enum store_verdict go_on(struct store_walk *walk, size_t index, bool more
 		span->done = true;
 		return STORE_DONE;
 	}
+	/* MUT: a page is believed to join the one before it */
+	if (walk->names >= STORE_WALK_PROOF && !walk->by_token) {
+		set_name(&span->expects, buf_str(&span->reached));
+		set_name(&span->from, buf_str(&span->before));
+	}
 	if (walk->names >= walk->store->ops->list_page) {
 		size_t count = walk->spans->count;
 
@@ -150,6 +188,27 @@ static enum store_verdict go_on(struct store_walk *walk, size_t index, bool more
 			walk->open[walk->open_count++] = count;
 	}
 	return STORE_MORE;
+}
+
+/* What was returned before has come again, so nothing is left out between. An empty page is followed by another one. */
+static int check_joins(const struct store_walk *walk, const struct store_span *span, bool more,
+		       struct err *err)
+{
+	if (!span->expects.len_bytes || (more && !walk->names))
+		return 0;
+	return err_set(err, ERR_CONTRADICTED, 0,
+		       "'%.200s' was listed, but is left out of what comes after '%.200s'",
+		       span->expects.data,
+		       buf_str(span->from.len_bytes ? &span->from : &span->after));
+}
+
+static void read_by_token(struct store_walk *walk)
+{
+	walk->repeats = false;
+	walk->by_token = true;
+	walk->spans->whole = true;
+	for (size_t i = 0; i < walk->spans->count; i++)
+		buf_clear(&walk->spans->list[i].expects);
 }
 
 static enum store_verdict judge_page(void *ctx, size_t call, const struct http_response *response,
@@ -169,11 +228,11 @@ static enum store_verdict judge_page(void *ctx, size_t call, const struct http_r
 	if (walk->ended || walk->ignored)
 		return STORE_FAILED; /* the other pages are not waited for */
 	if (walk->repeats) {
-		walk->repeats = false;
-		walk->by_token = true;
-		walk->spans->whole = true;
+		read_by_token(walk);
 		return STORE_MORE;
 	}
+	if (check_joins(walk, &walk->spans->list[index], more, err))
+		return STORE_FAILED;
 	if (walk->spans->list[index].empty == STORE_WALK_EMPTY) {
 		err_set(err, ERR_FORMAT, 0, "%d pages without a name, and there is another one",
 			STORE_WALK_EMPTY);
@@ -198,6 +257,8 @@ static void begin(struct store_walk *walk)
 		buf_clear(&span->last_file);
 		buf_clear(&span->last_dir);
 		buf_clear(&span->reached);
+		buf_clear(&span->before);
+		buf_clear(&span->from);
 		span->empty = 0;
 		free(span->token);
 		span->token = NULL;
@@ -212,10 +273,68 @@ static void note_reached(struct store_spans *spans)
 
 		if (!span->reached.len_bytes)
 			continue;
-		buf_clear(&span->after);
-		buf_addstr(&span->after, span->reached.data);
+		buf_clear(&span->expects);
+		if (span->before.len_bytes)
+			set_name(&span->expects, span->reached.data);
+		set_name(&span->after,
+			 buf_str(span->before.len_bytes ? &span->before : &span->reached));
 		span->is_cut = false;
 	}
+}
+
+/* ---- cuts ---- */
+
+/* As far as both are known: a folded directory stands for all that is in it. */
+static bool is_same_name(const char *a, const char *b)
+{
+	size_t len = strcspn(a, "/");
+
+	if (!strcmp(a, b))
+		return true;
+	return a[len] && !strncmp(a, b, len + 1) && (!a[len + 1] || !b[len + 1]);
+}
+
+static const struct store_span *span_below(const struct store_spans *spans, const char *cut)
+{
+	for (size_t i = 0; i < spans->count; i++)
+		if (spans->list[i].until && !strcmp(spans->list[i].until, cut))
+			return &spans->list[i];
+	return NULL;
+}
+
+/* Is what comes after a cut what the span below it has seen there? */
+static int check_cut(const struct store_span *lower, const struct store_span *upper,
+		     struct err *err)
+{
+	const char *seen = buf_str(&lower->beyond);
+	const char *begins = buf_str(upper->least.len_bytes ? &upper->least : &upper->beyond);
+	const char *cut = upper->first.data;
+
+	/* MUT: nothing is left out behind a cut */
+	if (is_same_name(seen, begins))
+		return 0;
+	if (*begins && (!*seen || strcmp(begins, seen) < 0))
+		return err_set(err, ERR_CONTRADICTED, 0,
+			       "'%.200s' is listed after '%.200s', but not after '%.200s'", begins,
+			       cut, buf_str(&lower->before));
+	return err_set(err, ERR_CONTRADICTED, 0,
+		       "'%.200s' was listed, but is left out of what comes after '%.200s'", seen,
+		       cut);
+}
+
+/* When all spans are done. */
+static int check_cuts(struct store_walk *walk, struct err *err)
+{
+	const struct store_spans *spans = walk->spans;
+
+	for (size_t i = 1; i < spans->count; i++) {
+		const struct store_span *lower = span_below(spans, spans->list[i].first.data);
+
+		walk->reading = i;
+		if (lower && check_cut(lower, &spans->list[i], err))
+			return -1;
+	}
+	return 0;
 }
 
 static int fail(const struct store_walk *walk, const struct err *why, struct err *err)
@@ -249,6 +368,8 @@ int store_walk_all(struct store_walk *walk, struct err *err)
 		if (walk->ignored)
 			store_spans_undo(walk->spans);
 	} while (walk->ignored);
+	if (!rc && !walk->ended)
+		rc = check_cuts(walk, &why);
 	buf_release(&walk->prefix);
 	return rc && !walk->ended ? fail(walk, &why, err) : 0;
 }

@@ -10,6 +10,11 @@
  * cut: nothing of it has been passed on by then, the cuts are undone, and the listing continues as
  * one span; and by the second page of a listing that is not cut, which is then the first one again. Once a
  * page has shown that the store honours it, a name before the beginning is a lie.
+ *
+ * A store that leaves names out behind the name where a page is to begin would hide them without a trace, so no
+ * page is believed to join the one before it: it begins before the last name that was returned, which must come
+ * again (not after less than STORE_WALK_PROOF names: such pages are small for another reason). Behind a cut, whose
+ * name need not exist, the first name must be the one that the span below it has seen beyond its end.
  */
 #ifndef DREY_STORE_STORE_WALK_H
 #define DREY_STORE_STORE_WALK_H
@@ -22,6 +27,9 @@
 
 /* Pages without a name in a row, each with another one behind it; more is no listing. */
 #define STORE_WALK_EMPTY 100
+
+/* Names of a page from which on the next one proves that it joins it: one request in so many. */
+#define STORE_WALK_PROOF 100
 
 struct store_walk {
 	/* set by the store: */
@@ -63,9 +71,13 @@ int store_walk_all(struct store_walk *walk, struct err *err);
 int store_walk_name(struct store_walk *walk, size_t index, const char *name,
 		    struct store_dirs_name *item, struct err *err);
 
-/* For `prepare` of a store that has tokens, too: does the next page begin after span->reached? Else by its
+/* For `prepare` of a store that has tokens, too: does the next page begin after store_walk_from()? Else by its
  * token, if it has one: no page had names so far, or the last one had none. */
 bool store_walk_by_name(const struct store_walk *walk, size_t index);
+
+/* For `prepare`: the name below the directory after which the next page begins: the last one that was returned, or
+ * the one before it. Borrowed. */
+const char *store_walk_from(const struct store_walk *walk, size_t index);
 
 /* For `prepare`: the name, with its prefix, after which the span continues; "" at the beginning.
  * The caller frees it. */

@@ -17,6 +17,13 @@ export HOME=$RUN AWS_ENDPOINT_URL=$S3_ENDPOINT AWS_REGION=$S3_REGION AWS_EC2_MET
 export AWS_ACCESS_KEY_ID=$S3_ACCESS_KEY AWS_SECRET_ACCESS_KEY=$S3_SECRET_KEY
 snapshots_make "$RUN/tree"
 check "boto3 puts the snapshots there" s3_client upload "$RUN/tree" flink a/
+snapshots_savepoint "$RUN/long/sp/$GOOD"
+for ((n = 0; n < 1300; n++)); do # so that a listing has pages, and is cut
+	dir=$(printf '%s/long/sp/savepoint-000000-%012x' "$RUN" $((n * 0x31415926)))
+	mkdir "$dir"
+	: >"$dir/x"
+done
+check "and a directory of more than one page" s3_client upload "$RUN/long" flink long/
 lying_up "$S3_ENDPOINT"
 export AWS_ENDPOINT_URL=$LYING_URL
 
@@ -38,6 +45,12 @@ lies "archived GET /sp/$GOOD/_metadata"
 says 4 "is archived" "an archived _metadata: unreadable, with the remedy" verify "s3://flink/a/sp/$GOOD"
 lies "class HEAD /sp/$GOOD/ 0 GLACIER"
 says 4 "is archived" "archived state files: the same" verify "s3://flink/a/sp/$GOOD"
+long=(resolve --explain --savepoints s3://flink/long/sp)
+lies
+says 0 "START_FROM" "a long listing: it starts" "${long[@]}"
+lies "gap GET start-after 0 1"
+says 4 "is left out of what comes after" "a name is left out where a page begins: it holds" "${long[@]}"
+says 4 "drey explain StorageUnreadable" "and says so by the cause" "${long[@]}"
 lies
 says 0 "START_FROM" "the truth again: it starts" "${savepoints[@]}"
 no_secret "$S3_ACCESS_KEY" "$S3_SECRET_KEY"

@@ -41,6 +41,8 @@ struct s3_stub {
 	struct s3_object objects[S3_STUB_OBJECTS]; /* in the order of their keys */
 	size_t object_count;
 	int page;           /* names per page; 0: 1000 */
+	int gap;            /* names that are left out after a start-after */
+	bool gap_nowhere;   /* only after one that does not exist */
 	const char *secret; /* of the current key */
 	const char *token;  /* NULL: none required */
 	bool unsigned_ok;   /* a fault changes requests: their signatures are not checked */
@@ -238,6 +240,7 @@ S3_FN void s3_stub_list(struct s3_stub *stub, const struct http_stub_request *re
 	cleanup_buf struct buf folded = BUF_INIT, keys = BUF_INIT, prefixes = BUF_INIT;
 	const char *behind = token ? next : start ? start : "", *last = "";
 	int left = stub->page ? stub->page : 1000;
+	int gap = start && !(stub->gap_nowhere && s3_stub_find(stub, start)) ? stub->gap : 0;
 	bool truncated = false;
 
 	for (size_t i = 0; i < stub->object_count && !truncated; i++) {
@@ -252,6 +255,13 @@ S3_FN void s3_stub_list(struct s3_stub *stub, const struct http_stub_request *re
 		if (slash && folded.len_bytes &&
 		    !strncmp(object->key, folded.data, folded.len_bytes)) {
 			last = object->key;
+			continue;
+		}
+		if (gap > 0) {
+			gap--;
+			buf_clear(&folded);
+			if (slash)
+				buf_add(&folded, object->key, (size_t)(slash - object->key) + 1);
 			continue;
 		}
 		truncated = !left--;

@@ -28,7 +28,7 @@ static char *page_after(const struct store_walk *walk, size_t index)
 
 	if (!store_walk_by_name(walk, index))
 		return span->token ? xstrdup("") : store_walk_after(walk, index);
-	name = xasprintf("%s%s", buf_str(&walk->prefix), span->reached.data);
+	name = xasprintf("%s%s", buf_str(&walk->prefix), store_walk_from(walk, index));
 	if (name[strlen(name) - 1] == '/') /* a folded directory: after all that is in it */
 		name[strlen(name) - 1] = '/' + 1;
 	return name;
@@ -36,8 +36,9 @@ static char *page_after(const struct store_walk *walk, size_t index)
 
 static void build_query(const struct store_walk *walk, size_t index, struct buf *query)
 {
+	struct store_span *span = &walk->spans->list[index];
 	cleanup_free char *after = page_after(walk, index);
-	const char *token = *after ? NULL : walk->spans->list[index].token;
+	const char *token = *after ? NULL : span->token;
 
 	if (token)
 		add_parameter(query, "continuation-token", token);
@@ -48,6 +49,7 @@ static void build_query(const struct store_walk *walk, size_t index, struct buf 
 	add_parameter(query, "prefix", buf_str(&walk->prefix));
 	if (*after && !token)
 		add_parameter(query, "start-after", after);
+	xstrset(&span->asked, token || !*after ? NULL : after);
 }
 
 static int prepare_page(struct store_walk *walk, size_t index, struct store_call *ret_call,
@@ -101,10 +103,11 @@ static int take_token(struct store_span *span, struct s3_xml_page *page, struct 
 
 /* Is it the answer to this question? One of a cache that ignores the query may be about another directory,
  * and if it has no names, nothing else shows that. */
-static int check_echo(const struct store_walk *walk, const struct s3_xml_page *page,
+static int check_echo(const struct store_walk *walk, size_t index, const struct s3_xml_page *page,
 		      struct err *err)
 {
-	const char *prefix = buf_str(&walk->prefix);
+	const struct store_span *span = &walk->spans->list[index];
+	const char *prefix = buf_str(&walk->prefix), *after = span->asked ? span->asked : "";
 
 	/* MUT: a listing of another prefix is believed */
 	if (!s3_xml_says(page->prefix, page->prefix_decoded, prefix))
@@ -118,6 +121,21 @@ static int check_echo(const struct store_walk *walk, const struct s3_xml_page *p
 	if (!s3_xml_says(page->delimiter, page->delimiter_decoded, walk->delimited ? "/" : ""))
 		return err_set(err, ERR_CONTRADICTED, 0,
 			       "the answer is about another delimiter: '%.20s'", page->delimiter);
+	/* A server may translate the one into the other (versitygw), so only what was asked for is compared. */
+	if (span->token && !span->asked) {
+		/* MUT: the page of another token is believed */
+		if (!s3_xml_says(page->token, NULL, span->token))
+			return err_set(err, ERR_CONTRADICTED, 0,
+				       "the answer is the page of another token: '%.200s'",
+				       page->token);
+		return 0;
+	}
+	/* MUT: a page that begins elsewhere is believed */
+	if (!s3_xml_says(page->start_after, page->start_after_decoded, after))
+		return err_set(
+			err, ERR_CONTRADICTED, 0,
+			"what comes after '%.200s' was requested, but the answer is about what comes after '%.200s'",
+			after, page->start_after);
 	return 0;
 }
 
@@ -141,7 +159,7 @@ static enum store_verdict read_page(struct store_walk *walk, size_t index,
 	if (s3_xml_list(buf_str(&response->body), response->body.len_bytes, on_entry, &reading,
 			&page, err))
 		return STORE_FAILED;
-	rc = check_echo(walk, &page, err);
+	rc = check_echo(walk, index, &page, err);
 	if (!rc)
 		rc = take_token(&walk->spans->list[index], &page, err);
 	s3_xml_page_release(&page);

@@ -28,12 +28,11 @@ static int prepare_page(struct store_walk *walk, size_t index, struct store_call
 	struct swift_store *store = (struct swift_store *)walk->store;
 	const struct store_span *span = &walk->spans->list[index];
 	cleanup_free char *marker =
-		span->last_file.len_bytes
-			? xasprintf("%s%s", buf_str(&walk->prefix), span->last_file.data)
+		span->reached.len_bytes
+			? xasprintf("%s%s", buf_str(&walk->prefix), store_walk_from(walk, index))
 			: store_walk_after(walk, index);
 	cleanup_buf struct buf query = BUF_INIT;
 	struct swift_request request = {.max_bytes = SWIFT_JSON_LIST_MAX_BYTES};
-
 	buf_addf(&query, "format=json&limit=%d", SWIFT_JSON_PAGE);
 	if (walk->delimited)
 		buf_addstr(&query, "&delimiter=%2F");
