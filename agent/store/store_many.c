@@ -141,6 +141,35 @@ int store_list(struct store *store, const char *uri, store_entry_fn fn, void *ct
 	return list(&ls, uri, err);
 }
 
+struct wanted {
+	const char *name;
+	bool found;
+};
+
+static int note_wanted(void *ctx, const struct store_entry *entry, struct err *err)
+{
+	struct wanted *wanted = ctx;
+
+	(void)err;
+	wanted->found = !strcmp(entry->name, wanted->name);
+	return wanted->found;
+}
+
+int store_is_listed(struct store *store, const char *uri, struct err *err)
+{
+	cleanup_free char *dir = uri_parent(uri);
+	struct wanted wanted = {.name = uri_name(uri)};
+	struct err why = {0};
+
+	if (!dir)
+		return err_set(err, ERR_CONFIG, 0, "'%s' has no directory", uri);
+	if (store_list(store, dir, note_wanted, &wanted, &why) == 0 || why.kind == ERR_ABSENT)
+		return wanted.found;
+	if (err)
+		*err = why;
+	return -1;
+}
+
 int store_list_dirs(struct store *store, const char *uri, const char *leaf, store_dir_fn fn,
 		    void *ctx, struct err *err)
 {

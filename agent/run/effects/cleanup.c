@@ -91,7 +91,7 @@ static bool shared_is_empty(struct stores *stores, const struct cleanup_ask *ask
 	if (!store)
 		return false;
 	if (store_list(store, ask->shared_dir, note_file, &any, &err) < 0)
-		return err.kind == ERR_ABSENT;
+		return err.kind == ERR_ABSENT && store_is_listed(store, ask->shared_dir, NULL) == 0;
 	/* MUT: Flink may be killed while it deletes shared state */
 	return !any;
 }

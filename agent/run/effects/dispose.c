@@ -71,31 +71,17 @@ static int wait_for_flink(const struct flink_rest *rest, const char *id, struct 
 	return err_set(err, ERR_RETRY, 0, "Flink did not finish within %d s", PATIENCE_MS / 1000);
 }
 
-static int note_metadata(void *ctx, const struct store_entry *entry, struct err *err)
-{
-	bool *found = ctx;
-
-	(void)err;
-	*found = *found || !strcmp(entry->name, METADATA_NAME);
-	return 0;
-}
-
 /* Another program may have deleted it, or an earlier agent, or the job that claimed it. One answer is not
  * enough: neither is it found, nor does a listing of its directory name it. */
 static bool is_gone(const struct dispose_job *job)
 {
 	cleanup_free char *uri = snapshots_metadata_uri(job->path);
-	cleanup_free char *dir = uri_parent(uri);
 	struct store *store;
-	struct err err = {0};
-	bool found = false, gone;
+	bool gone;
 
 	if (store_open(&job->driver->setup->storage, uri, &store, NULL))
 		return false;
-	gone = store_exists(store, uri, NULL) == 0 &&
-	       (store_list(store, dir, note_metadata, &found, &err) == 0 ||
-		err.kind == ERR_ABSENT) &&
-	       !found;
+	gone = store_exists(store, uri, NULL) == 0 && store_is_listed(store, uri, NULL) == 0;
 	store_close(store);
 	return gone;
 }

@@ -152,9 +152,10 @@ static int on_look(void *ctx, const struct store_look *look, struct err *err)
 	struct store_entry entry = {.name = level->pending.data + level->starts[look->index],
 				    .stat = look->stat};
 
+	/* Deleted meanwhile, or the answer is wrong: it was listed, so whoever needs it asks, and sees both. */
 	if (look->state == STORE_LOOK_ABSENT)
-		return 0; /* deleted meanwhile */
-	if (look->state == STORE_LOOK_PRESENT)
+		entry.stat = (struct store_stat){0};
+	if (look->state != STORE_LOOK_UNREADABLE)
 		return hand_out(level, &entry, err) ? -1 : 0;
 	if (err)
 		*err = *look->why;
