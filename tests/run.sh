@@ -17,9 +17,9 @@
 # by its name, every file runs. docs/development/testing.md lists them, with the time that each takes.
 #
 #   unit      DIR/tests/unit/test_*                  eight at a time; programs for arm64 under an emulator
-#   init      tests/init/test_*.sh                   two at a time
-#   contract  tests/contract/test_*.sh                three at a time, the long ones first
-#   sim       tests/sim/test_*.sh                     two at a time
+#   init      tests/init/test_*.sh                   one at a time
+#   contract  tests/contract/test_*.sh               three at a time, the long ones first
+#   sim       tests/sim/test_*.sh                    likewise
 #   servers   tests/servers/test_*.sh                with real object stores (tools/get-servers.sh)
 #   e2e       tests/e2e/test_*.sh                    two at a time (ci: four), once for each of FLINK_VERSIONS (tests/versions.txt);
 #                                                    files that start no Flink only once

@@ -43,6 +43,7 @@ struct s3_stub {
 	int page;           /* names per page; 0: 1000 */
 	int gap;            /* names that are left out after a start-after */
 	bool gap_nowhere;   /* only after one that does not exist */
+	const char *hides;  /* listings of this prefix have no names */
 	const char *secret; /* of the current key */
 	const char *token;  /* NULL: none required */
 	bool unsigned_ok;   /* a fault changes requests: their signatures are not checked */
@@ -248,7 +249,8 @@ S3_FN void s3_stub_list(struct s3_stub *stub, const struct http_stub_request *re
 		const char *slash = NULL;
 
 		if (strncmp(object->key, prefix, strlen(prefix)) != 0 ||
-		    strcmp(object->key, behind) <= 0)
+		    strcmp(object->key, behind) <= 0 ||
+		    (stub->hides && !strcmp(prefix, stub->hides)))
 			continue;
 		if (delimiter)
 			slash = strchr(object->key + strlen(prefix), '/');
@@ -257,11 +259,11 @@ S3_FN void s3_stub_list(struct s3_stub *stub, const struct http_stub_request *re
 			last = object->key;
 			continue;
 		}
+		buf_clear(&folded);
+		if (slash)
+			buf_add(&folded, object->key, (size_t)(slash - object->key) + 1);
 		if (gap > 0) {
 			gap--;
-			buf_clear(&folded);
-			if (slash)
-				buf_add(&folded, object->key, (size_t)(slash - object->key) + 1);
 			continue;
 		}
 		truncated = !left--;
@@ -269,8 +271,6 @@ S3_FN void s3_stub_list(struct s3_stub *stub, const struct http_stub_request *re
 			break;
 		last = object->key;
 		if (slash) {
-			buf_clear(&folded);
-			buf_add(&folded, object->key, (size_t)(slash - object->key) + 1);
 			buf_addstr(&prefixes, "<CommonPrefixes><Prefix>");
 			percent_encode(&prefixes, folded.data, true);
 			buf_addstr(&prefixes, "</Prefix></CommonPrefixes>");

@@ -5,18 +5,6 @@
 
 #define JOB "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa02"
 
-/* The listing of the directory is empty, whatever is in it. */
-static bool hides_all(struct s3_stub *stub, const struct http_stub_request *request,
-		      struct http_stub_answer *answer)
-{
-	(void)stub;
-	if (!strstr(request->target, "prefix=results%2Fone%2F"))
-		return false;
-	buf_addstr(&answer->body, "<ListBucketResult><Prefix>results/one/</Prefix>"
-				  "<IsTruncated>false</IsTruncated></ListBucketResult>");
-	return true;
-}
-
 static enum source_state state_of(struct world *world)
 {
 	struct observe_plan plan = {0};
@@ -41,7 +29,7 @@ TEST(an_empty_listing_is_believed_only_if_another_one_agrees)
 	CHECK_INT(state_of(&world), ==, SOURCE_ABSENT);
 	s3_stub_put(world.stub, "results/one/" JOB ".json", 2);
 	CHECK_INT(state_of(&world), ==, SOURCE_PRESENT);
-	set_fault(&world, hides_all);
+	world.stub->hides = "results/one/";
 	CHECK_INT(state_of(&world), ==, SOURCE_UNREADABLE);
 	end(&world);
 }

@@ -79,13 +79,15 @@ static int stop_here(struct rig *rig, struct err *err)
 static int on_entry(void *ctx, const struct store_entry *entry, struct err *err)
 {
 	struct rig *rig = ctx;
+	/* a large object that HEAD does not find */
+	const bool undated = !strcmp(entry->name, "dlo") && !entry->stat.size_bytes;
 
 	if (entry->is_prefix)
 		buf_addf(&rig->told, "%s/ ", entry->name);
 	else
 		buf_addf(&rig->told, "%s=%lld ", entry->name, (long long)entry->stat.size_bytes);
-	CHECK(entry->is_prefix || entry->stat.mtime_unix_ms == STUB_TIME_MS ||
-	      !entry->stat.mtime_unix_ms);
+	if (!entry->is_prefix)
+		CHECK_INT(entry->stat.mtime_unix_ms, ==, undated ? 0 : STUB_TIME_MS);
 	return stop_here(rig, err);
 }
 
@@ -447,8 +449,7 @@ RIG_TEST(the_size_of_a_dlo_is_that_of_head)
 	failed(rig, list(rig, "swift://c/d"), ERR_DENIED, "HTTP 403");
 	set_fault(rig, "/d/dlo", 404, 100);
 	worked(rig, list(rig, "swift://c/d"));
-	CHECK_HAS(buf_str(&rig->told), "dlo=0 ");
-	CHECK_HAS(buf_str(&rig->told), "full=5 ");
+	CHECK_STR(buf_str(&rig->told), "full=5 dlo=0 empty=0 ");
 }
 
 RIG_TEST(asks_for_many_doubtful_sizes)

@@ -488,8 +488,8 @@ struct lifecycle {
 		struct checkpoint_plan plan;
 		int64_t plan_ms; /* the settings are asked for from then on; 0 = the job has not run */
 		struct settings_seen settings;
-		/* of the job, which has no later failure; a failed job is asked again then */
-		int64_t picture_until_ms, cause_by_ms;
+		/* Flink's picture of the job, taken for the settings; it has no later failure */
+		int64_t picture_until_ms;
 		/* When a completed checkpoint was seen for the first time, or since when there could
 		 * be one: all tasks run, but for short restarts, and no operation is in flight.
 		 * 0 = there cannot be one */

@@ -39,12 +39,10 @@ void launch_end_is_known(struct lifecycle *life, const char *job_id)
 	life->want_write = true;
 }
 
-/* It has no cause in a picture from before its failure: the next one has it. */
-static bool cause_may_come(struct lifecycle *life, const struct view *view)
+bool cause_may_come(const struct lifecycle *life, const struct view *view)
 {
-	life->seen.cause_by_ms =
-		view->state == JOB_FAILED && !view->failure ? life->seen.picture_until_ms : 0;
-	return life->now_ms < life->seen.cause_by_ms;
+	return view->state == JOB_FAILED && !view->failure &&
+	       life->now_ms < life->seen.picture_until_ms;
 }
 
 bool end_is_unclear(struct lifecycle *life, const struct view *view)

@@ -248,7 +248,8 @@ static int64_t calm_pace_ms(const struct lifecycle_config *config)
 	return looks_between ? config->poll_tasks_ms : config->poll_slow_ms;
 }
 
-static void schedule_poll(struct lifecycle *life, const struct launch *launch)
+static void schedule_poll(struct lifecycle *life, const struct launch *launch,
+			  const struct view *view)
 {
 	const struct lifecycle_config *config = life->config;
 	bool calm = life->phase == PHASE_RUNNING && life->step == STEP_NONE;
@@ -262,8 +263,8 @@ static void schedule_poll(struct lifecycle *life, const struct launch *launch)
 				  : 4 * config->poll_fast_ms;
 	if (life->seen.finished_ms) /* until the checkpoint statistics are recent enough */
 		wait_ms = FRESH_STATISTICS_MS;
-	if (life->seen.cause_by_ms > life->now_ms)
-		wait_ms = life->seen.cause_by_ms - life->now_ms;
+	if (cause_may_come(life, view) && life->seen.picture_until_ms < life->now_ms + wait_ms)
+		wait_ms = life->seen.picture_until_ms - life->now_ms;
 	if (life->clean_ms)
 		wait_ms = CLEANUP_POLL_MS;
 	life->poll_ms = life->now_ms + wait_ms;
@@ -415,7 +416,7 @@ void on_view(struct lifecycle *life, const struct event *event)
 		return;
 	if (view->cleanup != CLEANUP_NOT_ASKED) {
 		cleanup_seen(life, view->cleanup);
-		schedule_poll(life, launch);
+		schedule_poll(life, launch, view);
 		return;
 	}
 	remember_view(life, launch, view);
@@ -441,7 +442,7 @@ void on_view(struct lifecycle *life, const struct event *event)
 	watch_tasks(life);
 	if (view->reachable && view->statistics_known)
 		life->seen.statistics_ms = life->polled_ms;
-	schedule_poll(life, launch);
+	schedule_poll(life, launch, view);
 	review_viewed(life, view);
 	watch_checkpoints(life);
 	last_resort_viewed(life);

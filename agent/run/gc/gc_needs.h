@@ -12,9 +12,9 @@
 
 #include "run/config/setup.h"
 
-/* 1: *ret_why says which snapshot needs which file, or which directories are one; the caller frees it. 0: none does. -1: not known, because
- * not everything could be read. Its files are those that its _metadata names, which Flink would delete, and
- * those in its directory. */
+/* 1: *ret_why says which snapshot needs which file, or which directories are one; the caller frees it. 0: none does.
+ * -1: not known, because not everything could be read. Its files are those that its _metadata names, which Flink
+ * would delete, and those in its directory. */
 int gc_needs(const struct setup *setup, const char *savepoint, char **ret_why, struct err *err);
 
 #endif

@@ -33,6 +33,7 @@ static int prepare_page(struct store_walk *walk, size_t index, struct store_call
 			: store_walk_after(walk, index);
 	cleanup_buf struct buf query = BUF_INIT;
 	struct swift_request request = {.max_bytes = SWIFT_JSON_LIST_MAX_BYTES};
+
 	buf_addf(&query, "format=json&limit=%d", SWIFT_JSON_PAGE);
 	if (walk->delimited)
 		buf_addstr(&query, "&delimiter=%2F");
@@ -152,7 +153,7 @@ static int on_look(void *ctx, const struct store_look *look, struct err *err)
 	struct store_entry entry = {.name = level->pending.data + level->starts[look->index],
 				    .stat = look->stat};
 
-	/* Deleted meanwhile, or the answer is wrong: it was listed, so whoever needs it asks, and sees both. */
+	/* It was listed, so a 404 does not remove it from the listing: a read of it fails as contradicted. */
 	if (look->state == STORE_LOOK_ABSENT)
 		entry.stat = (struct store_stat){0};
 	if (look->state != STORE_LOOK_UNREADABLE)
