@@ -8,13 +8,16 @@ const char *const externalized_words[] = {"UNKNOWN", "RETAIN_ON_CANCELLATION",
 const char *const checkpoint_storage_words[] = {"unknown", "filesystem", "jobmanager", "other",
 						NULL};
 const char *const state_backend_words[] = {"unknown", "hashmap", "rocksdb", "forst", "other", NULL};
+const char *const claim_mode_words[] = {"unknown", "NO_CLAIM", "CLAIM", NULL};
+const char *const task_restarts_words[] = {"unknown", "off", "on", NULL};
 
 bool effective_same(const struct effective *a, const struct effective *b)
 {
 	return a->known == b->known && a->checkpointing_off == b->checkpointing_off &&
 	       a->interval_ms == b->interval_ms && a->externalized == b->externalized &&
 	       a->storage == b->storage && a->backend == b->backend &&
-	       a->changelog == b->changelog && a->unaligned == b->unaligned;
+	       a->changelog == b->changelog && a->unaligned == b->unaligned &&
+	       a->restarts == b->restarts && a->claim == b->claim;
 }
 
 bool effective_cancel_deletes(const struct effective *effective)

@@ -40,6 +40,27 @@ enum state_backend {
 };
 extern const char *const state_backend_words[];
 
+/* Whether the job takes over the snapshot that it is restored from. Only the code of a job can set it: Flink's
+ * command line overwrites the configuration, and what GET /jobmanager/config says of it is not what the job has
+ * (a job that claims runs where that says NO_CLAIM: 1.20.0, 2.3.0). What Flink restored tells:
+ * CheckpointCoordinator.restoreSavepoint() registers it as a checkpoint of the job itself if it is claimed, else
+ * as a savepoint. LEGACY (before 2.0) cannot be told from NO_CLAIM. */
+enum claim_mode {
+	CLAIM_MODE_UNKNOWN, /* also of a job that was started empty */
+	CLAIM_MODE_NO_CLAIM,
+	CLAIM_MODE_CLAIM,
+};
+extern const char *const claim_mode_words[];
+
+/* Whether Flink restarts tasks that fail; if not, each failure ends the job. UNKNOWN: Flink says "Cluster level
+ * default", which 1.20 says also where the code of the job has set another strategy. */
+enum task_restarts {
+	TASK_RESTARTS_UNKNOWN,
+	TASK_RESTARTS_OFF,
+	TASK_RESTARTS_ON,
+};
+extern const char *const task_restarts_words[];
+
 struct effective {
 	bool known; /* Flink has said it, or that the job makes no checkpoints */
 	bool checkpointing_off;
@@ -48,6 +69,8 @@ struct effective {
 	enum checkpoint_storage storage;
 	enum state_backend backend;
 	bool changelog, unaligned;
+	enum task_restarts restarts;
+	enum claim_mode claim; /* known earlier than the rest, or never */
 };
 
 bool effective_same(const struct effective *a, const struct effective *b);

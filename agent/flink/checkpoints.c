@@ -276,3 +276,28 @@ enum flink_answer flink_rest_checkpoint_config(const struct flink_rest *rest, co
 	*ret_config = config;
 	return FLINK_OK;
 }
+
+enum flink_answer flink_rest_restart_strategy(const struct flink_rest *rest, const char *job_id,
+					      int64_t timeout_ms,
+					      char ret_strategy[FLINK_STRATEGY_BYTES],
+					      struct err *err)
+{
+	cleanup_json struct json *doc = NULL;
+	const struct json *execution;
+	const char *strategy = "";
+	struct err local = {0};
+	enum flink_answer answer;
+
+	err = err ? err : &local;
+	if (rest_check_id("job", job_id, err) != FLINK_OK)
+		return FLINK_ERROR;
+	answer = rest_get(rest, timeout_ms, &doc, err, "/jobs/%s/config", job_id);
+	if (answer != FLINK_OK)
+		return answer;
+	if (json_need_object(doc, "execution-config", &execution, err) < 0 ||
+	    json_opt_str(execution, "restart-strategy", &strategy, err) < 0)
+		return rest_unexpected("/jobs/:id/config", err);
+	snprintf(ret_strategy, FLINK_STRATEGY_BYTES, "%s",
+		 strlen(strategy) < FLINK_STRATEGY_BYTES ? strategy : "");
+	return FLINK_OK;
+}

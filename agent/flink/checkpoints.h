@@ -49,7 +49,7 @@ struct flink_checkpoints {
 		int64_t id;
 		int64_t unix_ms;
 		/* true for anything given to --fromSavepoint, even a chk-N; false only when Flink's
-		 * own HA or a failover restored it */
+		 * own HA or a failover restored it, or the job claims it */
 		bool is_savepoint;
 		char *path; /* may be NULL */
 	} restored;
@@ -92,5 +92,14 @@ enum flink_answer flink_rest_checkpoint_config(const struct flink_rest *rest, co
 					       int64_t timeout_ms,
 					       struct flink_checkpoint_config *ret_config,
 					       struct err *err);
+
+/* GET /jobs/:id/config: what Flink does when a task fails, in its own words: "Restart deactivated.", "Restart with
+ * fixed delay (PT0.5S). #10 restart attempts.", or "Cluster level default restart strategy", which 1.20 says also
+ * where the code of the job has set another one. "" = not said, or longer than that. */
+#define FLINK_STRATEGY_BYTES 200
+enum flink_answer flink_rest_restart_strategy(const struct flink_rest *rest, const char *job_id,
+					      int64_t timeout_ms,
+					      char ret_strategy[FLINK_STRATEGY_BYTES],
+					      struct err *err);
 
 #endif

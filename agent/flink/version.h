@@ -60,6 +60,10 @@ bool flink_version_has_jars_option(struct flink_version version);
  * properties, which an older version ignores). */
 bool flink_version_has_applications(struct flink_version version);
 
+/* FLINK-39964: after a native savepoint of RocksDB was claimed, the next checkpoints name its files in a wrong
+ * directory. Fixed in 2.4; patch releases of earlier lines may have the fix too, and count as without. Unknown: true. */
+bool flink_version_native_loses_claimed(struct flink_version version);
+
 /* execution.checkpointing.dir / .savepoint-dir instead of state.checkpoints.dir /
  * state.savepoints.dir, 1.20 and later. Unknown: see flink_version_old_dir_keys. */
 bool flink_version_new_dir_keys(struct flink_version version);

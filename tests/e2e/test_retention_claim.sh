@@ -26,6 +26,10 @@ refers_to() { # JOB DIR
 	return 1
 }
 
+settings_say() { # REASON
+	[ "$(status '.conditions[] | select(.type == "SettingsOverridden") | .reason')" = "$1" ]
+}
+
 logs() { # TEXT
 	grep -qF -- "$1" "$RUN/log/jm.log"
 }
@@ -50,6 +54,7 @@ run_conf <<-YAML
 	execution.checkpointing.num-retained: 20
 YAML
 sed -i '/^execution.checkpointing.num-retained: 3$/d' "$RUN/conf/config.yaml"
+DREY_CONF[savepoints.format]=native # auto takes none that the job may claim
 DREY_CONF[savepoints.retention]="{count: 1, all: true}"
 drey_conf --rate 400 --grow 300
 start_tm_pod
@@ -61,6 +66,8 @@ control claim
 check "it is restarted: with a native savepoint, which it claims" drey restart
 await "the second launch is proven" is_proven
 second=$(status .jobId)
+check "drey has seen that" status_is '.launch.effective.claimMode == "CLAIM"'
+await "and says what it leads to" settings_say NativeClaimed
 claimed=$(status .launch.restorePoint.path)
 claimed=$(plain_path "$claimed")
 check "its checkpoints refer to files of the savepoint" refers_to "$second" "$claimed"

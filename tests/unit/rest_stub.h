@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "flink/rest.h"
 #include "tap.h"
@@ -151,6 +152,26 @@ static void stub_set(struct stub *stub, enum stub_mode mode, int status, const c
 	buf_clear(&stub->body);
 	buf_add(&stub->body, body, len_bytes);
 	pthread_mutex_unlock(&stub->lock);
+}
+
+/* Answer from now on with a recorded one: tests/fixtures/rest/<version>/<name>.json. */
+static inline void stub_replay(struct stub *stub, const char *version, const char *name)
+{
+	cleanup_free char *path = xasprintf("tests/fixtures/rest/%s/%s.json", version, name);
+	cleanup_fclose FILE *file = fopen(path, "r");
+	cleanup_buf struct buf text = BUF_INIT, body = BUF_INIT;
+	cleanup_json struct json *doc = NULL;
+	char chunk[4096];
+	size_t got;
+
+	tap_check(file != NULL, path, __FILE__, __LINE__);
+	while (file && (got = fread(chunk, 1, sizeof(chunk), file)) > 0)
+		buf_add(&text, chunk, got);
+	doc = json_parse(buf_str(&text), text.len_bytes, 1 << 20, NULL);
+	tap_check(doc != NULL, path, __FILE__, __LINE__);
+	json_print(json_get(doc, "response"), &body);
+	stub_set(stub, STUB_NORMAL, (int)json_i64_or(doc, "status", 0), "application/json",
+		 buf_str(&body), body.len_bytes);
 }
 
 /* The tests of a program, with `stub` running and `rest` asking it. */

@@ -530,6 +530,7 @@ TEST(an_unknown_version_gets_application_ids)
 		return;
 	config_lifecycle(&config, &life);
 	CHECK(life.application_ids);
+	CHECK(life.native_loses_claimed);
 	CHECK(!life.flink_version);
 	config_release(&config);
 }

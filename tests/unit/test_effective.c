@@ -42,6 +42,10 @@ TEST(each_word_has_its_value)
 	CHECK(!checkpoint_storage_words[CHECKPOINT_STORAGE_OTHER + 1]);
 	CHECK_STR(state_backend_words[STATE_BACKEND_FORST], "forst");
 	CHECK(!state_backend_words[STATE_BACKEND_OTHER + 1]);
+	CHECK_STR(claim_mode_words[CLAIM_MODE_CLAIM], "CLAIM");
+	CHECK(!claim_mode_words[CLAIM_MODE_CLAIM + 1]);
+	CHECK_STR(task_restarts_words[TASK_RESTARTS_OFF], "off");
+	CHECK(!task_restarts_words[TASK_RESTARTS_ON + 1]);
 }
 
 TEST(two_are_the_same_if_all_of_them_is)
@@ -59,5 +63,11 @@ TEST(two_are_the_same_if_all_of_them_is)
 	CHECK(!effective_same(&a, &b));
 	b = a;
 	b.changelog = true;
+	CHECK(!effective_same(&a, &b));
+	b = a;
+	b.restarts = TASK_RESTARTS_OFF;
+	CHECK(!effective_same(&a, &b));
+	b = a;
+	b.claim = CLAIM_MODE_CLAIM;
 	CHECK(!effective_same(&a, &b));
 }

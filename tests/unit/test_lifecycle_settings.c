@@ -212,6 +212,36 @@ SETTINGS_TEST(the_last_look_before_the_end_asks_for_the_settings)
 	CHECK_INT(l->last[EFFECT_SIGNAL].signo, ==, SIGKILL);
 }
 
+TEST(native_savepoints_and_a_job_that_claims_do_not_go_together)
+{
+	static const struct {
+		enum format_policy format;
+		bool loses_claimed;
+		enum claim_mode claim;
+		const char *reason;
+	} rows[] = {
+		{FORMAT_POLICY_NATIVE, true, CLAIM_MODE_CLAIM, "NativeClaimed"},
+		{FORMAT_POLICY_NATIVE, true, CLAIM_MODE_NO_CLAIM, "AsConfigured"},
+		{FORMAT_POLICY_NATIVE, true, CLAIM_MODE_UNKNOWN, "AsConfigured"},
+		{FORMAT_POLICY_NATIVE, false, CLAIM_MODE_CLAIM, "AsConfigured"},
+		{FORMAT_POLICY_AUTO, true, CLAIM_MODE_CLAIM, "AsConfigured"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct life l;
+
+		life_begin(&l);
+		run_empty(&l);
+		journal_launch(&l.life.journal)->effective =
+			(struct effective){.known = true, .interval_ms = 5, .claim = rows[i].claim};
+		l.config.format = rows[i].format;
+		l.config.native_loses_claimed = rows[i].loses_claimed;
+		if (!CHECK_STR(reason_of(&l), rows[i].reason))
+			tap_note("row %zu", i);
+		life_release(&l);
+	}
+}
+
 TEST(each_contradiction_has_its_reason)
 {
 	static const struct {
@@ -248,6 +278,18 @@ TEST(each_contradiction_has_its_reason)
 		 true,
 		 5,
 		 "ChangelogWithoutClaim"},
+		{{.changelog = true, .interval_ms = 5, .claim = CLAIM_MODE_NO_CLAIM},
+		 false,
+		 true,
+		 true,
+		 5,
+		 "ChangelogWithoutClaim"},
+		{{.changelog = true, .interval_ms = 5, .claim = CLAIM_MODE_CLAIM},
+		 false,
+		 true,
+		 true,
+		 5,
+		 "AsConfigured"},
 		/* the claim mode is not known, and they may be to come */
 		{{.changelog = true, .interval_ms = 5}, false, true, false, 5, "AsConfigured"},
 		{{.changelog = true, .interval_ms = 5}, false, false, true, 5, "AsConfigured"},

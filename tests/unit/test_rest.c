@@ -20,24 +20,9 @@ static struct stub stub;
 static struct flink_rest rest;
 static const char *const versions[] = {"1.20", "2.3"};
 
-/* Answer from now on with a recorded one: tests/fixtures/rest/<version>/<name>.json. */
 static void replay(const char *version, const char *name)
 {
-	cleanup_free char *path = xasprintf("tests/fixtures/rest/%s/%s.json", version, name);
-	cleanup_fclose FILE *file = fopen(path, "r");
-	cleanup_buf struct buf text = BUF_INIT, body = BUF_INIT;
-	cleanup_json struct json *doc = NULL;
-	char chunk[4096];
-	size_t got;
-
-	tap_check(file != NULL, path, __FILE__, __LINE__);
-	while (file && (got = fread(chunk, 1, sizeof(chunk), file)) > 0)
-		buf_add(&text, chunk, got);
-	doc = json_parse(buf_str(&text), text.len_bytes, 1 << 20, NULL);
-	tap_check(doc != NULL, path, __FILE__, __LINE__);
-	json_print(json_get(doc, "response"), &body);
-	stub_set(&stub, STUB_NORMAL, (int)json_i64_or(doc, "status", 0), "application/json",
-		 buf_str(&body), body.len_bytes);
+	stub_replay(&stub, version, name);
 }
 
 static void say(int status, const char *body)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "flink/checkpoints.h"
 #include "flink/operation.h"
 #include "rest_stub.h"
@@ -17,6 +18,7 @@
 
 static struct stub stub;
 static struct flink_rest rest;
+static const char *const versions[] = {"1.20", "2.3"};
 
 static void say(int status, const char *body)
 {
@@ -51,6 +53,90 @@ TEST(what_the_code_of_a_job_sets_is_in_the_settings_that_run)
 		CHECK(config.externalization_known == rows[i].known);
 		CHECK(config.externalized == rows[i].externalized);
 		CHECK(config.delete_on_cancellation == rows[i].deletes);
+	}
+}
+
+TEST(the_restart_strategy_is_what_flink_calls_it)
+{
+	static const struct {
+		const char *body;
+		enum flink_answer answer;
+		const char *strategy;
+	} rows[] = {
+		{"{\"execution-config\":{\"restart-strategy\":\"Restart deactivated.\"}}", FLINK_OK,
+		 "Restart deactivated."},
+		{"{\"execution-config\":{\"restart-strategy\":null}}", FLINK_OK, ""},
+		{"{\"execution-config\":{}}", FLINK_OK, ""},
+		{"{\"execution-config\":{\"restart-strategy\":7}}", FLINK_ERROR, "-"},
+		{"{\"jid\":\"a\"}", FLINK_ERROR, "-"},
+		{"[]", FLINK_ERROR, "-"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		char strategy[FLINK_STRATEGY_BYTES] = "-";
+
+		say(200, rows[i].body);
+		CHECK_INT(flink_rest_restart_strategy(&rest, JOB, WAIT_MS, strategy, NULL), ==,
+			  rows[i].answer);
+		CHECK_STR(strategy, rows[i].strategy);
+	}
+	CHECK_STR(stub.path, "/jobs/" JOB "/config");
+}
+
+TEST(a_restart_strategy_that_is_too_long_is_not_said)
+{
+	char strategy[FLINK_STRATEGY_BYTES];
+	cleanup_free char *body = xasprintf(
+		"{\"execution-config\":{\"restart-strategy\":\"%0*d\"}}", FLINK_STRATEGY_BYTES, 7);
+
+	say(200, body);
+	CHECK_INT(flink_rest_restart_strategy(&rest, JOB, WAIT_MS, strategy, NULL), ==, FLINK_OK);
+	CHECK_STR(strategy, "");
+}
+
+/* Real answers, of a job whose code sets CLAIM: it is in nothing but what was restored. */
+TEST(a_job_that_claims_its_savepoint_shows_it_as_a_checkpoint_of_its_own)
+{
+	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
+		struct flink_checkpoints checkpoints;
+
+		stub_replay(&stub, versions[i], "checkpoints-claimed");
+		CHECK_INT(flink_rest_checkpoints(&rest, JOB, WAIT_MS, &checkpoints, NULL, NULL), ==,
+			  FLINK_OK);
+		CHECK(checkpoints.restored.present && !checkpoints.restored.is_savepoint);
+		CHECK_HAS(checkpoints.restored.path, "/savepoint-");
+		flink_checkpoints_release(&checkpoints);
+		stub_replay(&stub, versions[i], "checkpoints-restored");
+		CHECK_INT(flink_rest_checkpoints(&rest, JOB, WAIT_MS, &checkpoints, NULL, NULL), ==,
+			  FLINK_OK);
+		CHECK(checkpoints.restored.present && checkpoints.restored.is_savepoint);
+		flink_checkpoints_release(&checkpoints);
+		stub_replay(&stub, versions[i], "jobmanager-config-claimed");
+		CHECK_HAS(
+			buf_str(&stub.body),
+			"{\"key\":\"execution.state-recovery.claim-mode\",\"value\":\"NO_CLAIM\"}");
+	}
+}
+
+/* Both have the same code and configuration, first without a strategy of its own and then with none. */
+TEST(what_flink_does_when_a_task_fails_is_told_by_2_0_only)
+{
+	static const char *const said[][2] = {
+		{"Cluster level default restart strategy",
+		 "Cluster level default restart strategy"},
+		{"Restart with fixed delay (PT0.5S). #2147483647 restart attempts.",
+		 "Restart deactivated."}};
+	char strategy[FLINK_STRATEGY_BYTES];
+
+	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
+		stub_replay(&stub, versions[i], "job-config");
+		CHECK_INT(flink_rest_restart_strategy(&rest, JOB, WAIT_MS, strategy, NULL), ==,
+			  FLINK_OK);
+		CHECK_STR(strategy, said[i][0]);
+		stub_replay(&stub, versions[i], "job-config-no-restarts");
+		CHECK_INT(flink_rest_restart_strategy(&rest, JOB, WAIT_MS, strategy, NULL), ==,
+			  FLINK_OK);
+		CHECK_STR(strategy, said[i][1]);
 	}
 }
 

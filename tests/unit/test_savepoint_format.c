@@ -23,13 +23,184 @@ TEST(the_format_of_each_operation)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		bool saves = rows[i].by_itself != FORMAT_UNKNOWN;
 
-		CHECK_INT(savepoint_format(FORMAT_POLICY_AUTO, rows[i].kind, rows[i].reason), ==,
-			  rows[i].by_itself);
-		CHECK_INT(savepoint_format(FORMAT_POLICY_CANONICAL, rows[i].kind, rows[i].reason),
+		CHECK_INT(savepoint_format(FORMAT_POLICY_AUTO, rows[i].kind, rows[i].reason,
+					   NATIVE_SAFE),
+			  ==, rows[i].by_itself);
+		CHECK_INT(savepoint_format(FORMAT_POLICY_CANONICAL, rows[i].kind, rows[i].reason,
+					   NATIVE_SAFE),
 			  ==, saves ? FORMAT_CANONICAL : FORMAT_UNKNOWN);
-		CHECK_INT(savepoint_format(FORMAT_POLICY_NATIVE, rows[i].kind, rows[i].reason), ==,
-			  saves ? FORMAT_NATIVE : FORMAT_UNKNOWN);
+		CHECK_INT(savepoint_format(FORMAT_POLICY_NATIVE, rows[i].kind, rows[i].reason,
+					   NATIVE_CLAIMED),
+			  ==, saves ? FORMAT_NATIVE : FORMAT_UNKNOWN);
 	}
+}
+
+/* A native savepoint that is claimed is the end of all checkpoints after it, where Flink has FLINK-39964. */
+TEST(a_native_savepoint_is_safe_only_where_it_is_known_to_be)
+{
+	static const struct {
+		bool loses_claimed;
+		enum claim_mode claim;
+		enum state_backend backend;
+		enum native_risk risk;
+	} rows[] = {
+		{true, CLAIM_MODE_CLAIM, STATE_BACKEND_ROCKSDB, NATIVE_CLAIMED},
+		{true, CLAIM_MODE_CLAIM, STATE_BACKEND_UNKNOWN, NATIVE_CLAIMED},
+		{true, CLAIM_MODE_CLAIM, STATE_BACKEND_OTHER, NATIVE_CLAIMED},
+		/* it writes all of its state each time, or has no other format */
+		{true, CLAIM_MODE_CLAIM, STATE_BACKEND_HASHMAP, NATIVE_SAFE},
+		{true, CLAIM_MODE_CLAIM, STATE_BACKEND_FORST, NATIVE_SAFE},
+		{true, CLAIM_MODE_NO_CLAIM, STATE_BACKEND_ROCKSDB, NATIVE_SAFE},
+		{true, CLAIM_MODE_NO_CLAIM, STATE_BACKEND_UNKNOWN, NATIVE_SAFE},
+		{true, CLAIM_MODE_UNKNOWN, STATE_BACKEND_ROCKSDB, NATIVE_UNKNOWN},
+		{true, CLAIM_MODE_UNKNOWN, STATE_BACKEND_UNKNOWN, NATIVE_UNKNOWN},
+		{true, CLAIM_MODE_UNKNOWN, STATE_BACKEND_HASHMAP, NATIVE_SAFE},
+		{false, CLAIM_MODE_CLAIM, STATE_BACKEND_ROCKSDB, NATIVE_SAFE},
+		{false, CLAIM_MODE_UNKNOWN, STATE_BACKEND_UNKNOWN, NATIVE_SAFE},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		enum native_risk risk =
+			native_risk(rows[i].loses_claimed, rows[i].claim, rows[i].backend);
+
+		if (!CHECK_INT(risk, ==, rows[i].risk))
+			tap_note("row %zu", i);
+		CHECK_INT(
+			savepoint_format(FORMAT_POLICY_AUTO, OPERATION_STOP, REASON_RESTART, risk),
+			==, risk == NATIVE_SAFE ? FORMAT_NATIVE : FORMAT_CANONICAL);
+	}
+}
+
+/* ---- whether the running job claims ---- */
+
+static void begin_losing(struct life *l)
+{
+	life_begin(l);
+	l->config.native_loses_claimed = true;
+	l->config.generation = l->config.policy.generation = "g1";
+}
+
+#define CLAIM_TEST(name) LIFE_TEST_FROM(begin_losing, name)
+
+/* The job runs, restored from this checkpoint. */
+static struct view restored(const char *path, int64_t id, bool as_own)
+{
+	struct view view = job_in(JOB_RUNNING);
+
+	view.restored = true;
+	view.restored_as_own = as_own;
+	view.restored_id = id;
+	view.restored_path = path;
+	return view;
+}
+
+static void run_restored(struct life *l, bool as_own)
+{
+	hello(l, NULL);
+	observed(l, DECISION_START_FROM, CHK(4), 4, NULL);
+	started(l);
+	viewed(l, restored(CHK(4), 4, as_own));
+	forget(l);
+}
+
+static enum claim_mode claim_of(struct life *l)
+{
+	return journal_launch(&l->life.journal)->effective.claim;
+}
+
+static enum snapshot_format restart_format(struct life *l)
+{
+	ask_restart(l, "r1");
+	return l->life.journal.operation.format;
+}
+
+CLAIM_TEST(a_job_that_claims_is_restarted_with_a_canonical_savepoint)
+{
+	run_restored(l, true);
+	CHECK_INT(claim_of(l), ==, CLAIM_MODE_CLAIM);
+	CHECK_INT(restart_format(l), ==, FORMAT_CANONICAL);
+	CHECK_HAS(l->notes, "the savepoint is a canonical one: the job claims");
+}
+
+CLAIM_TEST(one_that_does_not_claim_with_a_native_one)
+{
+	run_restored(l, false);
+	CHECK_INT(claim_of(l), ==, CLAIM_MODE_NO_CLAIM);
+	CHECK_INT(restart_format(l), ==, FORMAT_NATIVE);
+}
+
+/* Nothing has shown it yet. */
+CLAIM_TEST(one_that_was_started_empty_with_a_canonical_one)
+{
+	run_proven(l);
+	CHECK_INT(claim_of(l), ==, CLAIM_MODE_UNKNOWN);
+	CHECK_INT(restart_format(l), ==, FORMAT_CANONICAL);
+	CHECK_HAS(l->notes, "may claim");
+}
+
+CLAIM_TEST(unless_its_state_is_on_the_heap)
+{
+	struct view view = job_in(JOB_RUNNING);
+
+	run_proven(l);
+	view.effective = (struct effective){.known = true, .backend = STATE_BACKEND_HASHMAP};
+	viewed(l, view);
+	CHECK_INT(restart_format(l), ==, FORMAT_NATIVE);
+}
+
+CLAIM_TEST(what_it_does_is_on_record_whatever_else_it_says)
+{
+	struct view view = restored(CHK(4), 4, true);
+
+	run_restored(l, true);
+	view.effective = (struct effective){.known = true, .backend = STATE_BACKEND_ROCKSDB};
+	viewed(l, view);
+	CHECK_INT(claim_of(l), ==, CLAIM_MODE_CLAIM);
+	CHECK_HAS(buf_str(&l->durable_text), "\"claimMode\": \"CLAIM\"");
+	restart_agent(l);
+	CHECK_INT(claim_of(l), ==, CLAIM_MODE_CLAIM);
+}
+
+/* Flink restores a checkpoint that the job has made itself, which tells nothing. */
+CLAIM_TEST(a_failover_does_not_look_like_a_claim)
+{
+	run_restored(l, false);
+	viewed(l, restored(CHK(5), 5, true));
+	CHECK_INT(claim_of(l), ==, CLAIM_MODE_NO_CLAIM);
+}
+
+CLAIM_TEST(nor_does_a_launch_that_continues_by_high_availability)
+{
+	struct facts facts = {0};
+	struct snapshot snapshot = {.path = (char *)CHK(9), .checkpoint_id = 9};
+	struct decision decision = {.kind = DECISION_CONTINUE, .rule = 7, .settled = NO_CANDIDATE};
+	struct event e = {.type = EVENT_OBSERVED, .observed = {&facts, &decision}};
+
+	run_proven(l);
+	restart_agent(l);
+	hello(l, NULL);
+	facts_mark_ha(facts_add(&facts, SOURCE_HA, &snapshot), job_of(l), job_of(l));
+	step(l, &e);
+	started(l);
+	viewed(l, restored(CHK(9), 9, true));
+	facts_release(&facts);
+	if (!CHECK_INT(l->life.journal.launch_count, ==, 2))
+		return;
+	CHECK_STR(l->life.journal.launches[1].job_id, l->life.journal.launches[0].job_id);
+	CHECK(journal_launch(&l->life.journal)->verified_unix_ms);
+	CHECK_INT(claim_of(l), ==, CLAIM_MODE_UNKNOWN);
+}
+
+/* It has the code of the one before, of which it is known. */
+CLAIM_TEST(a_launch_that_has_shown_nothing_does_what_its_version_did)
+{
+	run_restored(l, false);
+	exited(l, KILLED(SIGKILL));
+	observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+	started(l);
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_INT(claim_of(l), ==, CLAIM_MODE_UNKNOWN);
+	CHECK_INT(restart_format(l), ==, FORMAT_NATIVE);
 }
 
 /* An agent that finds the operation of another one repeats it as it was begun. */

@@ -77,6 +77,9 @@ TEST(knows_what_each_version_can_do)
 	CHECK(!flink_version_has_applications(version("2.2.1")));
 	CHECK(flink_version_has_applications(version("2.3.0")));
 	CHECK(flink_version_has_applications(unknown));
+	CHECK(flink_version_native_loses_claimed(version("2.3.0")));
+	CHECK(!flink_version_native_loses_claimed(version("2.4-SNAPSHOT")));
+	CHECK(flink_version_native_loses_claimed(unknown));
 	CHECK(flink_version_old_dir_keys(version("1.19.3")));
 	CHECK(!flink_version_new_dir_keys(version("1.19.3")));
 	CHECK(!flink_version_old_dir_keys(version("1.20.0")));

@@ -140,6 +140,8 @@ static const struct field effective_fields[] = {
 	EFFECTIVE("backend", WORD, backend, .words = state_backend_words, .sparse = true),
 	EFFECTIVE("changelog", BOOL, changelog, .sparse = true),
 	EFFECTIVE("unaligned", BOOL, unaligned, .sparse = true),
+	EFFECTIVE("restarts", WORD, restarts, .words = task_restarts_words, .sparse = true),
+	EFFECTIVE("claimMode", WORD, claim, .words = claim_mode_words, .key = true, .sparse = true),
 };
 const struct record effective_table = RECORD(struct effective, effective_fields);
 

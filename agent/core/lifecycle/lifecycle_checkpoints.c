@@ -1,4 +1,5 @@
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_claim.h"
 #include "core/lifecycle/lifecycle_internal.h"
 #include "core/report/condition_checkpoints.h"
 #include "core/report/condition_review.h"
@@ -33,6 +34,9 @@ bool plan_is_due(const struct lifecycle *life)
 
 void see_settings(struct lifecycle *life, struct launch *launch, const struct view *view)
 {
+	struct effective now;
+
+	see_claim(life, launch, view);
 	if (!view->plan.known && !view->effective.known)
 		return;
 	life->seen.picture_until_ms = life->now_ms + PICTURE_MS;
@@ -40,10 +44,14 @@ void see_settings(struct lifecycle *life, struct launch *launch, const struct vi
 		life->seen.plan = view->plan;
 	life->seen.settings.known = view->effective.known;
 	life->seen.settings.job_unix_ms = life->seen.job_unix_ms;
-	if (!view->effective.known || effective_same(&launch->effective, &view->effective))
+	if (!view->effective.known)
+		return;
+	now = view->effective;
+	now.claim = launch->effective.claim;
+	if (effective_same(&launch->effective, &now))
 		return;
 	/* MUT: what the job says of its settings is not recorded */
-	launch->effective = view->effective;
+	launch->effective = now;
 	life->want_write = true;
 }
 

@@ -70,6 +70,7 @@ struct lifecycle_config {
 	struct schedule savepoints; /* the periodic ones */
 	struct retention retention;
 	enum format_policy format;
+	bool native_loses_claimed; /* this Flink has FLINK-39964 (savepoint_format.h) */
 	int64_t savepoint_retries; /* of a requested one; a failed attempt is repeated this often */
 	int64_t savepoint_retry_ms; /* pause before each */
 	const char *savepoint_dir;  /* URI; NULL = operations need Flink's own default */

@@ -8,8 +8,7 @@
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_internal.h"
 
-/* As the running job has said, or, before it has, that of the last launch of the same version. */
-static const struct effective *settings_in_force(const struct journal *journal)
+const struct effective *settings_in_force(const struct journal *journal)
 {
 	const struct launch *last = journal_launch_const(journal);
 

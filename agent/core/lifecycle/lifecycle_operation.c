@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_claim.h"
 
 /* How long a job may take to reach its final state after its stop savepoint, or after a cancel. */
 #define ENDING_PATIENCE_MS 60000
@@ -42,7 +42,7 @@ void operation_start(struct lifecycle *life, enum operation_kind kind, enum oper
 	    kind != OPERATION_CANCEL)
 		operation->directory = xstrdup(life->config->listed_savepoint_dir);
 	operation->drain = kind == OPERATION_STOP && life->config->drain_on_stop;
-	operation->format = savepoint_format(life->config->format, kind, reason);
+	operation->format = operation_format(life, kind, reason);
 	operation->started_unix_ms = life->now_unix_ms;
 	life->step = STEP_WRITING;
 	life->asking = true;

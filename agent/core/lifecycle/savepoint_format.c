@@ -2,14 +2,29 @@
 
 const char *const format_policy_words[] = {"auto", "canonical", "native", NULL};
 
+enum native_risk native_risk(bool loses_claimed, enum claim_mode claim, enum state_backend backend)
+{
+	if (!loses_claimed || backend == STATE_BACKEND_HASHMAP || backend == STATE_BACKEND_FORST)
+		return NATIVE_SAFE;
+	switch (claim) {
+	case CLAIM_MODE_NO_CLAIM:
+		return NATIVE_SAFE;
+	case CLAIM_MODE_CLAIM:
+		return NATIVE_CLAIMED;
+	case CLAIM_MODE_UNKNOWN:
+		break;
+	}
+	return NATIVE_UNKNOWN;
+}
+
 enum snapshot_format savepoint_format(enum format_policy policy, enum operation_kind kind,
-				      enum operation_reason reason)
+				      enum operation_reason reason, enum native_risk risk)
 {
 	bool same_follows = kind == OPERATION_STOP && reason == REASON_RESTART;
 
 	if (kind != OPERATION_SAVEPOINT && kind != OPERATION_STOP)
 		return FORMAT_UNKNOWN;
 	if (policy == FORMAT_POLICY_AUTO)
-		return same_follows ? FORMAT_NATIVE : FORMAT_CANONICAL;
+		return same_follows && risk == NATIVE_SAFE ? FORMAT_NATIVE : FORMAT_CANONICAL;
 	return policy == FORMAT_POLICY_NATIVE ? FORMAT_NATIVE : FORMAT_CANONICAL;
 }

@@ -7,6 +7,11 @@
  * a restart, after which this drey starts the same version again. After a suspension, an upgrade or
  * the end of the container, anything may follow, and periodic and requested savepoints are kept for
  * that.
+ *
+ * Nor does `auto` take one that the next launch may claim, where Flink has FLINK-39964 (before 2.4): if the job
+ * uses RocksDB, incrementally, its checkpoints then refer to files of the savepoint by names that are relative to
+ * another directory, and none of them can be restored. Flink does not tell whether checkpoints are incremental, so
+ * they count as it; that a job does not claim must have been seen.
  */
 #ifndef DREY_CORE_SAVEPOINT_FORMAT_H
 #define DREY_CORE_SAVEPOINT_FORMAT_H
@@ -21,8 +26,18 @@ enum format_policy {
 };
 extern const char *const format_policy_words[]; /* as in drey.yaml, by value; NULL at the end */
 
+/* What would become of a native savepoint that the same job is restored from. */
+enum native_risk {
+	NATIVE_SAFE,
+	NATIVE_CLAIMED, /* it is claimed, and no checkpoint can be restored */
+	NATIVE_UNKNOWN, /* or it may be: what the job does is not known */
+};
+
+/* `loses_claimed`: this Flink has FLINK-39964. ForSt has no canonical savepoints, so it is never asked for one. */
+enum native_risk native_risk(bool loses_claimed, enum claim_mode claim, enum state_backend backend);
+
 /* FORMAT_UNKNOWN: the operation writes no savepoint. */
 enum snapshot_format savepoint_format(enum format_policy policy, enum operation_kind kind,
-				      enum operation_reason reason);
+				      enum operation_reason reason, enum native_risk risk);
 
 #endif

@@ -60,6 +60,7 @@ struct view {
 	bool statistics_known;  /* the checkpoint statistics were read */
 	bool checkpointing_off; /* proven: there are none for this job */
 	bool restored;          /* latest.restored is there */
+	bool restored_as_own; /* Flink shows it as a checkpoint of the job itself, not as a savepoint */
 	int64_t restored_id;
 	const char *restored_path;
 	int64_t completed_id; /* latest completed checkpoint (no savepoint); 0 = none */

@@ -4,14 +4,15 @@
 
 #include "base/mem.h"
 
-/* Restored from a native savepoint: Flink then writes names relative to the wrong directory if the savepoint is
- * claimed (FLINK-39964). */
+/* Restored from a native savepoint that it claims, or may: Flink then writes names relative to the wrong directory
+ * (FLINK-39964). */
 static bool came_from_native(const struct journal *journal, const struct launch *launch)
 {
 	const struct snapshot *from =
 		launch->restore_path ? journal_snapshot(journal, launch->restore_path) : NULL;
 
-	return launch->restore_kind == SNAPSHOT_SAVEPOINT && from && from->format == FORMAT_NATIVE;
+	return launch->effective.claim != CLAIM_MODE_NO_CLAIM &&
+	       launch->restore_kind == SNAPSHOT_SAVEPOINT && from && from->format == FORMAT_NATIVE;
 }
 
 void condition_review(const struct lifecycle *life, struct condition *ret_condition)

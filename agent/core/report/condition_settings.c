@@ -37,12 +37,22 @@ static bool makes_none(const struct settings_case *of)
 	return none && of->life->config->configured_interval_ms > 0;
 }
 
-/* Restored, and checkpoints have failed, but not one has completed since (FLINK-38307). The claim mode itself Flink
- * does not tell. */
+/* Restored, and checkpoints have failed, but not one has completed since (FLINK-38307). */
 static bool cannot_complete(const struct settings_case *of)
 {
-	return of->runs->changelog && of->launch->restore_path && !of->launch->last_checkpoint_id &&
+	return of->runs->changelog && of->runs->claim != CLAIM_MODE_CLAIM &&
+	       of->launch->restore_path && !of->launch->last_checkpoint_id &&
 	       of->life->seen.checkpointing.failures > 0;
+}
+
+/* Native savepoints are requested, and the job claims the one that it is restored from. */
+static bool loses_claimed(const struct settings_case *of)
+{
+	const struct lifecycle_config *config = of->life->config;
+
+	return config->format == FORMAT_POLICY_NATIVE &&
+	       native_risk(config->native_loses_claimed, of->runs->claim, of->runs->backend) ==
+		       NATIVE_CLAIMED;
 }
 
 /* The first that is true is told. */
@@ -61,6 +71,8 @@ static const struct settings_row {
 	 "the job makes no checkpoints, although the configuration has an interval, and a restart goes back to the last savepoint; let the code of the job set no interval"},
 	{"ChangelogWithoutClaim", cannot_complete,
 	 "the job uses Flink's changelog, was restored, and completes no checkpoint: most likely in claim mode NO_CLAIM (FLINK-38307); let the code of the job set execution.state-recovery.claim-mode to CLAIM (the command line overwrites that key in files), or turn the changelog off"},
+	{"NativeClaimed", loses_claimed,
+	 "savepoints.format is native, and the code of the job claims what it is restored from, so none of its checkpoints could be restored after a restart (FLINK-39964); set savepoints.format to auto or canonical"},
 };
 
 void condition_settings(const struct lifecycle *life, struct condition *ret_condition)

@@ -112,6 +112,7 @@ static const struct field view_fields[] = {
 	EVENT("statisticsKnown", BOOL, view.statistics_known, .sparse = true),
 	EVENT("checkpointingOff", BOOL, view.checkpointing_off, .sparse = true),
 	EVENT("restored", BOOL, view.restored, .sparse = true),
+	EVENT("restoredAsOwn", BOOL, view.restored_as_own, .sparse = true),
 	EVENT("restoredId", KNOWN, view.restored_id, .sparse = true),
 	EVENT("restoredPath", TEXT, view.restored_path, .sparse = true),
 	EVENT("completedId", KNOWN, view.completed_id, .sparse = true),

@@ -13,6 +13,7 @@ void config_lifecycle(const struct config *config, struct lifecycle_config *ret_
 			      .all_origins = config->savepoints.keep_all_origins},
 		.savepoint_dir = config->flink.savepoint_directory,
 		.format = (enum format_policy)config->savepoints.format,
+		.native_loses_claimed = flink_version_native_loses_claimed(version),
 		.savepoint_retries = config->savepoints.retries,
 		.savepoint_retry_ms = config->savepoints.retry_delay_ms,
 		.drain_on_stop = config->savepoints.drain,

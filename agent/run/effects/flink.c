@@ -117,6 +117,22 @@ static void poll_effective(const struct flink_checkpoint_config *from, struct ef
 							  : EXTERNALIZED_RETAIN;
 }
 
+/* Source: the descriptions in RestartStrategies. */
+static enum task_restarts poll_task_restarts(const struct poll_job *job)
+{
+	static const char *const on[] = {"Restart with ", "Failure rate restart with "};
+	char strategy[FLINK_STRATEGY_BYTES];
+	struct err err = {0};
+
+	if (flink_rest_restart_strategy(&job->driver->setup->rest, job->job_id, REST_TIMEOUT_MS,
+					strategy, &err) != FLINK_OK)
+		return TASK_RESTARTS_UNKNOWN;
+	for (size_t i = 0; i < ARRAY_LEN(on); i++)
+		if (!strncmp(strategy, on[i], strlen(on[i])))
+			return TASK_RESTARTS_ON;
+	return strcmp(strategy, "Restart deactivated.") ? TASK_RESTARTS_UNKNOWN : TASK_RESTARTS_OFF;
+}
+
 /* It does not change while the job lives, so once is enough. */
 static void poll_plan(struct poll_job *job)
 {
@@ -137,6 +153,7 @@ static void poll_plan(struct poll_job *job)
 				       .interval_ms = config.interval_ms,
 				       .min_pause_ms = config.min_pause_ms};
 	poll_effective(&config, &job->view.effective);
+	job->view.effective.restarts = poll_task_restarts(job);
 }
 
 static void poll_statistics(struct poll_job *job)
@@ -157,6 +174,7 @@ static void poll_statistics(struct poll_job *job)
 	poll_checkpoints(&view->checkpointing, &checkpoints);
 	view->restored = checkpoints.restored.present;
 	view->restored_id = checkpoints.restored.id;
+	view->restored_as_own = checkpoints.restored.present && !checkpoints.restored.is_savepoint;
 	job->restored_path = xstrdup(checkpoints.restored.path);
 	if (checkpoints.latest_completed) {
 		view->completed_id = checkpoints.latest_completed->id;
