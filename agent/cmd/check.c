@@ -289,6 +289,8 @@ static int check_job(const struct check *check, const struct facts *facts,
 		text_print_lines(result.details, "                 ", cli->out);
 	if (result.warning)
 		row(check, "warning", result.warning);
+	if (result.settings_warning)
+		row(check, "warning", result.settings_warning);
 	print_slots(check, result.slots_needed);
 	if (result.verdict == CHECK_GRAPH_REFUSED)
 		status =

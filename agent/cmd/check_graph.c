@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "cmd/text.h"
+#include "core/report/condition_settings.h"
 #include "core/resolve/graph_fit.h"
 #include "core/resolve/graph_sides.h"
 #include "core/slots.h"
@@ -163,6 +164,29 @@ static void compare_sides(const struct setup *setup, enum side side, const struc
 	conclude(result, CHECK_GRAPH_REFUSED, refused);
 }
 
+/* ---- what the code of the job sets ---- */
+
+static void warn_of_settings(const struct setup *setup, const struct job_graph *graph,
+			     struct check_graph *result)
+{
+	struct effective settings = {.known = graph->knows_checkpoints,
+				     .checkpointing_off = !graph->checkpoint_interval_ms,
+				     .interval_ms = graph->checkpoint_interval_ms};
+	struct settings_case of = {.runs = &settings,
+				   .ha = setup->ha.on,
+				   .configured_interval_ms =
+					   setup->settings.checkpoint_interval_ms};
+	const struct settings_row *row;
+
+	if (!settings.known)
+		return;
+	settings.externalized = externalized_of(graph->retention);
+	row = settings_contradiction(&of);
+	if (row)
+		result->settings_warning =
+			xasprintf("%s (retention %s)", row->sentence, graph->retention);
+}
+
 static int64_t slots_of(const struct job_graph *graph)
 {
 	cleanup_free struct slot_user *users = xcalloc(graph->operator_count + 1, sizeof(*users));
@@ -191,6 +215,7 @@ void check_graph(const struct setup *setup, enum side side, const char *snapshot
 		compare(setup, &graph, &metadata, snapshot, allow_non_restored, ret_result);
 		if (ret_result->verdict == CHECK_GRAPH_FITS)
 			compare_sides(setup, side, &graph, &metadata, ret_result);
+		warn_of_settings(setup, &graph, ret_result);
 		ret_result->slots_needed = slots_of(&graph);
 		job_graph_release(&graph);
 	}
@@ -202,5 +227,6 @@ void check_graph_release(struct check_graph *result)
 	free(result->text);
 	free(result->details);
 	free(result->warning);
+	free(result->settings_warning);
 	*result = (struct check_graph){0};
 }

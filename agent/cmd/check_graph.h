@@ -2,6 +2,7 @@
  * check_graph - the part of `drey check` that asks whether the new job takes the state there is: it lets
  * the new job be built (flink/job_graph.h), and compares its operators with those of a snapshot
  * (core/resolve/graph_fit.h), and with blue/green whether both can run at the same time (core/resolve/graph_sides.h).
+ * What the code of the job sets against the configuration is a warning (core/report/condition_settings.h).
  */
 #ifndef DREY_CMD_CHECK_GRAPH_H
 #define DREY_CMD_CHECK_GRAPH_H
@@ -19,9 +20,10 @@ enum check_graph_verdict {
 
 struct check_graph {
 	enum check_graph_verdict verdict;
-	char *text;           /* one sentence */
-	char *details;        /* a line for each operator that does not fit; NULL = none */
-	char *warning;        /* a sentence; NULL = none */
+	char *text;             /* one sentence */
+	char *details;          /* a line for each operator that does not fit; NULL = none */
+	char *warning;          /* a sentence; NULL = none */
+	char *settings_warning; /* what the code of the job sets, and loses state by; NULL = nothing */
 	int64_t slots_needed; /* by the new job; 0 = not known */
 };
 

@@ -200,6 +200,34 @@ static void add_faults(struct rows *rows, const struct status_view *view)
 	}
 }
 
+/* What the running job has said of its settings (core/effective.h). */
+static void add_settings(struct rows *rows, const struct json *settings)
+{
+	static const struct {
+		const char *member, *name;
+	} words[] = {{"retention", "retention"},
+		     {"storage", "checkpoint storage"},
+		     {"backend", "state backend"},
+		     {"claimMode", "claim mode"},
+		     {"restarts", "restarts of tasks"}};
+	const char *separator = "";
+
+	if (!settings)
+		return;
+	rows_begin(rows, "settings");
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		const char *word = json_str(settings, words[i].member);
+
+		if (word)
+			rows_add(rows, "%s%s %s", separator, words[i].name, word);
+		separator = word ? ", " : separator;
+	}
+	rows_add(rows, "%s%s%s",
+		 json_bool_or(settings, "checkpointingOff", false) ? ", no checkpoints" : "",
+		 json_bool_or(settings, "changelog", false) ? ", changelog" : "",
+		 json_bool_or(settings, "unaligned", false) ? ", unaligned checkpoints" : "");
+}
+
 /* Only with -o wide. */
 static void add_more(struct rows *rows, const struct status_view *view)
 {
@@ -209,6 +237,7 @@ static void add_more(struct rows *rows, const struct status_view *view)
 		rows_begin(rows, "generation");
 		rows_add(rows, "%s", view->generation);
 	}
+	add_settings(rows, view->settings);
 	if (view->task_managers >= 0) {
 		rows_begin(rows, "slots");
 		rows_add(rows,

@@ -24,6 +24,9 @@ static void read_launch(const struct json *launch, struct status_view *view)
 	view->started_unix_ms = json_i64_or(launch, "startedUnixMs", 0);
 	view->verified = json_bool_or(launch, "restoreVerified", false);
 	view->proven = json_bool_or(launch, "proven", false);
+	view->settings = json_get(launch, "effective");
+	if (!json_bool_or(view->settings, "known", false))
+		view->settings = NULL;
 	view->restore_path = text(restore, "path");
 	view->restore_kind = text(restore, "kind");
 	view->restore_checkpoint_id = json_i64_or(restore, "checkpointId", 0);

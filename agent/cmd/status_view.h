@@ -73,6 +73,7 @@ struct status_view {
 
 	int64_t task_managers, slots_free, slots_total; /* task_managers -1 = not known */
 
+	const struct json *settings; /* of the running job, launch.effective; NULL = not known */
 	/* lists of the document; NULL = none */
 	const struct json *conditions, *transitions;
 	int64_t phase_unix_ms; /* since when it is in this phase, by the transitions; 0 = not known */

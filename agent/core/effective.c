@@ -1,6 +1,7 @@
 #include "core/effective.h"
 
 #include <stddef.h>
+#include <string.h>
 
 const char *const externalized_words[] = {"UNKNOWN", "RETAIN_ON_CANCELLATION",
 					  "DELETE_ON_CANCELLATION", "NO_EXTERNALIZED_CHECKPOINTS",
@@ -10,6 +11,14 @@ const char *const checkpoint_storage_words[] = {"unknown", "filesystem", "jobman
 const char *const state_backend_words[] = {"unknown", "hashmap", "rocksdb", "forst", "other", NULL};
 const char *const claim_mode_words[] = {"unknown", "NO_CLAIM", "CLAIM", NULL};
 const char *const task_restarts_words[] = {"unknown", "off", "on", NULL};
+
+enum externalized externalized_of(const char *word)
+{
+	for (int i = EXTERNALIZED_UNKNOWN; externalized_words[i]; i++)
+		if (!strcmp(word, externalized_words[i]))
+			return (enum externalized)i;
+	return EXTERNALIZED_UNKNOWN;
+}
 
 bool effective_same(const struct effective *a, const struct effective *b)
 {

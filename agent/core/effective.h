@@ -73,6 +73,9 @@ struct effective {
 	enum claim_mode claim; /* known earlier than the rest, or never */
 };
 
+/* By Flink's word; UNKNOWN of another one. */
+enum externalized externalized_of(const char *word);
+
 bool effective_same(const struct effective *a, const struct effective *b);
 
 /*

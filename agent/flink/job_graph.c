@@ -32,6 +32,16 @@ static int parse_operator(const struct json *node, struct job_graph_operator *op
 	return 0;
 }
 
+static int parse_checkpoints(const struct json *node, struct job_graph *graph, struct err *err)
+{
+	graph->knows_checkpoints = node != NULL;
+	if (!node)
+		return 0;
+	if (json_need_i64(node, "intervalMs", &graph->checkpoint_interval_ms, err) < 0)
+		return -1;
+	return json_need_str(node, "retention", &graph->retention, err);
+}
+
 static int parse_graph(const struct json *doc, struct job_graph *graph, struct err *err)
 {
 	const struct json *list, *node;
@@ -47,7 +57,8 @@ static int parse_graph(const struct json *doc, struct job_graph *graph, struct e
 	if (error)
 		return err_set(err, ERR_CONFIG, 0, "%s", error);
 	if (json_opt_str(doc, "name", &graph->name, err) < 0 ||
-	    json_need_array(doc, "operators", &list, err) < 0)
+	    json_need_array(doc, "operators", &list, err) < 0 ||
+	    parse_checkpoints(json_get(doc, "checkpoints"), graph, err) < 0)
 		return -1;
 	graph->operators = xcalloc(json_len(list) + 1, sizeof(*graph->operators));
 	json_each (node, list) {

@@ -34,6 +34,9 @@ struct job_graph {
 	const char *name;
 	struct job_graph_operator *operators;
 	size_t operator_count;
+	bool knows_checkpoints; /* false: by a drey-held.jar that does not say the next two */
+	int64_t checkpoint_interval_ms; /* 0 = the job makes none */
+	const char *retention;          /* RETAIN_ON_CANCELLATION and so on */
 	bool knows_gates; /* false: by a drey-held.jar that does not say which operators are gates */
 };
 

@@ -33,6 +33,7 @@ mapfile -t args < <(job_args)
 check_new -- "${args[@]}" --rate 50
 is "$STATUS" 0 "the same operators fit"
 check "all are counted" says '3 operators: 3 are in the snapshot, 0 are new'
+check "the settings of the job are no reason for a warning" eval '! says "the code of the job"'
 is "$(event_count MAIN)" 2 "its main() has run, with its side effects"
 check "there are enough slots" says 'slots          enough: it needs 1, and there are 1'
 
@@ -71,6 +72,10 @@ check_new -- "${args[@]}" --uid another
 is "$STATUS" 0 "unless it may be left out"
 check "which is said" says 'state is left out, as requested'
 WARN=()
+
+check_new -- "${args[@]}" --code execution.checkpointing.externalized-checkpoint-retention=DELETE_ON_CANCELLATION
+is "$STATUS" 0 "a job whose checkpoints Flink deletes is built"
+check "that its code sets it is a warning" says 'let the code set RETAIN_ON_CANCELLATION, or nothing (retention DELETE_ON_CANCELLATION)'
 
 check_new -- "${args[@]}" --also more
 is "$STATUS" 0 "one more operator fits"

@@ -34,6 +34,8 @@ TEST(what_flink_deletes_depends_on_retention_and_high_availability)
 
 TEST(each_word_has_its_value)
 {
+	CHECK_INT(externalized_of("DELETE_ON_CANCELLATION"), ==, EXTERNALIZED_DELETE);
+	CHECK_INT(externalized_of("DELETE_SOMETIMES"), ==, EXTERNALIZED_UNKNOWN);
 	CHECK_STR(externalized_words[EXTERNALIZED_RETAIN], "RETAIN_ON_CANCELLATION");
 	CHECK_STR(externalized_words[EXTERNALIZED_DELETE], "DELETE_ON_CANCELLATION");
 	CHECK_STR(externalized_words[EXTERNALIZED_NONE], "NO_EXTERNALIZED_CHECKPOINTS");

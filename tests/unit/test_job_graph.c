@@ -44,6 +44,27 @@ TEST(a_graph_is_read)
 	job_graph_release(&graph);
 }
 
+#define GRAPH(checkpoints) "{\"schema\":1,\"checkpoints\":" checkpoints ",\"operators\":[]}"
+
+TEST(a_graph_has_the_settings_that_the_code_of_the_job_makes)
+{
+	struct job_graph graph;
+
+	CHECK_INT(parsed(GRAPH("{\"intervalMs\":5000,\"retention\":\"DELETE_ON_CANCELLATION\"}"),
+			 &graph),
+		  ==, 0);
+	CHECK(graph.knows_checkpoints);
+	CHECK_INT(graph.checkpoint_interval_ms, ==, 5000);
+	CHECK_STR(graph.retention, "DELETE_ON_CANCELLATION");
+	job_graph_release(&graph);
+	CHECK_INT(parsed("{\"schema\":1,\"operators\":[]}", &graph), ==, 0);
+	CHECK(!graph.knows_checkpoints);
+	job_graph_release(&graph);
+	CHECK_INT(parsed(GRAPH("{\"intervalMs\":\"often\",\"retention\":\"\"}"), &graph), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_FORMAT);
+	CHECK_INT(parsed(GRAPH("[]"), &graph), ==, -1);
+}
+
 TEST(a_job_that_cannot_be_built_is_its_users_to_change)
 {
 	struct job_graph graph;

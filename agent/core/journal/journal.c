@@ -35,6 +35,21 @@ const struct launch *journal_launch_const(const struct journal *journal)
 	return journal->launch_count ? &journal->launches[journal->launch_count - 1] : NULL;
 }
 
+const struct effective *journal_settings(const struct journal *journal)
+{
+	const struct launch *last = journal_launch_const(journal);
+
+	for (size_t i = journal->launch_count; i-- > 0;) {
+		const struct launch *launch = &journal->launches[i];
+
+		if (!last->generation || !xstrsame(launch->generation, last->generation))
+			break;
+		if (launch->effective.known)
+			return &launch->effective;
+	}
+	return &last->effective;
+}
+
 const struct launch *journal_open_launch(const struct journal *journal)
 {
 	for (size_t i = journal->launch_count; i-- > 0;) {

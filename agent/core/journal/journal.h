@@ -369,6 +369,9 @@ void launch_name_results(struct launch *launch, const char *dir);
 /* The current launch, or NULL if there has never been one; borrowed. */
 struct launch *journal_launch(struct journal *journal);
 const struct launch *journal_launch_const(const struct journal *journal);
+/* The settings of the job of the last launch, which there must be: as it has said, or, before it has, as the launch of
+ * the same version before it had. Borrowed. */
+const struct effective *journal_settings(const struct journal *journal);
 
 /* The launch whose end was not observed, and of which Flink may have left a record: the last one
  * that may have been started, if its end is unknown. NULL: there is none. Borrowed. */

@@ -31,7 +31,7 @@ void see_claim(struct lifecycle *life, struct launch *launch, const struct view 
 static enum native_risk native_risk_now(const struct lifecycle *life)
 {
 	const struct journal *journal = &life->journal;
-	const struct effective *settings = settings_in_force(journal);
+	const struct effective *settings = journal_settings(journal);
 	const struct launch *last = journal_launch_const(journal);
 	enum claim_mode claim = last->effective.claim;
 

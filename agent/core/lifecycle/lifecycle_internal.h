@@ -312,8 +312,6 @@ void operation_stopped(struct lifecycle *life, const char *how);
 
 /* ---- lifecycle_kept.c ---- */
 
-/* As the running job has said, or, before it has, that of the last launch of the same version. There is one. */
-const struct effective *settings_in_force(const struct journal *journal);
 /* Would SIGTERM make the running Flink delete the checkpoints of its job? */
 bool signal_deletes_checkpoints(const struct lifecycle *life);
 /* A cancel was decided. True: it would delete them, so Flink is ended without one. */

@@ -8,27 +8,12 @@
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_internal.h"
 
-const struct effective *settings_in_force(const struct journal *journal)
-{
-	const struct launch *last = journal_launch_const(journal);
-
-	for (size_t i = journal->launch_count; i-- > 0;) {
-		const struct launch *launch = &journal->launches[i];
-
-		if (!last->generation || !xstrsame(launch->generation, last->generation))
-			break;
-		if (launch->effective.known)
-			return &launch->effective;
-	}
-	return &last->effective;
-}
-
 bool signal_deletes_checkpoints(const struct lifecycle *life)
 {
 	const struct launch *launch = journal_launch_const(&life->journal);
 
 	return launch && !launch->job_ended &&
-	       effective_signal_deletes(settings_in_force(&life->journal),
+	       effective_signal_deletes(journal_settings(&life->journal),
 					launch->ha_cluster_id != NULL);
 }
 
@@ -36,7 +21,7 @@ bool cancel_by_kill(struct lifecycle *life)
 {
 	/* MUT: a cancel deletes the checkpoints of the job */
 	if (journal_launch_const(&life->journal)->job_ended ||
-	    !effective_cancel_deletes(settings_in_force(&life->journal)))
+	    !effective_cancel_deletes(journal_settings(&life->journal)))
 		return false;
 	life->asking = false;
 	operation_stopped(life,

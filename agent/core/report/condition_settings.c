@@ -5,14 +5,6 @@
 
 #include "base/mem.h"
 
-/* What is asked of one row. */
-struct settings_case {
-	const struct lifecycle *life;
-	const struct launch *launch;
-	const struct effective *runs;
-	bool ha;
-};
-
 static bool deletes_at_shutdown(const struct settings_case *of)
 {
 	return effective_signal_deletes(of->runs, of->ha);
@@ -34,33 +26,23 @@ static bool makes_none(const struct settings_case *of)
 {
 	bool none = of->runs->checkpointing_off || !of->runs->interval_ms;
 
-	return none && of->life->config->configured_interval_ms > 0;
+	return none && of->configured_interval_ms > 0;
 }
 
-/* Restored, and checkpoints have failed, but not one has completed since (FLINK-38307). */
+/* FLINK-38307 */
 static bool cannot_complete(const struct settings_case *of)
 {
-	return of->runs->changelog && of->runs->claim != CLAIM_MODE_CLAIM &&
-	       of->launch->restore_path && !of->launch->last_checkpoint_id &&
-	       of->life->seen.checkpointing.failures > 0;
+	return of->completes_none && of->runs->changelog && of->runs->claim != CLAIM_MODE_CLAIM;
 }
 
-/* Native savepoints are requested, and the job claims the one that it is restored from. */
 static bool loses_claimed(const struct settings_case *of)
 {
-	const struct lifecycle_config *config = of->life->config;
-
-	return config->format == FORMAT_POLICY_NATIVE &&
-	       native_risk(config->native_loses_claimed, of->runs->claim, of->runs->backend) ==
-		       NATIVE_CLAIMED;
+	return native_risk(of->native_is_asked, of->runs->claim, of->runs->backend) ==
+	       NATIVE_CLAIMED;
 }
 
 /* The first that is true is told. */
-static const struct settings_row {
-	const char *reason;
-	bool (*contradicts)(const struct settings_case *of);
-	const char *sentence; /* followed by what runs */
-} settings_rows[] = {
+static const struct settings_row settings_rows[] = {
 	{"CheckpointsDeleted", deletes_at_shutdown,
 	 "the code of the job sets that Flink deletes its checkpoints when it is shut down or the job is cancelled; drey ends it by a stop with savepoint or by SIGKILL; let the code set RETAIN_ON_CANCELLATION, or nothing"},
 	{"CheckpointsDeletedAtFailure", deletes_at_failure,
@@ -75,11 +57,34 @@ static const struct settings_row {
 	 "savepoints.format is native, and the code of the job claims what it is restored from, so none of its checkpoints could be restored after a restart (FLINK-39964); set savepoints.format to auto or canonical"},
 };
 
+const struct settings_row *settings_contradiction(const struct settings_case *of)
+{
+	for (size_t i = 0; i < ARRAY_LEN(settings_rows); i++)
+		if (settings_rows[i].contradicts(of))
+			return &settings_rows[i];
+	return NULL;
+}
+
+static struct settings_case case_of(const struct lifecycle *life, const struct launch *launch)
+{
+	const struct lifecycle_config *config = life->config;
+
+	return (struct settings_case){
+		.runs = &launch->effective,
+		.ha = launch->ha_cluster_id,
+		.configured_interval_ms = config->configured_interval_ms,
+		.completes_none = launch->restore_path && !launch->last_checkpoint_id &&
+				  life->seen.checkpointing.failures > 0,
+		.native_is_asked =
+			config->format == FORMAT_POLICY_NATIVE && config->native_loses_claimed,
+	};
+}
+
 void condition_settings(const struct lifecycle *life, struct condition *ret_condition)
 {
 	const struct launch *launch = journal_launch_const(&life->journal);
-	struct settings_case of = {life, launch, launch ? &launch->effective : NULL,
-				   launch && launch->ha_cluster_id};
+	const struct settings_row *row;
+	struct settings_case of;
 
 	if (!launch || life->launch_step != LAUNCH_LIVE) {
 		condition_say(ret_condition, TRUTH_UNKNOWN, "NotRunning",
@@ -91,17 +96,15 @@ void condition_settings(const struct lifecycle *life, struct condition *ret_cond
 			      "Flink has not been asked for the settings of the job yet");
 		return;
 	}
-	for (size_t i = 0; i < ARRAY_LEN(settings_rows); i++) {
-		const struct settings_row *row = &settings_rows[i];
-
-		if (!row->contradicts(&of))
-			continue;
+	of = case_of(life, launch);
+	row = settings_contradiction(&of);
+	if (row)
 		condition_say(ret_condition, TRUTH_TRUE, row->reason,
 			      "%s (retention %s, checkpoint storage %s)", row->sentence,
 			      externalized_words[of.runs->externalized],
 			      checkpoint_storage_words[of.runs->storage]);
-		return;
-	}
-	condition_say(ret_condition, TRUTH_FALSE, "AsConfigured",
-		      "the settings of the running job do not contradict the configuration");
+	else
+		condition_say(
+			ret_condition, TRUTH_FALSE, "AsConfigured",
+			"the settings of the running job do not contradict the configuration");
 }

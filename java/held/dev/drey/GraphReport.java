@@ -20,6 +20,7 @@ import org.apache.flink.runtime.entrypoint.parser.CommandLineParser;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.ObjectMapper;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.node.ArrayNode;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.node.ObjectNode;
+import org.apache.flink.streaming.api.environment.CheckpointConfig;
 import org.apache.flink.streaming.api.graph.StreamGraph;
 import org.apache.flink.streaming.api.graph.StreamGraphGenerator;
 import org.apache.flink.streaming.api.graph.StreamGraphHasherV2;
@@ -34,12 +35,12 @@ import org.slf4j.LoggerFactory;
  * ends before the JobManager has opened a port, or knows of high availability.
  *
  * <pre>
- * {"schema": 1, "name": "...", "operators": [{"id": HEX, "userId": HEX, "name": "...", "uid": "...",
+ * {"schema": 1, "name": "...", "checkpoints": {"intervalMs": N, "retention": "RETAIN_ON_CANCELLATION"}, "operators": [{"id": HEX, "userId": HEX, "name": "...", "uid": "...",
  *  "parallelism": N, "maxParallelism": N, "slotGroup": "...", "gate": "blue"}]}
  * {"schema": 1, "error": "..."}
  * </pre>
  *
- * userId: of setUidHash(). uid, userId: null without one. maxParallelism: -1 if the job does not set it. slotGroup: the slot sharing
+ * checkpoints: as the job has them, by its code or the configuration; intervalMs: 0 if it makes none. userId: of setUidHash(). uid, userId: null without one. maxParallelism: -1 if the job does not set it. slotGroup: the slot sharing
  * group, null for the default one. gate: of a gate in front of a sink the side that it takes itself for, null for all others. The ids are those under which a
  * snapshot keeps the state of an operator, by Flink's own hashes. main() ends at its first execute(): what it would do afterwards
  * is not seen.
@@ -109,6 +110,10 @@ final class GraphReport {
 		Map<Integer, byte[]> ids = new StreamGraphHasherV2().traverseStreamGraphAndGenerateHashes(graph);
 		Map<Integer, byte[]> userIds = new StreamGraphUserHashHasher().traverseStreamGraphAndGenerateHashes(graph);
 		report.put("name", graph.getJobName());
+		CheckpointConfig checkpoints = graph.getCheckpointConfig();
+		report.putObject("checkpoints")
+				.put("intervalMs", checkpoints.isCheckpointingEnabled() ? checkpoints.getCheckpointInterval() : 0)
+				.put("retention", checkpoints.getExternalizedCheckpointRetention().name());
 		ArrayNode operators = report.putArray("operators");
 		for (StreamNode node : graph.getStreamNodes()) {
 			operators.addObject()
