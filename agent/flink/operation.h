@@ -74,7 +74,7 @@ void flink_operation_release(struct flink_operation *operation);
 
 /*
  * POST /jobs/:id/checkpoints: take a checkpoint now, full or as the job is configured. Flink has it from
- * 1.17 on; an older one answers FLINK_ABSENT. (Its third type, INCREMENTAL, it rejects: FLINK-33723.) A
+ * 1.17 on; an older one: ERR_CONFIG. (Its third type, INCREMENTAL, it rejects: FLINK-33723.) A
  * repeated POST with the same trigger id is the same checkpoint. Answers as flink_rest_savepoint; the job
  * is checked only in the result.
  */

@@ -12,11 +12,12 @@
  *   FLINK_NOT_YET  Flink is starting, has no leader, or is still creating the job: retry.
  *                  Connection refused, 503 while a leader is elected, 500 "initializing job", no
  *                  job at all in the list. The caller sets a limit: "no job" can also be permanent.
- *   FLINK_ABSENT   proven by a Flink (404 in its own format): no such job, no such trigger. Never
- *                  an HTML page, never a proxy. ERR_ABSENT
+ *   FLINK_ABSENT   said by Flink in one of its own sentences, about what was asked: no such job, no such trigger. Never
+ *                  a page, never another text in its format. ERR_ABSENT
  *   FLINK_ERROR    everything else; err->msg has the first line of Flink's message, err->kind is
- *                  ERR_RETRY (timeout, 408, 5xx), ERR_DENIED (401, 403), ERR_CONFIG (400), ERR_BUSY
- *                  (409), ERR_FORMAT (not Flink's JSON: HTML, truncated, too large, wrong types)
+ *                  ERR_RETRY (timeout, 408, 5xx), ERR_DENIED (401, 403), ERR_CONFIG (400, or this
+ *                  Flink has no such request), ERR_BUSY (409), ERR_FORMAT (not Flink's JSON: HTML, truncated, too large, wrong
+ *                  types; or a 404 in other words)
  *
  * ret_* parameters are touched only with FLINK_OK.
  * Source: Flink REST API v1, 1.15 to 2.3, and recorded answers of 1.20.5, 2.1.3 and 2.3.0

@@ -39,8 +39,51 @@ static enum err_kind kind_of_status(int status)
 	return status == 404 ? ERR_FORMAT : http_status_kind(status);
 }
 
+/* An id of 32 hex digits that is part of the path. */
+static bool is_of_path(const char *id, const char *path)
+{
+	char copy[FLINK_ID_CHARS + 1] = "";
+
+	strncat(copy, id, FLINK_ID_CHARS);
+	return flink_is_id(copy) && strstr(path, copy);
+}
+
+/* Does Flink itself say that there is no such job or no such operation? Only its own sentences count (1.20 to 2.4):
+ * a proxy knows the format, too. A sentence that names an id must be about what was asked. */
+static bool says_absent(int status, const char *text, const char *path)
+{
+	static const struct {
+		const char *words;
+		bool has_id;
+	} sentences[] = {
+		{": Could not find Flink job (", true},
+		{"NotFoundException: Job ", true},
+		{": There is no savepoint operation with triggerId=", true},
+		{": There is no checkpoint operation with triggerId=", true},
+		{": Operation not found under key: ", false},
+		{": Checkpointing has not been enabled.", false},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(sentences); i++) {
+		const char *found = strstr(text, sentences[i].words);
+
+		/* the first is a cause; it comes with 500, too */
+		if (found && (status == 404 || i == 0) &&
+		    (!sentences[i].has_id || is_of_path(found + strlen(sentences[i].words), path)))
+			return true;
+	}
+	return false;
+}
+
+/* Flink has no handler for this request; a GET is taken for a file, and its answer says so. */
+static bool says_no_handler(int status, const char *text)
+{
+	return status == 404 && !strncmp(text, "Not found: ", strlen("Not found: "));
+}
+
 /* Classify an answer in Flink's error format. */
-static enum flink_answer class_error(int status, const char *text, struct err *err)
+static enum flink_answer class_error(const char *path, int status, const char *text,
+				     struct err *err)
 {
 	enum flink_answer answer = FLINK_ERROR;
 	enum err_kind kind = kind_of_status(status);
@@ -55,24 +98,26 @@ static enum flink_answer class_error(int status, const char *text, struct err *e
 	} else if (trace_mentions(text, "UnavailableDispatcherOperationException")) {
 		answer = FLINK_NOT_YET;
 		kind = ERR_RETRY;
-	} else if (trace_mentions(text, "FlinkJobNotFoundException") ||
-		   (status == 404 && !strstr(text, "Unable to load requested file"))) {
+	} else if (says_absent(status, text, path)) {
 		answer = FLINK_ABSENT;
 		kind = ERR_ABSENT;
+	} else if (says_no_handler(status, text)) {
+		kind = ERR_CONFIG;
 	}
 	err_set(err, kind, 0, "HTTP %d: %s", status, sentence[0] ? sentence : "no reason given");
 	return answer;
 }
 
 /* Classify an answer that is not 2xx, or not JSON. */
-static enum flink_answer class_other(const struct http_response *response, const struct json *doc,
-				     const struct err *parse_err, struct err *err)
+static enum flink_answer class_other(const char *path, const struct http_response *response,
+				     const struct json *doc, const struct err *parse_err,
+				     struct err *err)
 {
 	const char *text = error_text(doc);
 	int status = response->status;
 
 	if (text && status >= 300)
-		return class_error(status, text, err);
+		return class_error(path, status, text, err);
 	if (status >= 300)
 		err_set(err, kind_of_status(status), 0, "HTTP %d: not an answer from Flink (%s)",
 			status, response->content_type[0] ? response->content_type : "no type");
@@ -125,7 +170,7 @@ enum flink_answer rest_call(const struct flink_rest *rest, const struct rest_req
 		*ret_doc = doc;
 		return FLINK_OK;
 	}
-	answer = class_other(&response, doc, &parse_err, err);
+	answer = class_other(request->path, &response, doc, &parse_err, err);
 	json_free(doc);
 	err_wrap(err, "%s %s", method, request->path);
 	return answer;

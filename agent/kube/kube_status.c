@@ -48,29 +48,45 @@ static void bound_retry_after(struct kube_answer *answer)
 		answer->retry_after_ms = KUBE_RETRY_AFTER_MAX_MS;
 }
 
-/* Is `name` a segment of the path? */
-static bool names_segment(const char *path, const char *name)
+/* The next segment of *path; its length, 0 at the end. */
+static size_t next_segment(const char **path)
 {
-	size_t len = strlen(name);
+	*path += **path == '/';
+	return strcspn(*path, "/?");
+}
 
-	while (len && *path && *path != '?') {
-		size_t segment = strcspn(path, "/?");
+/* Does the path have the segments KIND/NAME? `kind` may have a subresource behind it ("deployments/scale"). */
+static bool names_object(const char *path, const char *kind, const char *name)
+{
+	size_t kind_len = strcspn(kind, "/"), name_len = strlen(name), len;
 
-		if (segment == len && !strncmp(path, name, len))
-			return true;
-		path += segment;
-		path += *path == '/';
+	for (; (len = next_segment(&path)); path += len) {
+		const char *next = path + len;
+
+		if (len == kind_len && !strncmp(path, kind, len) &&
+		    next_segment(&next) == name_len && !strncmp(next, name, name_len))
+			return name_len > 0;
 	}
 	return false;
 }
 
-/* A 404 about the object, or its namespace, and not about the path. */
+/* A 404 about the object, or its namespace, and not about the path, nor about another object. */
 static bool is_absence(const struct kube_asked *asked, const struct kube_answer *answer)
 {
-	const char *name = json_str(json_get(answer->object, "details"), "name");
+	const struct json *details = json_get(answer->object, "details");
+	const char *name = json_str(details, "name"), *kind = json_str(details, "kind");
 
-	return is_failure(answer->object) && !strcmp(answer->reason, "NotFound") && name &&
-	       names_segment(asked->path, name);
+	return is_failure(answer->object) && !strcmp(answer->reason, "NotFound") && name && kind &&
+	       names_object(asked->path, kind, name);
+}
+
+/* The API server's own words for a path that it does not have: its text, or a Status that names nothing. */
+static bool is_path_unknown(const struct kube_answer *answer)
+{
+	if (!answer->object)
+		return !strcmp(answer->message, "404 page not found");
+	return is_failure(answer->object) && !strcmp(answer->reason, "NotFound") &&
+	       !json_get(json_get(answer->object, "details"), "name");
 }
 
 /*
@@ -100,8 +116,9 @@ static enum err_kind kind_of(const struct kube_asked *asked, struct kube_answer 
 	case 404:
 		if (is_absence(asked, answer))
 			return ERR_ABSENT;
-		answer->path_unknown = true;
-		return ERR_CONFIG;
+		answer->path_unknown = is_path_unknown(answer);
+		/* a page of something in between, or a word about another object: not known */
+		return answer->path_unknown ? ERR_CONFIG : ERR_FORMAT;
 	case 409:
 		return ERR_BUSY;
 	case 408:

@@ -2,8 +2,9 @@
  * kube_status - what an answer of the API server means: from bytes to a verdict. Pure.
  *
  * An error is a Status object, or plain text (429, some of 5xx, a path that the server does not
- * know). Only a Status of reason NotFound that names an object of the requested path means absence:
- * a proxy in between, or a resource whose definition is not installed, also gives 404.
+ * know). Only a Status of reason NotFound that names kind and name of an object of the requested path means absence,
+ * and only the server's own words mean that it does not have the path (the resource is not installed): a proxy in between
+ * also gives 404.
  *
  * Source: apimachinery meta/v1 types.go (Status, StatusReason), api/errors.
  */
@@ -25,7 +26,7 @@ struct kube_answer {
 	char message[512];      /* of a Status, or the received text; one line */
 	int64_t retry_after_ms; /* -1: not said; at most KUBE_RETRY_AFTER_MAX_MS */
 	int64_t date_unix_ms;   /* the server's clock; -1: not said */
-	bool path_unknown; /* 404 of the path: the resource is not installed, or no API server */
+	bool path_unknown; /* 404 of the path, in the server's own words: the resource is not installed */
 	/* A failed change may still have been made: read the object. */
 	bool maybe_done;
 };
@@ -42,7 +43,8 @@ struct kube_asked {
  * Read a complete answer. 0: 2xx with a JSON object that is no failure. -1:
  *   ERR_ABSENT  404 of the object                     ERR_DENIED  401, 403
  *   ERR_BUSY    409: answer.reason tells Conflict from AlreadyExists
- *   ERR_RETRY   408, 410, 429, 5xx                    ERR_FORMAT  not an answer of an API server
+ *   ERR_RETRY   408, 410, 429, 5xx                    ERR_FORMAT  not an answer of an API server, or a 404 about
+ *                                                                 something else
  *   ERR_CONFIG  an invalid request (400, 405, 406, 413, 415, 422, a patch that does not fit
  *               the schema), or answer.path_unknown
  * *ret (which must be zeroed or released) is filled in both cases; kube_answer_release().

@@ -148,6 +148,8 @@ KUBE_STUB_FN int kube_stub_asked(struct kube_stub *stub)
 			      sizeof(struct kube_stub_says))
 
 /* A Status as the API server writes it. */
+#define KUBE_NOT_FOUND(kind, name)                                                                 \
+	KUBE_STATUS(404, "NotFound", "no", "\"name\":\"" name "\",\"kind\":\"" kind "\"")
 #define KUBE_STATUS(code, reason, message, details)                                                \
 	"{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\","       \
 	"\"message\":\"" message "\",\"reason\":\"" reason "\",\"details\":{" details              \

@@ -24,7 +24,7 @@
 	}
 #define NO_MAP                                                                                     \
 	{                                                                                          \
-		.status = 404, .body = KUBE_STATUS(404, "NotFound", "no", "\"name\":\"" NAME "\"") \
+		.status = 404, .body = KUBE_NOT_FOUND("configmaps", NAME)                          \
 	}
 #define CONFLICT(reason)                                                                           \
 	{                                                                                          \
@@ -312,9 +312,7 @@ RIG_TEST(a_refusal_says_what_the_server_said)
 		{{.status = 403, .body = KUBE_STATUS(403, "Forbidden", "you may not", "")},
 		 ERR_DENIED},
 		{{.status = 422, .body = KUBE_STATUS(422, "Invalid", "too large", "")}, ERR_CONFIG},
-		{{.status = 404,
-		  .body = KUBE_STATUS(404, "NotFound", "no namespace", "\"name\":\"team-a\"")},
-		 ERR_ABSENT},
+		{{.status = 404, .body = KUBE_NOT_FOUND("namespaces", "team-a")}, ERR_ABSENT},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

@@ -26,27 +26,36 @@ KUBE_TEST(a_map_is_read_whole)
 
 KUBE_TEST(only_a_404_of_the_map_is_absence)
 {
+	static const enum err_kind kinds[] = {ERR_ABSENT, ERR_CONFIG, ERR_CONFIG, ERR_FORMAT,
+					      ERR_FORMAT, ERR_FORMAT, ERR_FORMAT, ERR_FORMAT,
+					      ERR_FORMAT, ERR_FORMAT};
 	struct configmap map = {0};
 
 	KUBE_SAY(stub,
 		 {.status = 404,
 		  .body = KUBE_STATUS(404, "NotFound", "configmaps \\\"m\\\" not found",
 				      "\"name\":\"m\",\"kind\":\"configmaps\"")},
-		 {.status = 404, .body = "404 page not found\n"}, {.status = 404, .body = "{}"},
-		 {.status = 404,
-		  .body = KUBE_STATUS(404, "NotFound", "no", "\"name\":\"another\"")});
-	for (int i = 0; i < 4; i++) {
+		 {.status = 404, .body = "404 page not found\n"},
+		 {.status = 404, .body = KUBE_STATUS(404, "NotFound", "no", "")},
+		 {.status = 404, .body = "{}"}, {.status = 404, .body = "no route"},
+		 {.status = 404, .body = KUBE_NOT_FOUND("configmaps", "another")},
+		 {.status = 404, .body = KUBE_NOT_FOUND("secrets", "m")},
+		 {.status = 404, .body = KUBE_NOT_FOUND("configmaps", "team-a")},
+		 {.status = 404, .body = KUBE_NOT_FOUND("configmaps", "")},
+		 {.status = 404, .body = KUBE_STATUS(404, "NotFound", "no", "\"name\":\"m\"")});
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		struct kube_answer answer = {0};
 		struct err err = {0};
 
 		CHECK_INT(configmap_get(stub->kube, "m", &map, &answer, &err), ==, -1);
-		CHECK_INT(err.kind, ==, i ? ERR_CONFIG : ERR_ABSENT);
-		CHECK_INT(answer.path_unknown, ==, i > 0);
-		CHECK_HAS(err.msg,
-			  i == 0 ? "configmaps \"m\" not found" : "does not have this path");
+		CHECK_INT(err.kind, ==, kinds[i]);
+		CHECK_INT(answer.path_unknown, ==, kinds[i] == ERR_CONFIG);
+		CHECK_HAS(err.msg, i == 0                   ? "configmaps \"m\" not found"
+				   : kinds[i] == ERR_CONFIG ? "does not have this path"
+							    : "HTTP 404");
 		kube_answer_release(&answer);
 	}
-	CHECK_INT(kube_stub_asked(stub), ==, 4);
+	CHECK_INT(kube_stub_asked(stub), ==, 10);
 }
 
 TEST(an_answer_that_is_not_the_map_is_refused)
@@ -64,7 +73,7 @@ TEST(an_answer_that_is_not_the_map_is_refused)
 		"[]",
 		"",
 		"<html>hello</html>",
-		KUBE_STATUS(404, "NotFound", "no", "\"name\":\"m\""),
+		KUBE_NOT_FOUND("configmaps", "m"),
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
@@ -321,7 +330,7 @@ static void answer_by_name(void *ctx, const struct http_stub_request *request,
 {
 	static const char *const answers[] = {
 		KUBE_MAP("m0", "1", ""),
-		KUBE_STATUS(404, "NotFound", "no", "\"name\":\"m1\""),
+		KUBE_NOT_FOUND("configmaps", "m1"),
 		KUBE_STATUS(403, "Forbidden", "no", ""),
 		KUBE_MAP("m33", "1", ""),
 		KUBE_MAP("m4", "1", ""),

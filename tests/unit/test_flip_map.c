@@ -18,7 +18,9 @@
 	}
 #define SAYS(code, reason)                                                                         \
 	{                                                                                          \
-		.status = code, .body = KUBE_STATUS(code, reason, "no", "\"name\":\"" NAME "\"")   \
+		.status = code,                                                                    \
+		.body = KUBE_STATUS(code, reason, "no",                                            \
+				    "\"name\":\"" NAME "\",\"kind\":\"configmaps\"")               \
 	}
 
 struct rig {

@@ -62,8 +62,7 @@ KUBE_TEST(a_series_is_patched)
 	struct err err = {0};
 
 	KUBE_SAY(stub, {.body = "{\"kind\":\"Event\"}"},
-		 {.status = 404,
-		  .body = KUBE_STATUS(404, "NotFound", "gone", "\"name\":\"orders.18c1\"")});
+		 {.status = 404, .body = KUBE_NOT_FOUND("events", "orders.18c1")});
 	CHECK_INT(kube_event_series(stub->kube, "orders.18c1", 2, event.unix_ms, &err), ==, 0);
 	CHECK_STR(stub->asked[0],
 		  "PATCH /apis/events.k8s.io/v1/namespaces/team-a/events/orders.18c1");

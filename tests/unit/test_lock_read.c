@@ -43,8 +43,7 @@ KUBE_TEST(no_map_is_a_free_lock)
 {
 	struct ha_unchanged watch = {0};
 
-	KUBE_SAY(stub, {.status = 404,
-			.body = KUBE_STATUS(404, "NotFound", "no", "\"name\":\"" CLUSTER "\"")});
+	KUBE_SAY(stub, {.status = 404, .body = KUBE_NOT_FOUND("configmaps", CLUSTER)});
 	is_read(stub, &watch, LOCK_FREE, NULL);
 	CHECK_STR(stub->asked[0], "GET /api/v1/namespaces/team-a/configmaps/" CLUSTER);
 	ha_unchanged_release(&watch);

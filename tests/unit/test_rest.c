@@ -9,12 +9,13 @@
 #include "rest_stub.h"
 #include "tap.h"
 
-#define JOB     "00000000000000000000000000000a01"
-#define JOB_B1  "00000000000000000000000000000b01"
-#define JOB_B2  "00000000000000000000000000000b02"
-#define NOBODY  "ffffffffffffffffffffffffffffffff"
-#define TRIGGER "01010101010101010101010101010101"
-#define WAIT_MS 20000
+#define JOB             "00000000000000000000000000000a01"
+#define JOB_B1          "00000000000000000000000000000b01"
+#define JOB_B2          "00000000000000000000000000000b02"
+#define NOBODY          "ffffffffffffffffffffffffffffffff"
+#define TRIGGER         "01010101010101010101010101010101"
+#define UNKNOWN_TRIGGER "99999999999999999999999999999999"
+#define WAIT_MS         20000
 
 static struct stub stub;
 static struct flink_rest rest;
@@ -865,8 +866,8 @@ TEST(an_unknown_trigger_is_absent)
 		struct err err = {0};
 
 		replay(versions[i], "savepoint-status-unknown-trigger");
-		CHECK_INT(flink_rest_operation(&rest, JOB, TRIGGER, WAIT_MS, &got, &err), ==,
-			  FLINK_ABSENT);
+		CHECK_INT(flink_rest_operation(&rest, JOB, UNKNOWN_TRIGGER, WAIT_MS, &got, &err),
+			  ==, FLINK_ABSENT);
 		CHECK_HAS(err.msg, "There is no savepoint operation with triggerId=");
 	}
 }

@@ -1,4 +1,4 @@
-/* A checkpoint over REST: its POST, its result, and where it is. */
+/* A checkpoint over REST: its POST, its result, and where it is; and what counts as Flink's word. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +8,11 @@
 #include "rest_stub.h"
 #include "tap.h"
 
-#define JOB     "00000000000000000000000000000a01"
-#define TRIGGER "01010101010101010101010101010101"
-#define WAIT_MS 20000
+#define JOB             "00000000000000000000000000000a01"
+#define TRIGGER         "01010101010101010101010101010101"
+#define NOBODY          "ffffffffffffffffffffffffffffffff"
+#define UNKNOWN_TRIGGER "99999999999999999999999999999999"
+#define WAIT_MS         20000
 
 #define CHECKPOINT(id, status)                                                                     \
 	"{\"id\":" id ",\"status\":\"" status "\",\"is_savepoint\":false,"                         \
@@ -209,6 +211,70 @@ TEST(a_checkpoint_is_found_by_its_id)
 		got.history[i].id = 99; /* web.checkpoints.history is short */
 	CHECK(flink_checkpoints_find(&got, 3) == newest);
 	flink_checkpoints_release(&got);
+}
+
+/* ---- what is Flink's word ---- */
+
+/* What has Flink's format is not yet Flink's word. */
+TEST(a_404_in_other_words_is_not_absence)
+{
+	static const struct {
+		int status;
+		const char *text;
+		enum flink_answer answer;
+		enum err_kind kind;
+	} rows[] = {
+		{404, "\"org.apache.flink.runtime.rest.NotFoundException: Job " JOB " not found\"",
+		 FLINK_ABSENT, ERR_ABSENT},
+		{404,
+		 "\"org.apache.flink.runtime.rest.NotFoundException: Job " NOBODY " not found\"",
+		 FLINK_ERROR, ERR_FORMAT},
+		{500,
+		 "\"Internal server error.\",\"<Exception on server side:\\n"
+		 "org.apache.flink.runtime.messages.FlinkJobNotFoundException: "
+		 "Could not find Flink job (" JOB ")\"",
+		 FLINK_ABSENT, ERR_ABSENT},
+		{500,
+		 "\"org.apache.flink.runtime.messages.FlinkJobNotFoundException: "
+		 "Could not find Flink job (" NOBODY ")\"",
+		 FLINK_ERROR, ERR_RETRY},
+		{404,
+		 "\"x.RestHandlerException: There is no savepoint operation with triggerId=" TRIGGER
+		 " for job " JOB ".\"",
+		 FLINK_ABSENT, ERR_ABSENT},
+		{404,
+		 "\"x.RestHandlerException: There is no checkpoint operation with triggerId=" TRIGGER
+		 " for job " JOB ".\"",
+		 FLINK_ABSENT, ERR_ABSENT},
+		{404,
+		 "\"x.RestHandlerException: There is no savepoint operation with triggerId=" UNKNOWN_TRIGGER
+		 " for job " JOB ".\"",
+		 FLINK_ERROR, ERR_FORMAT},
+		{503,
+		 "\"x.RestHandlerException: There is no savepoint operation with triggerId=" TRIGGER
+		 " for job " JOB ".\"",
+		 FLINK_ERROR, ERR_RETRY},
+		{404, "\"x.NotFoundException: Operation not found under key: x@1\"", FLINK_ABSENT,
+		 ERR_ABSENT},
+		{404, "\"Not found: /jobs/" JOB "/checkpoints\"", FLINK_ERROR, ERR_CONFIG},
+		{404, "\"Unable to load requested file /jobs/" JOB ".\"", FLINK_ERROR, ERR_FORMAT},
+		{404, "\"Not found.\"", FLINK_ERROR, ERR_FORMAT},
+		{404, "\"\"", FLINK_ERROR, ERR_FORMAT},
+		{404, "", FLINK_ERROR, ERR_FORMAT},
+		{404, "7", FLINK_ERROR, ERR_FORMAT},
+		{404, "{\"code\":5}", FLINK_ERROR, ERR_FORMAT},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		cleanup_free char *body = xasprintf("{\"errors\":[%s]}", rows[i].text);
+		struct flink_operation got = {0};
+		struct err err = {0};
+
+		say(rows[i].status, body);
+		CHECK_INT(flink_rest_operation(&rest, JOB, TRIGGER, WAIT_MS, &got, &err), ==,
+			  rows[i].answer);
+		CHECK_INT(err.kind, ==, rows[i].kind);
+	}
 }
 
 int main(int argc, char **argv)

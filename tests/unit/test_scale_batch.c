@@ -87,9 +87,7 @@ KUBE_TEST(one_that_is_denied_or_absent_is_one)
 		 {.of = SCALE_A,
 		  .status = 403,
 		  .body = KUBE_STATUS(403, "Forbidden", "no", "\"name\":\"a\"")},
-		 {.of = SCALE_B,
-		  .status = 404,
-		  .body = KUBE_STATUS(404, "NotFound", "no", "\"name\":\"b\"")},
+		 {.of = SCALE_B, .status = 404, .body = KUBE_NOT_FOUND("statefulsets/scale", "b")},
 		 {.of = SCALE_C, .body = SCALE("c", "u-c", "\"replicas\":2")});
 	scale_batch_do(batch, stub->kube);
 	CHECK_INT(batch->tasks[0].result, ==, -1);
@@ -141,9 +139,7 @@ KUBE_TEST(without_the_records_nothing_is_known)
 	/* but where there is no ConfigMap, nothing is recorded */
 	batch = batch_of(SCALE_LOOK, "a", 0);
 	KUBE_SAY(stub,
-		 {.of = JOURNAL,
-		  .status = 404,
-		  .body = KUBE_STATUS(404, "NotFound", "no", "\"name\":\"journal\"")},
+		 {.of = JOURNAL, .status = 404, .body = KUBE_NOT_FOUND("configmaps", "journal")},
 		 {.of = SCALE_A, .body = SCALE("a", "u-a", "\"replicas\":2")});
 	scale_batch_do(batch, stub->kube);
 	CHECK_INT(batch->tasks[0].result, ==, 0);

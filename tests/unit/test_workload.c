@@ -146,7 +146,7 @@ KUBE_TEST(denied_is_not_absent)
 
 	KUBE_SAY(stub,
 		 {.status = 403, .body = KUBE_STATUS(403, "Forbidden", "no", "\"name\":\"jm\"")},
-		 {.status = 404, .body = KUBE_STATUS(404, "NotFound", "no", "\"name\":\"jm\"")});
+		 {.status = 404, .body = KUBE_NOT_FOUND("deployments", "jm")});
 	for (int i = 0; i < 2; i++) {
 		struct err err = {0};
 

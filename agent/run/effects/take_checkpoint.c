@@ -29,8 +29,6 @@ static void trigger_checkpoint_work(void *arg)
 				      job->full, REST_TIMEOUT_MS, &err);
 
 	job->status = operation_status_of(answer, &err);
-	if (answer == FLINK_ABSENT) /* this Flink cannot do it: it is older than 1.17 */
-		job->status = STATUS_FAILED;
 	if (answer != FLINK_OK)
 		job->error = xstrdup(err.msg);
 }
