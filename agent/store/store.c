@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "store/store_confirm.h"
 #include "store/store_seen.h"
 
 static const struct store_ops *const all_ops[] = {
@@ -150,7 +151,7 @@ int store_stat(struct store *store, const char *uri, struct store_stat *ret, str
 	rc = store->ops->stat(store, &parsed, &stat, &why);
 	uri_release(&parsed);
 	if (rc)
-		store_seen_failure(store, name.data, &why);
+		store_confirm_failure(store, name.data, &why);
 	else
 		rc = store_seen_size(store, name.data, stat.size_bytes, &why);
 	if (rc)
@@ -186,7 +187,7 @@ int store_remove_empty(struct store *store, const char *uri, struct err *err)
 	rc = store->ops->remove_empty ? store->ops->remove_empty(store, &parsed, &why) : 0;
 	uri_release(&parsed);
 	if (rc) {
-		store_seen_failure(store, name.data, &why);
+		store_confirm_failure(store, name.data, &why);
 		return give_why(&why, err);
 	}
 	sightings_forget(store->seen, name.data);
@@ -213,7 +214,7 @@ int store_read_open(struct store *store, const char *uri, int64_t offset,
 	rc = store->ops->read_open(store, &parsed, offset, &stream, &why);
 	uri_release(&parsed);
 	if (rc) {
-		store_seen_failure(store, name.data, &why);
+		store_confirm_failure(store, name.data, &why);
 		return give_why(&why, err);
 	}
 	stream->ops = store->ops;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "store/store_confirm.h"
 #include "store/store_seen.h"
 
 /* ---- listings ---- */
@@ -54,6 +55,13 @@ static int seen_file(void *ctx, const struct store_leaf *leaf, struct err *err)
 	return note_end(ls, ls->file(ls->ctx, leaf, err));
 }
 
+/* What Flink keeps beside the checkpoints of a job: many files, and never a leaf that anything depends on. To list them
+ * for a second witness would cost more than the rest. */
+static bool is_no_snapshot(const char *name)
+{
+	return !strcmp(name, "shared") || !strcmp(name, "taskowned");
+}
+
 /* The leaf of a directory that was listed: what is said of it, and what was seen before. */
 static int seen_directory(void *ctx, const struct store_dir *dir, struct err *err)
 {
@@ -69,8 +77,8 @@ static int seen_directory(void *ctx, const struct store_dir *dir, struct err *er
 		break;
 	case STORE_LEAF_ABSENT:
 		/* MUT: the leaf of a directory is absent whatever was seen */
-		if (sightings_check(ls->store->seen, ls->uri.data, -1, ls->store->ops->absence,
-				    &why) == 0)
+		if (is_no_snapshot(dir->name) ||
+		    store_confirm_absent(ls->store, ls->uri.data, &why) == 0)
 			break;
 		told.leaf = STORE_LEAF_UNREADABLE;
 		told.why = &why;
@@ -112,7 +120,7 @@ static int list_all(struct listing *ls, struct err *why)
 	rc = run_ops(ls, why);
 	if (rc && !ls->failed && why->kind == ERR_ABSENT) {
 		store_seen_below(&ls->dir, "", &ls->uri);
-		store_seen_failure(ls->store, ls->uri.data, why);
+		store_confirm_failure(ls->store, ls->uri.data, why);
 	}
 	if (!ls->ended && !ls->failed && (!rc || why->kind == ERR_ABSENT))
 		note_complete(ls);
@@ -198,7 +206,7 @@ int store_look_again(struct store *store, const char *uri, struct err *err)
 	rc = run_ops(&ls, &why);
 	store_seen_below(&ls.dir, "", &ls.uri);
 	/* no such directory: then nothing at all below it */
-	if (rc && why.kind == ERR_ABSENT)
+	if (rc && why.kind == ERR_ABSENT && store_confirm_listing(store, ls.uri.data, &why) == 0)
 		sightings_gone(store->seen, SIGHTINGS_TREE, ls.uri.data, ls.tick);
 	else if (!rc)
 		sightings_gone(store->seen, SIGHTINGS_LEVEL, ls.uri.data, ls.tick);
@@ -282,7 +290,6 @@ static const char *many_uri(void *ctx, size_t index)
 static int seen_look(void *ctx, const struct store_look *look, struct err *err)
 {
 	const struct many *many = ctx;
-	struct sightings *seen = many->store->seen;
 	cleanup_free char *uri = uri_canonical(many->uri(many->ctx, look->index));
 	struct store_look told = *look;
 	struct err why = {0};
@@ -293,7 +300,7 @@ static int seen_look(void *ctx, const struct store_look *look, struct err *err)
 		rc = uri ? store_seen_size(many->store, uri, look->stat.size_bytes, &why) : 0;
 		break;
 	case STORE_LOOK_ABSENT:
-		rc = uri ? sightings_check(seen, uri, -1, many->store->ops->absence, &why) : 0;
+		rc = uri ? store_confirm_absent(many->store, uri, &why) : 0;
 		break;
 	case STORE_LOOK_UNREADABLE:
 		break;

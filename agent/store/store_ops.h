@@ -19,7 +19,8 @@
 struct store_ops {
 	const char *const *schemes; /* NULL-terminated */
 	int list_page;
-	const char *absence; /* what it says of a file that is absent: "answered 404" */
+	const char *absence;        /* what it says of a file that is absent: "answered 404" */
+	bool absence_needs_listing; /* that alone is no proof (store_confirm.h) */
 	/* Can a store be opened with this URI? ERR_CONFIG. No I/O. NULL: with any */
 	int (*check_authority)(const struct uri *uri, struct err *err);
 	int (*open)(const struct store_config *config, const struct uri *uri, struct store **ret,

@@ -45,11 +45,3 @@ int store_seen_stream(struct store *store, const char *uri, int64_t offset_bytes
 		return -1;
 	return store_seen_size(store, uri, -1, err);
 }
-
-int store_seen_failure(struct store *store, const char *uri, struct err *why)
-{
-	/* MUT: an absence leaves the store whatever was seen */
-	if (why->kind == ERR_ABSENT)
-		sightings_check(store->seen, uri, -1, store->ops->absence, why);
-	return -1;
-}

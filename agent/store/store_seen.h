@@ -1,6 +1,6 @@
 /*
- * store_seen - how the functions of store.h remember and ask (sightings.h); used by store.c and
- * store_many.c only.
+ * store_seen - how the functions of store.h remember and ask (sightings.h); used by store.c,
+ * store_many.c and store_confirm.c only.
  */
 #ifndef DREY_STORE_STORE_SEEN_H
 #define DREY_STORE_STORE_SEEN_H
@@ -19,9 +19,5 @@ int store_seen_size(struct store *store, const char *uri, int64_t size_bytes, st
  * is not longer than that. -1: ERR_CONTRADICTED, it was longer. */
 int store_seen_stream(struct store *store, const char *uri, int64_t offset_bytes,
 		      int64_t left_bytes, struct err *err);
-
-/* It could not be read for this reason, which becomes ERR_CONTRADICTED if it was an absence, and the file
- * or, with a slash at its end, the directory was seen. Returns -1. */
-int store_seen_failure(struct store *store, const char *uri, struct err *why);
 
 #endif

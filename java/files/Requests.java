@@ -179,16 +179,34 @@ final class Requests {
 		wire.done(seq, 0, 0);
 	}
 
-	/** A directory that is deleted meanwhile contains nothing. */
+	/** A directory that is deleted meanwhile contains nothing: if what has listed it does not any more. */
 	private FileStatus[] listOrGone(Path directory) throws Failure {
 		try {
 			return files.list(directory);
 		} catch (Failure e) {
-			if (e.kind == Failure.ABSENT) {
+			if (e.kind == Failure.ABSENT && !isListed(directory)) {
 				return new FileStatus[0];
+			}
+			throw e.kind == Failure.ABSENT ? new Failure(Failure.RETRY, directory + " is listed, but does not exist") : e;
+		}
+	}
+
+	private boolean isListed(Path directory) throws Failure {
+		FileStatus[] entries;
+		try {
+			entries = files.list(directory.getParent());
+		} catch (Failure e) {
+			if (e.kind == Failure.ABSENT) {
+				return isListed(directory.getParent());
 			}
 			throw e;
 		}
+		for (FileStatus entry : entries) {
+			if (entry.getPath().getName().equals(directory.getName())) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	private void look(int seq, int headBytes, List<Path> paths) throws Exception {

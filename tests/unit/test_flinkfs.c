@@ -27,6 +27,10 @@
 #define ITEM(n, state, kind)                                                                       \
 	"printf '\\0\\0\\0\\47i" NUMBER(n) "\\0\\0\\0\\1" state kind "\\0\\0\\0\\0" ZERO_8 ZERO_8  \
 					   "\\0\\0\\0\\0\\0\\0\\0\\0'\n"
+/* one item: state, name of one letter */
+#define NAMED(n, state, name)                                                                      \
+	"printf '\\0\\0\\0\\50i" NUMBER(n) "\\0\\0\\0\\1" state "\\0\\0\\0\\0\\0" ZERO_8 ZERO_8    \
+					   "\\0\\0\\0\\1" name "\\0\\0\\0\\0'\n"
 #define ERROR(n, kind) "printf '\\0\\0\\0\\15e" NUMBER(n) kind "\\0\\0\\0\\3why'\n"
 #define STAY           "cat >/dev/null\n"
 
@@ -156,12 +160,136 @@ TEST(the_next_request_starts_another_one)
 
 TEST(its_errors_are_of_the_kind_that_it_says)
 {
-	CHECK_INT(says(HELLO ERROR(1, "\\1") STAY).kind, ==, ERR_ABSENT);
 	CHECK_INT(says(HELLO ERROR(1, "\\2") STAY).kind, ==, ERR_DENIED);
 	CHECK_INT(says(HELLO ERROR(1, "\\3") STAY).kind, ==, ERR_RETRY);
 	CHECK_INT(says(HELLO ERROR(1, "\\5") STAY).kind, ==, ERR_CONFIG);
 	CHECK_INT(says(HELLO ERROR(1, "\\6") STAY).kind, ==, ERR_SYS);
 	CHECK_HAS(says(HELLO ERROR(1, "\\2") STAY).msg, "hdfs://nn/ck/f: why");
+}
+
+TEST(an_absence_needs_a_listing_that_was_answered_and_lacks_the_name)
+{
+	static const struct {
+		const char *script;
+		enum err_kind kind;
+	} rows[] = {
+		/* hdfs://nn/ck/f is absent, and hdfs://nn/ck is empty, or has another file */
+		{HELLO ERROR(1, "\\1") DONE(2, 0), ERR_ABSENT},
+		{HELLO ERROR(1, "\\1") NAMED(2, "f", "g") DONE(2, 1), ERR_ABSENT},
+		{HELLO ERROR(1, "\\1") NAMED(2, "f", "f") DONE(2, 1), ERR_CONTRADICTED},
+		{HELLO ERROR(1, "\\1") NAMED(2, "d", "f") DONE(2, 1), ERR_CONTRADICTED},
+		{HELLO ERROR(1, "\\1") ERROR(2, "\\2"), ERR_DENIED},
+		{HELLO ERROR(1, "\\1") ERROR(2, "\\3"), ERR_RETRY},
+		/* nor is hdfs://nn/ck there: hdfs://nn/ must not list "ck" */
+		{HELLO ERROR(1, "\\1") ERROR(2, "\\1") NAMED(3, "d", "f") DONE(3, 1), ERR_ABSENT},
+		{HELLO ERROR(1, "\\1") ERROR(2, "\\1") DONE(3, 0), ERR_ABSENT},
+		{HELLO ERROR(1, "\\1") ERROR(2, "\\1") ERROR(3, "\\2"), ERR_DENIED},
+		{HELLO ERROR(1, "\\1") ERROR(2, "\\1") ERROR(3, "\\1"), ERR_RETRY},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		cleanup_free char *script = xasprintf("%s" STAY, rows[i].script);
+		struct err err = says_within(script, 10000);
+
+		CHECK_INT(err.kind, ==, rows[i].kind);
+		CHECK_HAS(err.msg, "hdfs://nn/ck/f");
+	}
+}
+
+static int note_leaf(void *ctx, const struct store_dir *dir, struct err *err)
+{
+	int *leaf = ctx;
+
+	(void)err;
+	*leaf = dir->leaf;
+	return 0;
+}
+
+/* Of many files, and of the leaf of each directory: the same. */
+TEST(many_absences_need_it_as_well)
+{
+	static const struct {
+		const char *script;
+		int leaf;
+	} rows[] = {
+		{HELLO NAMED(1, "a", "c") DONE(1, 1) DONE(2, 0), STORE_LEAF_ABSENT},
+		{HELLO NAMED(1, "a", "c") DONE(1, 1) NAMED(2, "f", "m") DONE(2, 1),
+		 STORE_LEAF_UNREADABLE},
+		{HELLO NAMED(1, "a", "c") DONE(1, 1) ERROR(2, "\\3"), STORE_LEAF_UNREADABLE},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		cleanup_free char *script = xasprintf("%s" STAY, rows[i].script);
+		int leaf = STORE_LEAF_PRESENT;
+		struct play play;
+
+		play_begin(&play, script, 10000, 0);
+		CHECK_INT(store_list_dirs(play.store, "hdfs://nn/ck", "m", note_leaf, &leaf, NULL),
+			  ==, 0);
+		CHECK_INT(leaf, ==, rows[i].leaf);
+		play_end(&play);
+	}
+}
+
+static const char *the_file(void *ctx, size_t index)
+{
+	(void)ctx;
+	(void)index;
+	return "hdfs://nn/ck/f";
+}
+
+static int note_look(void *ctx, const struct store_look *look, struct err *err)
+{
+	int *state = ctx;
+
+	(void)err;
+	*state = look->state;
+	return 0;
+}
+
+TEST(so_do_looks_at_many_files)
+{
+	static const struct {
+		const char *script;
+		int state;
+	} rows[] = {
+		{HELLO ITEM(1, "a", "\\0") DONE(1, 1) DONE(2, 0), STORE_LOOK_ABSENT},
+		{HELLO ITEM(1, "a", "\\0") DONE(1, 1) NAMED(2, "f", "f") DONE(2, 1),
+		 STORE_LOOK_UNREADABLE},
+		{HELLO ITEM(1, "a", "\\0") DONE(1, 1) ERROR(2, "\\2"), STORE_LOOK_UNREADABLE},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		cleanup_free char *script = xasprintf("%s" STAY, rows[i].script);
+		int state = STORE_LOOK_PRESENT;
+		struct play play;
+
+		play_begin(&play, script, 10000, 0);
+		CHECK_INT(store_look_many(play.store, the_file, 1, 0, note_look, &state, NULL), ==,
+			  0);
+		CHECK_INT(state, ==, rows[i].state);
+		play_end(&play);
+	}
+}
+
+TEST(so_does_the_question_whether_something_is_gone)
+{
+	static const struct {
+		const char *script;
+		int result;
+	} rows[] = {
+		{HELLO ERROR(1, "\\1") DONE(2, 0), 0},
+		{HELLO ERROR(1, "\\1") NAMED(2, "d", "k") DONE(2, 1), -1},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		cleanup_free char *script = xasprintf("%s" STAY, rows[i].script);
+		struct play play;
+
+		play_begin(&play, script, 10000, 0);
+		CHECK_INT(store_look_again(play.store, "hdfs://nn/ck/k", NULL), ==, rows[i].result);
+		play_end(&play);
+	}
 }
 
 /* Not one of these is absence. */

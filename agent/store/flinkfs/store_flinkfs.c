@@ -189,6 +189,7 @@ const struct store_ops store_flinkfs_ops = {
 	.schemes = flinkfs_schemes,
 	.list_page = LIST_PAGE,
 	.absence = "Flink's file system finds none",
+	.absence_needs_listing = true,
 	.check_authority = flinkfs_check_uri,
 	.open = flinkfs_open,
 	.close = flinkfs_close,

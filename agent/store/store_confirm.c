@@ -1,0 +1,108 @@
+#include "store/store_confirm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "store/store_seen.h"
+
+/* The listing of one directory, and the name in question. */
+struct confirm {
+	struct store *store;
+	const char *name;
+	struct uri dir;
+	sightings_tick tick;
+	struct buf uri;
+	bool named;
+};
+
+static int confirm_note(void *ctx, const struct store_entry *entry, struct err *err)
+{
+	struct confirm *confirm = ctx;
+
+	(void)err;
+	confirm->named = confirm->named || !strcmp(entry->name, confirm->name);
+	store_seen_below(&confirm->dir, entry->name, &confirm->uri);
+	if (entry->is_prefix)
+		buf_addch(&confirm->uri, '/');
+	sightings_listed(confirm->store->seen, confirm->uri.data,
+			 entry->is_prefix ? -1 : entry->stat.size_bytes, confirm->tick);
+	return 0;
+}
+
+/* Is `name` in the listing of `dir`? 1, 0, or -1. */
+static int list_for(struct store *store, const char *dir, const char *name, struct err *err)
+{
+	struct confirm confirm = {.store = store, .name = name};
+	int rc;
+
+	if (uri_parse(dir, &confirm.dir, err))
+		return -1;
+	confirm.tick = sightings_begin(store->seen);
+	rc = store->ops->list(store, &confirm.dir, confirm_note, &confirm, err);
+	if (!rc) {
+		store_seen_below(&confirm.dir, "", &confirm.uri);
+		sightings_complete(store->seen, SIGHTINGS_LEVEL, confirm.uri.data, confirm.tick);
+	}
+	buf_release(&confirm.uri);
+	uri_release(&confirm.dir);
+	return rc ? -1 : confirm.named;
+}
+
+static bool was_left_out(const struct store *store, const char *uri)
+{
+	struct store_sighting sighting;
+
+	return sightings_of(store->seen, uri, &sighting) && sighting.left_out;
+}
+
+/* As store_confirm_listing(), of a store that needs one. */
+static int list_above(struct store *store, const char *uri, struct err *err)
+{
+	cleanup_free char *path = uri_canonical(uri);
+	int named = -1;
+
+	while (path && named < 0 && !was_left_out(store, path)) {
+		cleanup_free char *dir = uri_parent(path);
+		struct err why = {0};
+
+		if (!*uri_name(path))
+			return err_set(err, ERR_RETRY, 0, "%s: %s, nor the root of the store", uri,
+				       store->ops->absence);
+		named = list_for(store, dir, uri_name(path), &why);
+		if (named < 0 && why.kind != ERR_ABSENT)
+			return err_set(err, why.kind, why.sys, "%s: %s, but %s", uri,
+				       store->ops->absence, why.msg);
+		/* MUT: an exception is an absence although the directory lists the name */
+		if (named > 0)
+			return err_set(err, ERR_CONTRADICTED, 0, "%s: %s, but %s lists '%s'", uri,
+				       store->ops->absence, dir, uri_name(path));
+		/* nor is its directory there: then the one above must not list that */
+		free(path);
+		path = xstrdup(dir);
+	}
+	return 0;
+}
+
+int store_confirm_listing(struct store *store, const char *uri, struct err *err)
+{
+	return store->ops->absence_needs_listing ? list_above(store, uri, err) : 0;
+}
+
+int store_confirm_absent(struct store *store, const char *uri, struct err *err)
+{
+	if (sightings_check(store->seen, uri, -1, store->ops->absence, err) < 0)
+		return -1;
+	return store_confirm_listing(store, uri, err);
+}
+
+int store_confirm_failure(struct store *store, const char *uri, struct err *why)
+{
+	struct err contrary = {0};
+
+	/* MUT: an absence leaves the store whatever was seen */
+	if (why->kind == ERR_ABSENT && store_confirm_absent(store, uri, &contrary) < 0)
+		*why = contrary;
+	return -1;
+}
