@@ -75,6 +75,8 @@ struct looks {
 	struct files *files;
 	uint32_t *items;
 	size_t count, looked, no_answers;
+	uint32_t *absent; /* items of these */
+	size_t absent_count;
 };
 
 static const char *look_uri(void *ctx, size_t index)
@@ -103,8 +105,7 @@ static int on_look(void *ctx, const struct store_look *look, struct err *err)
 			check_size(files, item);
 		break;
 	case STORE_LOOK_ABSENT:
-		verify_add_failure(files->report, item_uri(files, item),
-				   &(struct err){.kind = ERR_ABSENT});
+		looks->absent[looks->absent_count++] = looks->items[look->index];
 		break;
 	case STORE_LOOK_UNREADABLE:
 		verify_add_failure(files->report, item_uri(files, item), look->why);
@@ -116,11 +117,42 @@ static int on_look(void *ctx, const struct store_look *look, struct err *err)
 	return 0;
 }
 
+/* A complete listing of this decision lacks it. */
+static bool is_left_out(const struct store *store, const char *uri)
+{
+	struct store_sighting sighting;
+
+	return sightings_of(store->seen, uri, &sighting) && sighting.left_out;
+}
+
+/* A file that is missing makes the snapshot damaged, and an older one is taken. So the directory of the first one of them is
+ * listed again: a store that is wrong about that one is believed about none. */
+static void judge_absent(const struct looks *looks, struct store *store)
+{
+	struct files *files = looks->files;
+	struct err why = {.kind = ERR_ABSENT};
+	int listed = 0;
+
+	for (size_t i = 0; i < looks->absent_count; i++) {
+		const char *uri = item_uri(files, &files->list.items[looks->absent[i]]);
+
+		/* a local file has asked its directory already */
+		if (!i && store_list_page(store) > 1 && !is_left_out(store, uri))
+			listed = store_is_listed(store, uri, &why);
+		/* MUT: a state file is missing on the word of one answer */
+		if (!i && listed > 0)
+			err_set(&why, ERR_CONTRADICTED, 0, "%s is listed, but was not found", uri);
+		verify_add_failure(files->report, uri, &why);
+	}
+}
+
 /* The items first .. first + count are in one store: those whose size is in the listing are done, the
  * others are queried. A listing may lag behind (Swift), so it never condemns a file. */
 static void check_store(struct files *files, struct store *store, size_t first, size_t count)
 {
-	struct looks looks = {.files = files, .items = xcalloc(count, sizeof(*looks.items))};
+	struct looks looks = {.files = files,
+			      .items = xcalloc(count, sizeof(*looks.items)),
+			      .absent = xcalloc(count, sizeof(*looks.absent))};
 
 	for (size_t i = first; i < first + count; i++)
 		if (files->list.items[i].size_bytes >= 0 &&
@@ -130,6 +162,8 @@ static void check_store(struct files *files, struct store *store, size_t first, 
 			looks.items[looks.count++] = (uint32_t)i;
 	if (store_look_many(store, look_uri, looks.count, 0, on_look, &looks, NULL))
 		files->report->problems_left_out += looks.count - looks.looked;
+	judge_absent(&looks, store);
+	free(looks.absent);
 	free(looks.items);
 }
 

@@ -193,6 +193,9 @@ final class Requests {
 
 	private boolean isListed(Path directory) throws Failure {
 		FileStatus[] entries;
+		if (directory.getParent() == null) {
+			throw new Failure(Failure.RETRY, "the root of " + directory + " does not exist");
+		}
 		try {
 			entries = files.list(directory.getParent());
 		} catch (Failure e) {

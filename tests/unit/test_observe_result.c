@@ -1,9 +1,23 @@
-/* The record of the end in object storage: what has the word of one answer alone. */
+/* What is observed in object storage: the word of one answer alone is no absence. */
 #include "core/resolve/facts.h"
 #include "run/observe/observe_internal.h"
 #include "s3_world.h"
 
 #define JOB "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa02"
+#define APP "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa03"
+
+static int lies; /* how often the listing of what is hidden is a lie; then it is true */
+
+static bool denies(struct s3_stub *stub, const struct http_stub_request *request,
+		   struct http_stub_answer *answer)
+{
+	/* the directory above */
+	if (strstr(request->target, "prefix=a%2F") && !strstr(request->target, "ck"))
+		return denied(stub, request, answer);
+	if (strstr(request->target, "list-type") && !lies--)
+		stub->hides = NULL;
+	return false;
+}
 
 static enum source_state state_of(struct world *world)
 {
@@ -14,6 +28,7 @@ static enum source_state state_of(struct world *world)
 
 	plan.result_dir = (char *)"s3://b/results/one";
 	memcpy(plan.result_job, JOB, sizeof(JOB));
+	memcpy(plan.result_application, APP, sizeof(APP));
 	observe_result(&look);
 	state = facts.sources[SOURCE_RESULTS].state;
 	stores_release(&look.stores);
@@ -31,6 +46,123 @@ TEST(an_empty_listing_is_believed_only_if_another_one_agrees)
 	CHECK_INT(state_of(&world), ==, SOURCE_PRESENT);
 	world.stub->hides = "results/one/";
 	CHECK_INT(state_of(&world), ==, SOURCE_UNREADABLE);
+	end(&world);
+}
+
+static bool hides_archive(struct s3_stub *stub, const struct http_stub_request *request,
+			  struct http_stub_answer *answer)
+{
+	(void)stub;
+	if (!strstr(request->target, "jobs/" JOB) || strstr(request->target, "list-type"))
+		return false;
+	s3_stub_error(answer, 404, "NoSuchKey", "");
+	return true;
+}
+
+/* Flink 2.3 makes the directory of the application before its archive. */
+TEST(an_archive_that_is_listed_and_not_found_is_unreadable)
+{
+	struct world world;
+
+	begin(&world);
+	s3_stub_put(world.stub, "results/one/" APP "/applications/" APP "/jobs/x", 2);
+	CHECK_INT(state_of(&world), ==, SOURCE_ABSENT);
+	s3_stub_put(world.stub, "results/one/" APP "/applications/" APP "/jobs/" JOB, 2);
+	set_fault(&world, hides_archive);
+	CHECK_INT(state_of(&world), ==, SOURCE_UNREADABLE);
+	end(&world);
+}
+
+static enum source_state snapshots_of(struct world *world, enum source_kind source)
+{
+	struct observe_plan plan = {.storage = &world->config};
+	struct facts facts = {0};
+	struct look look = {.plan = &plan, .facts = &facts, .stores = {.config = &world->config}};
+	enum source_state state;
+
+	observe_list(&look, source, "s3://b/a/ck");
+	state = facts.sources[source].state;
+	stores_release(&look.stores);
+	facts_release(&facts);
+	return state;
+}
+
+TEST(no_snapshots_at_all_need_a_second_listing)
+{
+	static const enum source_kind kinds[] = {SOURCE_CHECKPOINTS, SOURCE_SAVEPOINTS};
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		struct world world;
+
+		begin(&world);
+		CHECK_INT(snapshots_of(&world, kinds[i]), ==, SOURCE_ABSENT);
+		s3_stub_put(world.stub, "a/ck/" JOB "/chk-1/_metadata", 2);
+		world.stub->hides = "a/ck/";
+		CHECK_INT(snapshots_of(&world, kinds[i]), ==, SOURCE_UNREADABLE);
+		/* who may not list the directory above asks this one again */
+		lies = 1000;
+		set_fault(&world, denies);
+		CHECK_INT(snapshots_of(&world, kinds[i]), ==, SOURCE_ABSENT);
+		lies = 1;
+		CHECK_INT(snapshots_of(&world, kinds[i]), ==, SOURCE_UNREADABLE);
+		end(&world);
+	}
+}
+
+TEST(no_records_of_any_launch_need_a_second_listing)
+{
+	struct world world;
+
+	begin(&world);
+	for (int i = 0; i < 2; i++) {
+		struct observe_plan plan = {.storage = &world.config,
+					    .journal_state = SOURCE_ABSENT};
+		struct facts facts = {0};
+		struct look look = {
+			.plan = &plan, .facts = &facts, .stores = {.config = &world.config}};
+
+		plan.results_dir = (char *)"s3://b/results";
+		observe_traces(&look);
+		CHECK_INT(facts.results_listed.state, ==, i ? SOURCE_UNREADABLE : SOURCE_ABSENT);
+		stores_release(&look.stores);
+		facts_release(&facts);
+		s3_stub_put(world.stub, "results/one/" JOB ".json", 2);
+		world.stub->hides = "results/";
+	}
+	end(&world);
+}
+
+static bool hides_copy(struct s3_stub *stub, const struct http_stub_request *request,
+		       struct http_stub_answer *answer)
+{
+	(void)stub;
+	if (!strstr(request->target, "journal.json") || strstr(request->target, "list-type"))
+		return false;
+	s3_stub_error(answer, 404, "NoSuchKey", "");
+	return true;
+}
+
+TEST(no_copy_of_the_journal_needs_a_listing)
+{
+	struct world world;
+
+	begin(&world);
+	for (int i = 0; i < 2; i++) {
+		struct observe_plan plan = {.storage = &world.config,
+					    .journal_state = SOURCE_ABSENT};
+		struct facts facts = {0};
+		struct look look = {
+			.plan = &plan, .facts = &facts, .stores = {.config = &world.config}};
+
+		plan.copy_uri = (char *)"s3://b/ck/.drey/orders/journal.json";
+		observe_copy(&look);
+		CHECK_INT(facts.sources[SOURCE_COPY].state, ==,
+			  i ? SOURCE_UNREADABLE : SOURCE_ABSENT);
+		stores_release(&look.stores);
+		facts_release(&facts);
+		s3_stub_put(world.stub, "ck/.drey/orders/journal.json", 2);
+		set_fault(&world, hides_copy);
+	}
 	end(&world);
 }
 

@@ -46,3 +46,43 @@ TEST(a_snapshot_with_an_archived_file_is_unreadable_and_the_remedy_is_named)
 	buf_release(&metadata);
 	end(&world);
 }
+
+/* The state file answers 404, whatever a listing says. */
+static bool hides_state(struct s3_stub *stub, const struct http_stub_request *request,
+			struct http_stub_answer *answer)
+{
+	(void)stub;
+	if (strstr(request->target, "list-type"))
+		return false;
+	if (strstr(request->target, "_metadata"))
+		buf_add(&answer->body, metadata.data, metadata.len_bytes);
+	else
+		s3_stub_error(answer, 404, "NoSuchKey", "");
+	return true;
+}
+
+TEST(a_state_file_is_missing_only_if_its_directory_does_not_list_it)
+{
+	cleanup_buf struct buf keyed = BUF_INIT;
+	struct verify_report report;
+	struct world world;
+
+	begin(&world);
+	wr_u8(&keyed, 3);
+	wr_groups(&keyed);
+	wr_relative(&keyed, "state", 20);
+	wr_snapshot(&metadata, 4, 7, &keyed);
+	s3_stub_put(world.stub, "ck/chk-7/_metadata", 20);
+	set_fault(&world, hides_state);
+	CHECK_INT(verify_snapshot(&world.config, "s3://b/ck/chk-7", &report, &world.err), ==, 0);
+	CHECK_STR(verify_verdict_name(report.verdict), "damaged");
+	verify_release(&report);
+	s3_stub_put(world.stub, "ck/chk-7/state", 20);
+	CHECK_INT(verify_snapshot(&world.config, "s3://b/ck/chk-7", &report, &world.err), ==, 0);
+	CHECK_STR(verify_verdict_name(report.verdict), "unreadable");
+	if (CHECK_INT(report.problem_count, ==, 1))
+		CHECK_HAS(report.problems[0].detail, "listed");
+	verify_release(&report);
+	buf_release(&metadata);
+	end(&world);
+}

@@ -13,9 +13,16 @@ static int read_copy_object(struct look *look, struct buf *body, struct err *err
 	const char *uri = look->plan->copy_uri;
 	struct store *store = stores_get(&look->stores, uri, err);
 	struct store_object object = {.body = BUF_INIT};
+	struct err why = {0};
 
-	if (!store || store_object_read(store, uri, TIMEOUT_MS, &object, err) < 0)
+	if (!store)
 		return -1;
+	if (store_object_read(store, uri, TIMEOUT_MS, &object, err) < 0) {
+		/* MUT: there is no copy on the word of one answer */
+		if (err->kind == ERR_ABSENT && observe_confirm_absent(store, uri, &why) < 0)
+			*err = why;
+		return -1;
+	}
 	*body = object.body;
 	return 0;
 }

@@ -1,6 +1,6 @@
-/* observe_directory: is a directory there to be listed? */
+/* observe_directory: is a directory there to be listed, and is what is said to be absent? */
 #include "base/mem.h"
-#include "run/observe/observe.h"
+#include "run/observe/observe_internal.h"
 #include "store/store.h"
 #include "store/uri.h"
 
@@ -28,6 +28,44 @@ static int say_missing(struct store *store, const char *uri, struct err *err)
 		err, ERR_RETRY, 0,
 		"the directory %s does not exist: mount its volume, or, if this is the first start, create it",
 		uri);
+}
+
+static int note_any(void *ctx, const struct store_entry *entry, struct err *err)
+{
+	bool *any = ctx;
+
+	(void)entry;
+	(void)err;
+	*any = true;
+	return 1;
+}
+
+/* As store_is_listed(), for one who may not list the directory above. */
+static int lists_anything(struct store *store, const char *uri, struct err *err)
+{
+	struct err why = {0};
+	bool any = false;
+
+	if (store_list(store, uri, note_any, &any, &why) == 0 || why.kind == ERR_ABSENT)
+		return any;
+	if (err)
+		*err = why;
+	return -1;
+}
+
+int observe_confirm_absent(struct store *store, const char *uri, struct err *err)
+{
+	struct err why = {0};
+	int listed;
+
+	listed = store_is_listed(store, uri, &why);
+	if (listed < 0 && why.kind == ERR_DENIED)
+		listed = lists_anything(store, uri, &why);
+	if (listed > 0)
+		err_set(&why, ERR_CONTRADICTED, 0, "%s is listed, but was not found", uri);
+	if (listed && err)
+		*err = why;
+	return listed ? -1 : 0;
 }
 
 int observe_directory(const struct store_config *storage, const char *uri, struct err *err)

@@ -17,6 +17,13 @@ struct look {
 	size_t peek_count;
 };
 
+/*
+ * A listing or a read has said that `uri` does not exist, which permits something: an older or an empty start. 0: a second
+ * one agrees, that of the directory above, or, where that is denied, of `uri` itself. -1: it does not (ERR_CONTRADICTED), or
+ * there is none.
+ */
+int observe_confirm_absent(struct store *store, const char *uri, struct err *err);
+
 /* Before the first listing. */
 void observe_sort_jobs(struct look *look);
 

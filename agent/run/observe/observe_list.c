@@ -198,7 +198,10 @@ static int list(struct listing *ls, const char *dir, struct err *err)
 		result = snapshots_list_savepoints(store, dir, found, ls, err);
 	else
 		result = snapshots_list_jobs(store, dir, is_wanted, found, ls, err);
-	return result < 0 && err->kind != ERR_ABSENT ? -1 : 0;
+	/* MUT: no snapshots at all on the word of one listing */
+	if (result < 0 && err->kind == ERR_ABSENT)
+		return observe_confirm_absent(store, dir, err);
+	return result;
 }
 
 static void describe(const struct listing *ls, struct buf *text)

@@ -108,17 +108,6 @@ static int read_one(struct look *look, struct store *store, const char *uri, siz
 	return 0;
 }
 
-/* No record of the end lets the job be launched again, so one answer is not enough. */
-static int confirm_absent(struct store *store, const char *uri, struct err *err)
-{
-	int listed = store_is_listed(store, uri, err);
-
-	/* MUT: a record of the end is absent on the word of one answer */
-	if (listed > 0)
-		return err_set(err, ERR_CONTRADICTED, 0, "%s is listed, but was not found", uri);
-	return listed;
-}
-
 /* The archive comes last, because only it can tell a stop from an end. */
 static int read_found(struct look *look, struct store *store, const struct found *found,
 		      struct err *err)
@@ -151,7 +140,7 @@ static int read_found(struct look *look, struct store *store, const struct found
 	/* Flink makes the directory before the file; of an application whose jobs go on it is empty */
 	if (why.kind == ERR_ABSENT) {
 		look->facts->ended = end;
-		return confirm_absent(store, archive, err);
+		return observe_confirm_absent(store, archive, err);
 	}
 	if (err)
 		*err = why;
@@ -167,7 +156,9 @@ static int look_into(struct look *look, struct err *err)
 	if (!store)
 		return -1;
 	if (store_list(store, plan->result_dir, note_entry, &found, err) < 0)
-		return err->kind == ERR_ABSENT ? confirm_absent(store, plan->result_dir, err) : -1;
+		return err->kind == ERR_ABSENT
+			       ? observe_confirm_absent(store, plan->result_dir, err)
+			       : -1;
 	look->facts->ended_unix_ms = found.newest_unix_ms;
 	return read_found(look, store, &found, err);
 }

@@ -162,7 +162,8 @@ void observe_traces(struct look *look)
 	listed->state = SOURCE_ABSENT;
 	store = stores_get(&look->stores, plan->results_dir, &err);
 	if (!store || (store_list_tree(store, plan->results_dir, note_result, &results, &err) < 0 &&
-		       err.kind != ERR_ABSENT)) {
+		       (err.kind != ERR_ABSENT ||
+			observe_confirm_absent(store, plan->results_dir, &err) < 0))) {
 		listed->state = SOURCE_UNREADABLE;
 		xstrset(&listed->detail, err.msg);
 		return;
