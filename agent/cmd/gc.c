@@ -92,6 +92,24 @@ static void print_sum(const struct collection *c, const char *what, int64_t file
 	fprintf(c->cli->out, "%s: %" PRId64 " files, %s\n", what, files, text_size(bytes, size));
 }
 
+/* Over all directories: why files go, and why they stay. */
+static void print_reasons(const struct collection *c)
+{
+	char size[TEXT_SIZE_BYTES];
+
+	fprintf(c->cli->out, "\n%-12s  %-8s  %7s  %8s  %s\n", "REASON", "ACTION", "FILES", "SIZE",
+		"WHAT");
+	for (int i = 0; i < GC_REASON_COUNT; i++) {
+		enum gc_reason reason = (enum gc_reason)i;
+		const struct gc_sum *sum = &c->run.gc.sums[i];
+
+		if (sum->files)
+			fprintf(c->cli->out, "%-12s  %-8s  %7" PRId64 "  %8s  %s\n",
+				gc_reason_name(reason), action_of(gc_reason_verdict(reason)),
+				sum->files, text_size(sum->bytes, size), gc_reason_text(reason));
+	}
+}
+
 static void print_collection(const struct collection *c)
 {
 	struct gc_sum deletes = gc_total(&c->run.gc, GC_DELETE),
@@ -113,6 +131,8 @@ static void print_collection(const struct collection *c)
 		print_sum(c, "needed", keeps.files, keeps.bytes);
 	if (doubts.files)
 		print_sum(c, "in doubt, and kept", doubts.files, doubts.bytes);
+	if (c->run.gc.file_count && !c->deletes)
+		print_reasons(c);
 }
 
 static void add_sum(struct json *to, const char *name, int64_t files, int64_t bytes)
@@ -145,6 +165,24 @@ static void add_row(const struct collection *c, struct json *rows, const struct 
 	}
 }
 
+static void add_reasons(const struct collection *c, struct json *doc)
+{
+	struct json *rows = json_add_array(doc, "reasons");
+
+	for (int i = 0; i < GC_REASON_COUNT; i++) {
+		const struct gc_sum *sum = &c->run.gc.sums[i];
+		enum gc_reason reason = (enum gc_reason)i;
+		struct json *row = sum->files ? json_add_object(rows, NULL) : NULL;
+
+		if (!row)
+			continue;
+		json_add_str(row, "reason", gc_reason_name(reason));
+		json_add_str(row, "verdict", gc_verdict_name(gc_reason_verdict(reason)));
+		json_add_i64(row, "files", sum->files);
+		json_add_i64(row, "bytes", sum->bytes);
+	}
+}
+
 static void print_collected_json(const struct collection *c)
 {
 	cleanup_json struct json *doc = json_object();
@@ -160,6 +198,7 @@ static void print_collected_json(const struct collection *c)
 		add_sum(doc, "deleted", c->run.deleted.files, c->run.deleted.bytes);
 		json_add_i64(doc, "failed", c->run.deleted.failed);
 	}
+	add_reasons(c, doc);
 	rows = json_add_array(doc, "rows");
 	for (size_t i = 0; i < c->run.gc.tree_count; i++)
 		for (int r = 0; r < GC_REASON_COUNT; r++)

@@ -66,12 +66,15 @@ ok 'and what a snapshot of another application refers to' \
 	grep -qE "^keep  *1  .* a snapshot that stays refers to them  *file:$dir/ck/$(gc_job 2)$" "$dir/out"
 ok 'the last launch is not listed' not says "$(gc_job 5)"
 ok 'nor another application' not says "$OTHER"
+ok 'the reasons are summed up over all directories' grep -qE '^replaced  *delete  *[0-9]+ .*  completed checkpoints of old launches$' "$dir/out"
+ok 'also those why files stay' grep -qE '^retained  *keep  *[0-9]+ .*  completed checkpoints that stay$' "$dir/out"
 ok 'what would be deleted is counted' grep -qE '^would be deleted \(use --delete\): 16 files, ' "$dir/out"
 left >"$dir/after"
 ok 'nothing was deleted' cmp "$dir/before" "$dir/after"
 ok 'the same as a document' status 0 "${gc[@]}" --json --files
-ok 'with its members' json 'keys_unsorted == ["stopped", "keep", "doubt", "delete", "rows"] and .stopped == null'
+ok 'with its members' json 'keys_unsorted == ["stopped", "keep", "doubt", "delete", "reasons", "rows"] and .stopped == null'
 ok 'and rows' json '.rows | all(keys_unsorted == ["directory", "jobId", "verdict", "reason", "files", "bytes", "names"])'
+ok 'a reason has the figures of its rows' json '([.reasons[] | [.reason, .verdict, .files, .bytes]] | sort) == ([.rows[]] | group_by(.reason) | map([.[0].reason, .[0].verdict, (map(.files) | add), (map(.bytes) | add)]) | sort)'
 ok 'its figures are those of the rows' json '[.rows[] | select(.verdict == "delete") | .files] | add == 16'
 ok 'a row has the names of its files' json "[.rows[] | select(.reason == \"referred\") | .names[]] == [\"shared/$SHARED\"]"
 ok 'more launches can be kept' status 0 "${gc[@]}" --json --keep 3

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "core/gc/gc.h"
+#include "tests/unit/doc_file.h"
 #include "tests/unit/gc_names.h"
 #include "tests/unit/tap.h"
 
@@ -883,6 +884,32 @@ GC_TEST(many_references_are_found_again)
 	CHECK_INT(w->gc.ref_count, ==, 5000);
 	CHECK_INT(found, ==, 5000);
 	CHECK_INT(wrong, ==, 0);
+}
+
+/* ---- docs/reference/commands/gc.md ---- */
+
+TEST(the_page_has_all_reasons_in_their_order)
+{
+	cleanup_buf struct buf doc = BUF_INIT;
+	const char *at;
+
+	if (!doc_read("docs/reference/commands/gc.md", &doc))
+		return;
+	at = strstr(buf_str(&doc), "| Reason | Verdict | Words |");
+	for (int i = 0; i < GC_REASON_COUNT && at; i++) {
+		enum gc_reason reason = (enum gc_reason)i;
+		cleanup_free char *row = xasprintf("\n| `%s` | %s | %s | ", gc_reason_name(reason),
+						   gc_verdict_name(gc_reason_verdict(reason)),
+						   gc_reason_text(reason));
+
+		at = strstr(at, row);
+		if (!at)
+			tap_note("no row in its place:%s", row);
+	}
+	CHECK(at != NULL);
+	/* and no others */
+	at = at ? strchr(at + 1, '\n') : NULL;
+	CHECK(at && at[1] != '|');
 }
 
 int main(int argc, char **argv)
