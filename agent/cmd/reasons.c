@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cmd/cli.h"
+#include "cmd/reasons_traces.h"
 #include "cmd/text.h"
 #include "core/resolve/evidence.h"
 
@@ -281,6 +282,7 @@ struct json *reasons_document(const struct reasons *ex)
 	list = json_add_array(doc, "candidates");
 	for (size_t i = 0; i < ex->facts->candidate_count; i++)
 		add_candidate(list, ex, candidates[i]);
+	reasons_add_traces(doc, ex);
 	return doc;
 }
 
@@ -465,6 +467,7 @@ void reasons_print(const struct reasons *ex, FILE *out)
 	if (decision_starts(ex->decision))
 		print_launch(ex, out);
 	print_sources(ex, out);
+	reasons_print_traces(ex, out);
 	if (!ex->facts->candidate_count) {
 		fputs("\nno candidates\n", out);
 		print_resume(ex, out);

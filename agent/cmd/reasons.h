@@ -13,7 +13,7 @@
  *                 evidence {verdict, sighting, listedUnixMs, metadataBytes, reading, readUnixMs, record,
  *                           contradicted, text}}]}
  * and, only when it is parked, whenResumed {decision, rule, cause, reason, path}, and whenLifted (without
- * path) if that is by do-not-restart. The verdicts are those of the last of these decisions. Candidates
+ * path) if that is by do-not-restart; and traces (reasons_traces.h), if they were looked for. The verdicts are those of the last of these decisions. Candidates
  * are in the order chosen, older, rejected, notJudged (no rule has reached it), and inside that the newest
  * first. Unknown values are null. A source that is not configured is absent, with that as detail.
  */
@@ -40,6 +40,7 @@ struct reasons {
 	/* the decision after `drey resume`, if the application is parked; NULL = it is not */
 	const struct decision *resumed;
 	const struct journal *journal; /* by which they were decided; NULL: no evidence is shown */
+	const struct policy *policy;   /* likewise; NULL: no traces are shown */
 };
 
 /* The caller frees with json_free(). */

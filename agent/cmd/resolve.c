@@ -122,6 +122,7 @@ static int explain(struct places *places, const struct facts *facts,
 	struct reasons explanation = {.facts = facts,
 				      .decision = decision,
 				      .journal = &places->journal,
+				      .policy = &places->policy,
 				      .lifted = lifted,
 				      .resumed = resumed};
 	struct flink_exec exec = {0};

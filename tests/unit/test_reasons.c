@@ -127,17 +127,17 @@ TEST(the_last_line_says_what_a_resume_would_do)
 		struct reasons ex;
 		const char *last;
 	} rows[] = {
-		{{&facts, &parked, NULL, NULL, NULL, &from, NULL},
+		{{&facts, &parked, NULL, NULL, NULL, &from, NULL, NULL},
 		 "\na resume would start from checkpoint file:/chk/27 (checkpoint id 27)\n"},
-		{{&facts, &parked, NULL, NULL, &from, &from, NULL},
+		{{&facts, &parked, NULL, NULL, &from, &from, NULL, NULL},
 		 "\nwith do-not-restart off, a resume would start from checkpoint file:/chk/27"},
-		{{&facts, &parked, NULL, NULL, NULL, &held, NULL},
+		{{&facts, &parked, NULL, NULL, NULL, &held, NULL, NULL},
 		 "\na resume would not start the job: HOLD (rule 5): no\n"},
-		{{&facts, &held, NULL, NULL, NULL, NULL, NULL},
+		{{&facts, &held, NULL, NULL, NULL, NULL, NULL, NULL},
 		 "\na resume would not start the job either, for the same reason"},
-		{{&facts, &from, NULL, NULL, NULL, NULL, NULL},
+		{{&facts, &from, NULL, NULL, NULL, NULL, NULL, NULL},
 		 "\na resume would start from checkpoint file:/chk/27"},
-		{{&facts, &empty, NULL, NULL, NULL, NULL, NULL},
+		{{&facts, &empty, NULL, NULL, NULL, NULL, NULL, NULL},
 		 "\na resume would start without any state\n"},
 	};
 
@@ -339,6 +339,54 @@ TEST(what_is_lost_and_what_the_witnesses_say_is_shown)
 	json_free(doc);
 	doc = reasons_document(&ex);
 	CHECK(!json_str(json_get(doc, "loss"), "path"));
+	facts_release(&facts);
+	journal_release(&journal);
+}
+
+TEST(traces_of_own_launches_say_what_they_forbid)
+{
+	struct journal journal;
+	struct policy policy = {.foreign = FOREIGN_IGNORE};
+	struct decision decision = {.kind = DECISION_HOLD, .rule = 8, .cause = CAUSE_JOURNAL_LOST};
+	struct facts facts = {.now_unix_ms = NOW};
+	struct reasons ex = {
+		.facts = &facts, .decision = &decision, .journal = &journal, .policy = &policy};
+	cleanup_json struct json *none = NULL, *doc = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_free char *table = NULL;
+
+	journal_init(&journal, "orders");
+	none = reasons_document(&ex);
+	CHECK(!json_get(none, "traces"));
+	facts.results_listed.state = SOURCE_PRESENT;
+	facts_add_job(&facts, "3f9a1000000000000000000000000001");
+	facts_add_trace(&facts, &(struct trace){.kind = TRACE_RESULT,
+						.name = "3f9a1000000000000000000000000001",
+						.path = "file:/results/x.json",
+						.unix_ms = NOW - 120000,
+						.says = "it has FINISHED",
+						.surely_ours = true});
+	facts_add_trace(&facts, &(struct trace){.kind = TRACE_ID,
+						.name = "3f9a1000000000000000000000000002",
+						.path = "file:/chk/y"});
+	doc = reasons_document(&ex);
+	json_print(json_get(doc, "traces"), &text);
+	CHECK_STR(buf_str(&text),
+		  "{\"results\":\"present\",\"detail\":null,\"usedIds\":1,\"list\":["
+		  "{\"kind\":\"result\",\"jobId\":\"3f9a1000000000000000000000000001\","
+		  "\"path\":\"file:/results/x.json\",\"unixMs\":1799999880000,"
+		  "\"says\":\"it has FINISHED\",\"forbids\":true,"
+		  "\"why\":\"of a launch that the journal does not know\"},"
+		  "{\"kind\":\"id\",\"jobId\":\"3f9a1000000000000000000000000002\","
+		  "\"path\":\"file:/chk/y\",\"unixMs\":null,\"says\":null,\"forbids\":false,"
+		  "\"why\":\"restore.foreign is ignore: another application may have left it\"}]}");
+	table = print(&ex);
+	CHECK_HAS(table, "traces of own launches: records of ends present, copy of the journal ");
+	CHECK_HAS(table, "1 job ids in use");
+	CHECK_HAS(table,
+		  "forbids     result  3f9a1000  2 min ago         file:/results/x.json\n"
+		  "            of a launch that the journal does not know; it has FINISHED\n");
+	CHECK_HAS(table, "permits     id ");
 	facts_release(&facts);
 	journal_release(&journal);
 }

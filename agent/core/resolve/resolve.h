@@ -134,6 +134,10 @@ void resolve(const struct journal *journal, struct facts *facts, const struct po
 bool resolve_parked(const struct journal *journal, const struct policy *policy,
 		    struct decision *ret_decision);
 
+/* Does this trace forbid an empty start, if the journal knows of no launch that ran? *ret_why (static): why, or why not. */
+bool resolve_trace(const struct journal *journal, const struct facts *facts,
+		   const struct policy *policy, const struct trace *trace, const char **ret_why);
+
 /* The rules in the order in which they are applied, then the vetoes of a start: row `index`, for
  * the table in docs/architecture.md. False: there is no such row. */
 bool resolve_row(bool veto, size_t index, enum rule *ret_rule, const char **ret_question);

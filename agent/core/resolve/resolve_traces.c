@@ -14,16 +14,16 @@
 #define SAID_AT_MOST 3
 
 /* The directories are shared: what others leave there is none of ours. */
-static bool is_of_others(const struct inquiry *in, const struct trace *trace)
+static bool is_of_others(const struct policy *policy, const struct trace *trace)
 {
-	return in->policy->foreign == FOREIGN_IGNORE && !trace->surely_ours;
+	return policy->foreign == FOREIGN_IGNORE && !trace->surely_ours;
 }
 
 /* The initial savepoint is newer: the application was taken over from what has left it. */
-static bool is_before_initial(const struct inquiry *in, const struct trace *trace)
+static bool is_before_initial(const struct facts *facts, const struct trace *trace)
 {
-	for (size_t i = 0; i < in->facts->candidate_count; i++) {
-		const struct candidate *c = &in->facts->candidates[i];
+	for (size_t i = 0; i < facts->candidate_count; i++) {
+		const struct candidate *c = &facts->candidates[i];
 
 		if (candidate_is_initial(c) && trace->unix_ms &&
 		    c->snapshot.completed_unix_ms > trace->unix_ms)
@@ -32,11 +32,31 @@ static bool is_before_initial(const struct inquiry *in, const struct trace *trac
 	return false;
 }
 
+bool resolve_trace(const struct journal *journal, const struct facts *facts,
+		   const struct policy *policy, const struct trace *trace, const char **ret_why)
+{
+	if (*trace->name && journal_knows_job(journal, trace->name))
+		*ret_why = "of a launch that the journal knows";
+	else if (is_of_others(policy, trace))
+		*ret_why = "restore.foreign is ignore: another application may have left it";
+	else if (is_before_initial(facts, trace))
+		*ret_why = "older than the initial savepoint";
+	else if (policy->adopt)
+		*ret_why = "there is deliberately no journal";
+	else
+		*ret_why = NULL;
+	if (*ret_why)
+		return false;
+	*ret_why = "of a launch that the journal does not know";
+	return true;
+}
+
 /* Of a launch that the journal does not know. */
 static bool trace_counts(const struct inquiry *in, const struct trace *trace)
 {
-	return !(*trace->name && journal_knows_job(in->journal, trace->name)) &&
-	       !is_of_others(in, trace) && !is_before_initial(in, trace);
+	const char *why;
+
+	return resolve_trace(in->journal, in->facts, in->policy, trace, &why);
 }
 
 /* Is the journal to be judged by traces? Not if there is deliberately none. */
