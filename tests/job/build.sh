@@ -4,7 +4,7 @@
 #
 #   tests/job/build.sh FLINK_DIR OUT_JAR [CLASS]
 #
-# CLASS is ContinuityJob (the default), HandoverJob, BlueGreenJob, which has the gate and HandoverJob in its jar, FlipJob, which has a gate of FLIP-504, TableJob, which needs Flink's Table API in lib/, or Autoscaler, which needs
+# CLASS is ContinuityJob (the default), HandoverJob, BlueGreenJob, which has the gate and HandoverJob in its jar, FlipJob, which has a gate of FLIP-504, WriteAheadJob, TableJob, which needs Flink's Table API in lib/, or Autoscaler, which needs
 # flink-autoscaler there and is no job. FLINK_DIR is what tools/get-flink.sh prints. The class files are kept
 # under ${XDG_CACHE_HOME:-~/.cache}/drey, by the hash of the source and of the names of Flink's jars, so a second call only
 # copies. Exit status: 0 done, 1 it does not compile, 2 usage, 3 a tool is missing.
