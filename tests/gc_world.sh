@@ -8,6 +8,7 @@
 #                                 the time in ms, of the number n and of $now; JQ changes the journal
 #   gc_job N                      the job id of launch N, from 1 to 9
 #   gc_file N                     the name of a state file
+#   gc_metadata FIXTURE N TO      a _metadata as that of checkpoint N
 
 gc_job() { # N
 	printf '%032x\n' "$1"
@@ -15,6 +16,13 @@ gc_job() { # N
 
 gc_file() { # N
 	printf '%08x-0000-4000-8000-000000000000\n' "$1"
+}
+
+gc_metadata() { # FIXTURE N TO
+	local id
+	id=$(printf '%016x' "$2" | sed 's/../\\x&/g')
+	# shellcheck disable=SC2059 # behind magic number and version
+	{ head -c 8 "$1" && printf "$id" && tail -c +17 "$1"; } >"$3"
 }
 
 gc_configure() { # DIR URI

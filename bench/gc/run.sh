@@ -42,8 +42,8 @@ fill() { # DIR N URI
 	local ck=$1/ck
 	rm -rf "$1"
 	mkdir -p "$ck/${JOBS[0]}/shared" "$ck/${JOBS[1]}" "$ck/${JOBS[2]}/chk-9" "$1/sp"
-	"$FIXTURES" shared "$ck/${JOBS[1]}/chk-8" "$ck/${JOBS[0]}/shared" $(($2 / 2))
-	cp "$METADATA" "$ck/${JOBS[2]}/chk-9/_metadata"
+	"$FIXTURES" shared "$ck/${JOBS[1]}/chk-1" "$ck/${JOBS[0]}/shared" $(($2 / 2))
+	gc_metadata "$METADATA" 9 "$ck/${JOBS[2]}/chk-9/_metadata"
 	gc_configure "$RUN" "$3"
 	gc_journal "$RUN" "$3" 3
 }

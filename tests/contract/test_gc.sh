@@ -25,7 +25,13 @@ is_left() { [ -e "$dir/ck/$1" ]; }
 
 put() { # PATH DAYS_AGO [FIXTURE]
 	mkdir -p "$(dirname "$dir/$1")"
-	if [ $# -eq 3 ]; then cp "$F/$3" "$dir/$1"; else head -c 1000 /dev/zero >"$dir/$1"; fi
+	if [ $# -eq 2 ]; then
+		head -c 1000 /dev/zero >"$dir/$1"
+	elif [[ $1 =~ /chk-([0-9]+)/ ]]; then
+		gc_metadata "$F/$3" "${BASH_REMATCH[1]}" "$dir/$1"
+	else
+		cp "$F/$3" "$dir/$1"
+	fi
 	touch -d "@$((NOW - $2 * DAY))" "$dir/$1"
 }
 
@@ -100,6 +106,9 @@ world
 truncate -s 100 "$dir/ck/$OTHER/chk-7/_metadata"
 stopped 'a snapshot of another application that cannot be read' "$OTHER/chk-7 cannot be read"
 ok 'records of ends went' test ! -e "$dir/results/$(gc_job 1)"
+world
+gc_metadata "$F/2.3.0-rocksdb-inc-chk" 8 "$dir/ck/$OTHER/chk-7/_metadata"
+stopped 'the _metadata of another checkpoint' 'its _metadata is of checkpoint 8, not 7'
 world
 mv "$dir/sp" "$dir/sp.away"
 mkdir "$dir/sp.none"

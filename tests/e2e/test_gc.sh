@@ -116,8 +116,8 @@ story() { # VARIANT
 	# another application: this checkpoint is not one of ours
 	if [ "$1" = rocksdb ]; then
 		mkdir -p "$RUN/ck/$OTHER"
-		cp -r "$(newest_retained "$first")" "$RUN/ck/$OTHER/chk-1"
-		check "another application has one that refers to files of the first" verify "$RUN/ck/$OTHER/chk-1"
+		cp -r "$(newest_retained "$first")" "$RUN/ck/$OTHER/"
+		check "another application has one that refers to files of the first" verify "$(newest_retained "$OTHER")"
 	fi
 
 	await "a dry run" collect

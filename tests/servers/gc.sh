@@ -18,7 +18,7 @@ gc_make() { # DIR
 	for n in 1 2 3 4 5; do
 		job=$(gc_job "$n")
 		mkdir -p "$1/ck/$job/chk-${n}0" "$1/ck/$job/chk-${n}1" "$1/ck/$job/shared" "$1/results/$job"
-		cp "$FIXTURES/2.3.0-hashmap-chk" "$1/ck/$job/chk-${n}0/_metadata"
+		gc_metadata "$FIXTURES/2.3.0-hashmap-chk" "${n}0" "$1/ck/$job/chk-${n}0/_metadata"
 		echo state >"$1/ck/$job/chk-${n}0/$(gc_file 1)"
 		echo state >"$1/ck/$job/chk-${n}1/$(gc_file 1)"
 		echo unused >"$1/ck/$job/shared/$(gc_file $((n + 16)))"

@@ -304,8 +304,8 @@ static void read_snapshot(struct gc_look *look, size_t index)
 		gc_look_fail(look, snapshot->path, &err);
 	else if (snapshot->lost)
 		look_for_rest(look, snapshot);
-	else if (gc_refs_read(&look->stores, snapshot->path, look->refer, look->refer_ctx, &err) ==
-		 0)
+	else if (gc_refs_read(&look->stores, snapshot->path, snapshot->checkpoint_id, look->refer,
+			      look->refer_ctx, &err) == 0)
 		snapshot->read = true;
 	else if (err.kind == ERR_ABSENT || err.kind == ERR_CONTRADICTED)
 		look_for_rest(look, snapshot);

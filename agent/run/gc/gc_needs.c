@@ -55,7 +55,7 @@ static int read_savepoint(struct gc_needs *needs, struct stores *stores, struct 
 		return -1;
 	}
 	why = (struct err){0};
-	if (gc_refs_read(stores, path, note_file, needs, &why) == 0)
+	if (gc_refs_read(stores, path, 0, note_file, needs, &why) == 0)
 		return 0;
 	/* Without it, Flink has nothing to delete by. The job that claimed it deletes it in time, and leaves the
 	 * files that it still needs. */

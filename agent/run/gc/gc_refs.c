@@ -1,13 +1,28 @@
 #include "run/gc/gc_refs.h"
 
+#include <inttypes.h>
+
 #include "base/mem.h"
 #include "store/content.h"
 #include "store/snapshots.h"
 
 struct gc_refs {
+	int64_t checkpoint_id; /* 0 = any */
 	gc_refs_fn *fn;
 	void *ctx;
 };
+
+static int on_header(void *ctx, const struct metadata_header *header, struct err *err)
+{
+	const struct gc_refs *refs = ctx;
+
+	/* MUT: the _metadata of another checkpoint says what this one refers to */
+	if (refs->checkpoint_id && header->checkpoint_id != refs->checkpoint_id)
+		return err_set(err, ERR_FORMAT, 0,
+			       "its _metadata is of checkpoint %" PRId64 ", not %" PRId64,
+			       header->checkpoint_id, refs->checkpoint_id);
+	return 0;
+}
 
 static int on_file(void *ctx, const struct metadata_file *file, struct err *err)
 {
@@ -18,11 +33,12 @@ static int on_file(void *ctx, const struct metadata_file *file, struct err *err)
 	return 0;
 }
 
-int gc_refs_read(struct stores *stores, const char *path, gc_refs_fn *fn, void *ctx,
-		 struct err *err)
+int gc_refs_read(struct stores *stores, const char *path, int64_t checkpoint_id, gc_refs_fn *fn,
+		 void *ctx, struct err *err)
 {
-	struct gc_refs refs = {fn, ctx};
-	const struct metadata_visitor visitor = {.ctx = &refs, .file = on_file};
+	struct gc_refs refs = {checkpoint_id, fn, ctx};
+	const struct metadata_visitor visitor = {
+		.ctx = &refs, .header = on_header, .file = on_file};
 	cleanup_free char *uri = snapshots_metadata_uri(path);
 	struct store *store = stores_get(stores, uri, err);
 	struct content content;

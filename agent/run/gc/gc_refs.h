@@ -8,8 +8,9 @@
 /* The texts are borrowed for the call. */
 typedef void gc_refs_fn(void *ctx, const struct metadata_file *file);
 
-/* Pass each reference of this snapshot to fn. ERR_ABSENT: the _metadata was not found. */
-int gc_refs_read(struct stores *stores, const char *path, gc_refs_fn *fn, void *ctx,
-		 struct err *err);
+/* Pass each reference of this snapshot to fn. ERR_ABSENT: the _metadata was not found. ERR_FORMAT, also when it is
+ * of another checkpoint than `checkpoint_id` (0 = any), and so says nothing about this one. */
+int gc_refs_read(struct stores *stores, const char *path, int64_t checkpoint_id, gc_refs_fn *fn,
+		 void *ctx, struct err *err);
 
 #endif
