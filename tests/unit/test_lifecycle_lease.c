@@ -213,6 +213,44 @@ TEST(in_the_last_seconds_of_a_lease_nothing_is_started)
 	life_end(&l);
 }
 
+/* Fencing is strict, and storage was away for so long that drey looks at it every few minutes. Nothing reads the
+ * journal meanwhile: a launch that waits for that must ask for it. */
+TEST(after_a_long_hold_the_journal_is_read_and_flink_is_started)
+{
+	const struct event unreadable = {.type = EVENT_JOURNAL_SEEN, .journal.unknown = true};
+	struct life l;
+
+	life_begin(&l);
+	l.config.lease_ms = LEASE_MS;
+	hello(&l, NULL);
+	for (int i = 0; i < 10; i++) {
+		observed(&l, DECISION_HOLD, NULL, 0, NULL);
+		pass(&l, l.config.hold_retry_max_ms);
+	}
+	l.hold_writes = l.hold_checks = true;
+	forget(&l);
+	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	CHECK_HAS(l.life.reason, "was not checked for too long");
+	CHECK_INT(took(&l, EFFECT_CHECK_JOURNAL), ==, 1);
+	forget(&l);
+	step(&l, &unreadable); /* now it cannot be read either */
+	CHECK_NOTHING(&l, EFFECT_OBSERVE);
+	pass(&l, l.config.hold_retry_max_ms);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	forget(&l);
+	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
+	CHECK_INT(took(&l, EFFECT_CHECK_JOURNAL), ==, 1);
+	pass(&l, 100);
+	forget(&l);
+	journal_checked(&l, false);
+	pass(&l, 1);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	observed(&l, DECISION_START_EMPTY, NULL, 0, NULL);
+	CHECK_PHASE(&l, PHASE_LAUNCHING);
+	life_end(&l);
+}
+
 TEST(a_launch_that_the_journal_has_too_late_is_withdrawn)
 {
 	struct life l;

@@ -114,6 +114,9 @@ void journal_is_ours(struct lifecycle *life, int64_t asked_ms)
 	life->owned_ms = asked_ms;
 	if (life->config->lease_ms)
 		lease_extend(life);
+	/* MUT: a journal that was read again starts nothing before the next retry */
+	if (life->config->lease_ms && lease_is_awaited(life))
+		life->retry_ms = life->now_ms;
 }
 
 void check_journal(struct lifecycle *life)

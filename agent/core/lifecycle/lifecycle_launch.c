@@ -204,6 +204,10 @@ static bool must_wait(struct lifecycle *life)
 	if (!lease_leaves_time(life)) {
 		cause = lease_that_ends(life, &why);
 		hold_launch(life, cause, 0, why);
+		/* while it holds, nothing else reads the journal: by the next retry it would be too long ago again */
+		/* MUT: who holds because the journal was not read does not read it */
+		if (cause == CAUSE_JOURNAL_UNREADABLE)
+			check_journal(life);
 		return true;
 	}
 	if (!due_ms)

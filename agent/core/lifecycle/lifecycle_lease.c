@@ -87,6 +87,13 @@ void lease_watch(struct lifecycle *life, bool live)
 		life->lease_end_ms = lease_end_ms(life) - LEASE_HASTE_MS;
 }
 
+/* A launch waits for nothing else. */
+bool lease_is_awaited(const struct lifecycle *life)
+{
+	return life->phase == PHASE_HOLDING && life->retry_ms &&
+	       life->cause == CAUSE_JOURNAL_UNREADABLE && lease_leaves_time(life);
+}
+
 /* ---- its end ---- */
 
 static void kill_for_lease(struct lifecycle *life)
