@@ -1,4 +1,5 @@
 /* What a generation may start from, and whether it may start at all. */
+#include "core/journal/journal_fields.h"
 #include "resolve_world.h"
 
 #define CHK_A(n)  "file:/cp/" JOB_A "/chk-" #n
@@ -103,6 +104,18 @@ WORLD_TEST_FROM(begin_upgrade, a_stateless_upgrade_starts_empty)
 	CHECK_STARTS_FROM(w, CHK_B(1));
 	w->policy.generation = "g3";
 	CHECK_DECIDES(w, START_EMPTY);
+}
+
+/* So many have failed that the journal has dropped the last one of the generation before. */
+WORLD_TEST_FROM(begin_upgrade, an_upgrade_stays_stateless_however_often_it_fails)
+{
+	w->policy.stateless_upgrade = true;
+	of(ran(w, JOB_B, NULL, 0), "g2");
+	journal_add_former_job(&w->journal, JOB_A);
+	record_list_remove(&launch_table, w->journal.launches, &w->journal.launch_count, 0, 1);
+	w->journal.ever_proven = true;
+	CHECK_DECIDES(w, START_EMPTY);
+	CHECK_HAS(w->decision.reason, "upgrade is stateless: generation g2");
 }
 
 WORLD_TEST_FROM(begin_upgrade, a_restart_of_the_same_generation_keeps_its_state)

@@ -136,9 +136,8 @@ int pace_count(
 bool pace_is_kept(const struct lifecycle *life);
 /* A Flink that is started now need not be killed at once. */
 bool lease_leaves_time(const struct lifecycle *life);
+bool lease_is_awaited(const struct lifecycle *life); /* a launch was held for the journal alone */
 /* Else: of which lease, and a sentence. */
-/* A launch is held until the journal is read, and it was. */
-bool lease_is_awaited(const struct lifecycle *life);
 enum cause lease_that_ends(const struct lifecycle *life, const char **ret_why);
 void lease_ran_out(struct lifecycle *life);
 void on_lease(struct lifecycle *life, const struct event *event);

@@ -157,6 +157,7 @@ void order_permits(struct inquiry *in)
 bool generation_starts_empty(const struct inquiry *in)
 {
 	const struct journal *journal = in->journal;
+	bool ran = false;
 
 	if (!in->policy->stateless_upgrade || !in->policy->generation)
 		return false;
@@ -172,6 +173,10 @@ bool generation_starts_empty(const struct inquiry *in)
 		/* MUT: a stateless upgrade forgets what its own generation left */
 		if (launch->restore_path || lineage_has_left_state(journal, in->facts, i))
 			return false;
+		ran = true;
 	}
-	return false; /* this is the first generation */
+	/* Is this the first generation? No, if an earlier job was proven: the launches of that one have left the
+	 * journal since, and no other has left it. */
+	/* MUT: after many failed launches an upgrade is not stateless any more */
+	return ran && journal->ever_proven;
 }
