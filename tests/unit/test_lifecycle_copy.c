@@ -72,6 +72,25 @@ LIFE_TEST(a_finished_job_stays_finished)
 	CHECK_INT(l->life.phase, ==, PHASE_FINISHED);
 }
 
+LIFE_TEST(an_end_that_flink_has_recorded_is_adopted_by_a_journal_without_a_launch)
+{
+	struct decision decision = {.kind = DECISION_PARK,
+				    .rule = RULE_OUTCOME,
+				    .settled = NO_CANDIDATE,
+				    .cause = CAUSE_FINISHED,
+				    .outcome = OUTCOME_FINISHED,
+				    .outcome_reason = "the journal is lost, and it has finished"};
+	struct facts facts = {0};
+	struct event e = {.type = EVENT_OBSERVED, .observed = {&facts, &decision}};
+
+	hello(l, NULL);
+	step(l, &e);
+	CHECK_INT(l->life.phase, ==, PHASE_FINISHED);
+	CHECK_INT(l->life.journal.outcome.kind, ==, OUTCOME_FINISHED);
+	CHECK_STR(l->life.journal.outcome.job_id, "");
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 0);
+}
+
 LIFE_TEST(do_not_restart_stays_on)
 {
 	struct journal_copy *copy = copy_with(DESIRED_RUNNING, OUTCOME_NONE);

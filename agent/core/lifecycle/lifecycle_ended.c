@@ -16,12 +16,15 @@
 void outcome_set(struct lifecycle *life, enum outcome_kind kind, const char *fmt, ...)
 {
 	struct outcome *outcome = &life->journal.outcome;
+	const struct launch *launch = journal_launch_const(&life->journal);
 	va_list ap;
 
 	outcome_release(outcome);
 	outcome->kind = kind;
 	outcome->unix_ms = life->now_unix_ms;
-	memcpy(outcome->job_id, journal_launch(&life->journal)->job_id, JOB_ID_BYTES);
+	/* without a launch: the journal is lost, and the record that Flink has left is adopted */
+	if (launch)
+		memcpy(outcome->job_id, launch->job_id, JOB_ID_BYTES);
 	va_start(ap, fmt);
 	outcome->reason = xvasprintf(fmt, ap);
 	va_end(ap);
