@@ -73,6 +73,8 @@ static void launch(struct world *w)
 		return;
 	}
 	oracle_launch(w);
+	if (has(w, FEATURE_LIES))
+		lie_judged(w);
 	w->figures->launches++;
 	item = plan(w, between(w, 0, 20), ITEM_LAUNCH, SCOPE_CONTAINER);
 	item->a = launch->number;
@@ -364,6 +366,10 @@ static void decide(struct world *w)
 		plan(w, store_delay(w), ITEM_VERIFY, SCOPE_AGENT);
 		return;
 	}
+	if (agent->decision.kind == DECISION_ADOPT) {
+		notice_adopt(agent, &agent->facts.copy->journal);
+		w->figures->adopted++;
+	}
 	agent->observing = false;
 	agent_step(w, &event);
 }
@@ -542,7 +548,12 @@ void agent_item(struct world *w, const struct item *item)
 		decide(w);
 		break;
 	case ITEM_VERIFY:
-		storage_check(w, &w->agent->facts, w->agent->decision.candidate);
+		if (w->agent->decision.of_job) {
+			facts_set_job(&w->agent->facts, SOURCE_PRESENT, "its main() was run");
+			facts_add_operator(&w->agent->facts, "own");
+		} else {
+			storage_check(w, &w->agent->facts, w->agent->decision.candidate);
+		}
 		decide(w);
 		break;
 	case ITEM_INSPECT:

@@ -18,9 +18,10 @@ static const char *const names[FEATURE_COUNT] = {
 	[FEATURE_HANDOVER] = "handover", [FEATURE_CHECKPOINT] = "checkpoint",
 	[FEATURE_STOPS] = "stops",       [FEATURE_RESCALE] = "rescale",
 	[FEATURE_LEASE] = "lease",       [FEATURE_BLUEGREEN] = "bluegreen",
+	[FEATURE_LIES] = "lies",
 };
 
-/* hand-overs and transitions are worlds of their own */
+/* hand-overs, lies and transitions are worlds of their own */
 #define ALL ((1U << FEATURE_HANDOVER) - 1)
 
 bool features_parse(const char *text, unsigned *ret_features)
@@ -122,8 +123,9 @@ void features_draw(struct world *w, unsigned features)
 		if (luck(w, per_mille[i]) && features & (1U << i))
 			w->features |= 1U << i;
 	/* draws nothing: without it the histories stay as they were */
-	w->features |= features & (1U << FEATURE_SPARE | 1U << FEATURE_STALL |
-				   1U << FEATURE_RESCALE | 1U << FEATURE_LEASE);
+	w->features |=
+		features & (1U << FEATURE_SPARE | 1U << FEATURE_STALL | 1U << FEATURE_RESCALE |
+			    1U << FEATURE_LEASE | 1U << FEATURE_LIES);
 	if (features & (1U << FEATURE_HANDOVER)) {
 		w->features = 1U << FEATURE_HANDOVER;
 		w->own_dir = -1;
@@ -146,6 +148,8 @@ void features_draw(struct world *w, unsigned features)
 	}
 	w->other_scheduler = has(w, FEATURE_RESCALE) && luck(w, 100);
 	w->own_dir = -1;
+	if (has(w, FEATURE_LIES))
+		lies_draw(w);
 	if (!has(w, FEATURE_MOVED))
 		return;
 	/* if the journal is lost as well, drey cannot know of a directory that is no longer configured */
@@ -167,6 +171,8 @@ void features_begin(struct world *w)
 		w->pods[i].config.place = places[i];
 	if (has(w, FEATURE_LEASE))
 		lease_begins(w);
+	if (has(w, FEATURE_LIES))
+		lies_begin(w);
 	if (w->cut_ms)
 		plan_feature(w, w->cut_ms, ITEM_CUT);
 	if (has(w, FEATURE_ROLLBACK)) {

@@ -20,6 +20,7 @@ static void leave_record(struct world *w, enum job_state state)
 		    (newest < 0 || snap->id > w->storage.snaps[newest].id))
 			newest = i;
 	}
+	truth->end_unix_ms = unix_now(w);
 	truth->end = state == JOB_FAILED ? JOB_END_FAILED : JOB_END_CANCELED;
 	if (state != JOB_FINISHED)
 		return;

@@ -52,7 +52,8 @@ static void show_statistics(struct world *w, struct view_slot *slot)
 	if (flink->cached_ms < 0 || w->now_ms >= flink->cached_ms + REST_CACHE_MS) {
 		flink->cached_ms = w->now_ms;
 		flink->cached_restored = flink_reported_restore(w);
-		flink->cached_completed = flink->completed;
+		flink->cached_completed = has(w, FEATURE_LIES) ? lie_completed(w, flink->completed)
+							       : flink->completed;
 	}
 	view->statistics_known = true;
 	if (has(w, FEATURE_STALL))

@@ -187,7 +187,8 @@ static void observe_entry(struct world *w, struct facts *facts, int launch, int 
 		c->snapshot.checkpoint_id = snap->id;
 	facts_mark_ha(c, truth->job_id, current);
 	if (!strcmp(c->ha_job_id, truth->job_id))
-		c->ha_counter = truth->ha.counter;
+		c->ha_counter =
+			has(w, FEATURE_LIES) ? lie_ha(w, launch)->counter : truth->ha.counter;
 	c->recovery = INTEGRITY_UNCHECKED;
 	if (c->integrity != INTEGRITY_UNREADABLE)
 		oracle_tell(w, index);
@@ -205,7 +206,7 @@ void ha_observe(struct world *w, struct facts *facts)
 		return;
 	}
 	for (int i = 0; i < end; i++) {
-		const struct ha_map *map = map_of(w, i);
+		const struct ha_map *map = has(w, FEATURE_LIES) ? lie_ha(w, i) : map_of(w, i);
 
 		for (int k = 0; map->exists && k < map->count; k++) {
 			if (map->entries[k].deleting)

@@ -6,12 +6,22 @@
 
 #include "tests/sim/sim.h"
 
-void notice_begin(struct agent *agent)
+static void notice_on_record(struct agent *agent, const struct journal *journal)
 {
-	const struct launch *launch = journal_launch_const(&agent->life.journal);
+	const struct launch *launch = journal_launch_const(journal);
 
 	agent->verified_told = launch && launch->verified_unix_ms ? launch->number : 0;
 	agent->proven_told = launch && launch->proven_unix_ms ? launch->number : 0;
+}
+
+void notice_begin(struct agent *agent)
+{
+	notice_on_record(agent, &agent->life.journal);
+}
+
+void notice_adopt(struct agent *agent, const struct journal *copy)
+{
+	notice_on_record(agent, copy);
 }
 
 static void told_once(struct world *w, const struct notice *notice, int64_t *last)

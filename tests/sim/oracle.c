@@ -69,7 +69,7 @@ static bool is_out_of_sight(const struct world *w, const struct snap *snap)
 /* Does the configured policy allow this snapshot at all? */
 static bool eligible(const struct world *w, const struct snap *snap)
 {
-	if (!snap_usable(snap) || is_out_of_sight(w, snap))
+	if (!snap_usable(snap) || is_out_of_sight(w, snap) || snap->veiled || snap->slandered)
 		return false;
 	/* a job that continued, but from something else; what it had made before is good */
 	if (snap->of_wrong && w->truth.launches[snap->launch].wrong)
@@ -188,7 +188,7 @@ static bool is_known(const struct world *w, int index)
 {
 	const struct snap *snap = &w->storage.snaps[index];
 
-	return snap->complete &&
+	return snap->complete && !snap->veiled &&
 	       (!snap->deleted || snap->there.recorded || snap->there.told == this_agent(w) ||
 		(snap->launch >= 0 && ha_names(w, snap->launch, index)));
 }
@@ -198,6 +198,7 @@ static bool is_known(const struct world *w, int index)
 static bool leaves_traces(const struct world *w, int snap)
 {
 	return w->storage.snaps[snap].complete && !is_out_of_sight(w, &w->storage.snaps[snap]) &&
+	       !w->storage.snaps[snap].veiled &&
 	       (!w->storage.snaps[snap].deleted || w->store.image->journal.ever_proven);
 }
 
@@ -346,6 +347,23 @@ static bool is_forgotten(const struct world *w, int head)
 	return true;
 }
 
+/* A lie has made it go back, and no agent has seen its job run: what it went back from counts again. */
+static bool went_back_in_vain(const struct world *w, int head)
+{
+	const struct journal *journal = &w->store.image->journal;
+
+	if (!has(w, FEATURE_LIES) || left_anything(w, head))
+		return false;
+	for (size_t i = 0; i < journal->launch_count; i++) {
+		const struct launch *launch = &journal->launches[i];
+
+		if (!strcmp(launch->job_id, w->truth.launches[head].job_id))
+			return launch->restore_path && !launch->request_token &&
+			       !launch->verified_unix_ms;
+	}
+	return false;
+}
+
 /* Starting from a launch that can no longer be judged, or from the previous one, is right. */
 static bool continues(const struct world *w, int head, int base)
 {
@@ -355,7 +373,7 @@ static bool continues(const struct world *w, int head, int base)
 		if (is_newest(w, head, base))
 			return true;
 		if (!w->truth.launches[head].unsure && !is_forgotten(w, head) &&
-		    !start_is_unknown(w, head))
+		    !start_is_unknown(w, head) && !went_back_in_vain(w, head))
 			return false;
 	}
 	return is_newest(w, -1, base) || (base >= 0 && base == w->storage.initial);
@@ -557,7 +575,7 @@ static bool is_left_unseen(const struct world *w, int head, int base)
 {
 	int newest = oracle_newest(w, head);
 
-	if (newest < 0 || !w->storage.snaps[newest].hidden)
+	if (newest < 0 || !(w->storage.snaps[newest].hidden || w->storage.snaps[newest].unseen))
 		return false;
 	for (int i = 0; i < w->truth.count; i++) {
 		const struct truth_launch *truth = &w->truth.launches[i];
@@ -874,8 +892,9 @@ static void results_are_judged_right(struct world *w)
 	if (result->ok && result->location && !is_outside(w, result->location) &&
 	    (!snap || !snapshot_same_path(snap->path, result->location)))
 		fail(w, "operation %.6s has not taken %s", result->trigger_id, result->location);
-	if (!result->ok && snap && snap_usable(snap) && journal->operation.kind == OPERATION_NONE &&
-	    result->error && strstr(result->error, "no savepoint of it"))
+	if (!result->ok && snap && snap_usable(snap) && !snap->unseen &&
+	    journal->operation.kind == OPERATION_NONE && result->error &&
+	    strstr(result->error, "no savepoint of it"))
 		fail(w, "%s of operation %.6s was not found", snap->path, result->trigger_id);
 }
 

@@ -20,7 +20,8 @@ static int newest_damaged(const struct world *w, int head, int base)
 			const struct snap *snap = &w->storage.snaps[i];
 
 			if (snap->launch == head && snap->id <= limit && snap->complete &&
-			    !snap->deleted && (snap->metadata_damaged || snap->file_missing) &&
+			    !snap->deleted &&
+			    (snap->metadata_damaged || snap->file_missing || snap->slandered) &&
 			    snap->id > w->storage.snaps[base].id &&
 			    (newest < 0 || snap->id > w->storage.snaps[newest].id) &&
 			    (snap->kind == SNAPSHOT_SAVEPOINT ||

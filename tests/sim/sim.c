@@ -31,6 +31,9 @@ static void print_figures(const struct figures *f)
 	       f->continued, f->journals_changed, f->replaced);
 	if (f->asked)
 		printf("# %" PRIu64 " requested checkpoints\n", f->asked);
+	if (f->lies)
+		printf("# %" PRIu64 " lies, %" PRIu64 " journals taken from their copy\n", f->lies,
+		       f->adopted);
 	if (f->leases)
 		printf("# %" PRIu64 " leases of another installation\n", f->leases);
 	if (f->handovers)
@@ -83,7 +86,7 @@ static int usage(void)
 		"usage: sim [--first N] [--seeds N] [--seconds N] [--keep-going]\n"
 		"                                                    many histories, figures\n"
 		"       sim --seed N [--verbose]                     one, told in full\n"
-		"       --world none|all|NAME,...                    with these features: rollback, moved, lines, rivals, spare, lease; or handover; or bluegreen\n");
+		"       --world none|all|NAME,...                    with these features: rollback, moved, lines, rivals, spare, lease, lies; or handover; or bluegreen\n");
 	return 2;
 }
 

@@ -25,6 +25,7 @@
  *   deployment.c  the pods of a Deployment, and its controller
  *   handover.c    what pods share, and what must be true of them: the candidate's ConfigMap, the leader locks
  *   standby.c     an agent that is not the owner: executes its effects
+ *   lie*.c     stores, HA data, REST, journals and jobs that lie; see lie.h
  *   bluegreen*.c  a simulator of its own, of transitions; see bluegreen.h
  *
  * A history has two parts. Until `calm` everything may fail. Then nothing fails any more, a person
@@ -44,6 +45,7 @@
 #include "core/rng.h"
 #include "core/spare.h"
 #include "core/trace/life_trace.h"
+#include "tests/sim/lie.h"
 
 #define SECOND_MS         INT64_C(1000)
 #define MINUTE_MS         (60 * SECOND_MS)
@@ -161,6 +163,10 @@ enum item_kind {
 	ITEM_STAND_WARM,
 	ITEM_STAND_DOWN,
 	ITEM_CANDIDATE,
+	/* lies: one begins, one ends; the copy of the journal is written */
+	ITEM_LIE,
+	ITEM_LIE_ENDS,
+	ITEM_COPY,
 };
 
 /* Features of the world; see feature.c. */
@@ -177,7 +183,8 @@ enum feature {
 	FEATURE_RESCALE, /* requests for another parallelism; see rescale.c. The same */
 	/* a Deployment whose pods hand over; see deployment.c. Only when it is named, and alone */
 	FEATURE_HANDOVER,
-	FEATURE_BLUEGREEN, /* a simulator of its own; see bluegreen.h. The same */
+	FEATURE_LIES, /* stores, HA data, REST and job code that lie; see lie.h. Only when it is named */
+	FEATURE_BLUEGREEN, /* a simulator of its own; see bluegreen.h. Only when it is named, and alone */
 	FEATURE_COUNT,
 };
 
@@ -254,6 +261,11 @@ struct snap {
 	struct knowledge named;    /* from the response about its operation, which has no id */
 	bool acknowledged;         /* Flink's HA has had an entry for it */
 	bool copied, copied_damaged, copied_missing; /* in the backup */
+	/* when the lies that are told began: was it there, and its _metadata? */
+	bool was_there[LIES_AT_ONCE], was_complete[LIES_AT_ONCE];
+	/* by lies, for the decision under way; see lie.h */
+	bool left_out, veiled, slandered;
+	bool unseen; /* a launch was decided while it was veiled */
 };
 
 struct storage {
@@ -290,9 +302,10 @@ struct truth_launch {
 	const char *generation, *version;
 	bool unsure; /* the same, but it ended before any agent could notice */
 	int64_t begun_ms; /* when it was launched last; one can continue after a later one was forgotten */
-	struct ha_map ha, ha_copy;
-	enum job_end end; /* as Flink has recorded it */
-	int stop;         /* STOPPED: the savepoint */
+	struct ha_map ha, ha_copy, ha_then; /* now, in the backup, when the lie about it began */
+	enum job_end end;                   /* as Flink has recorded it */
+	int64_t end_unix_ms;
+	int stop; /* STOPPED: the savepoint */
 };
 
 #define MAX_SERIAL 4096
@@ -539,7 +552,7 @@ struct figures {
 	uint64_t steps, launches, running, savepoints, stops, cancels, agent_crashes,
 		container_deaths, holds, failures, finished, suspended, fenced, requests, damaged,
 		mismatches, continued, journals_changed, replaced, spares, spare_launches,
-		handovers, returned, forced, upgrades, asked, rescales, leases;
+		handovers, returned, forced, upgrades, asked, rescales, leases, lies, adopted;
 	/* bluegreen: transitions that were done, given up, ...; records written twice */
 	uint64_t transitions, given_up, replayed, refused, doubled;
 	uint64_t flip_done, flip_given_up, flip_replayed, flip_excused, flip_trampled;
@@ -548,7 +561,7 @@ struct figures {
 
 /* Reused for every history. */
 struct memory {
-	struct image images[2 + PODS];
+	struct image images[3 + PODS]; /* the last one: of the journal's copy */
 	struct slot *queue;
 	size_t queue_cap;
 	struct item *items;
@@ -618,6 +631,7 @@ struct world {
 		int64_t away_until_ms[2]; /* for us, for the other one */
 		int64_t away_ms, other_ms;
 	} lease;
+	struct lies lies;
 	struct map_record records[PLACES];
 	struct leader leaders[SIDES];
 	char failure[600]; /* "" = none */
@@ -736,6 +750,7 @@ void storage_check(struct world *w, struct facts *facts, size_t index);
 
 /* ---- store.c */
 void journal_copy(struct journal *to, const struct journal *from);
+void image_put(struct image *image, const struct journal *from);
 void store_begin_write(struct world *w, int64_t sequence);
 void store_check(struct world *w);  /* has another one written it? */
 void store_land(struct world *w);   /* the write in flight takes effect, or not */
@@ -760,6 +775,8 @@ void directory_release(struct world *w);
 /* ---- user.c */
 void user_begin(struct world *w);
 void user_item(struct world *w, const struct item *item);
+/* Between a check and its consequence (a launch, a disposal) drey cannot notice an accident. */
+bool drey_decides(const struct world *w);
 
 /* ---- feature.c */
 bool features_parse(const char *text,
@@ -880,7 +897,8 @@ void trace_step(struct world *w, struct json *event, enum phase before,
 void trace_end(struct world *w); /* the agent is gone: repeat what it did */
 
 /* ---- notice.c */
-void notice_begin(struct agent *agent);                            /* it has read the journal */
-void notice_check(struct world *w, const struct effects *effects); /* of a step */
+void notice_begin(struct agent *agent);                             /* it has read the journal */
+void notice_adopt(struct agent *agent, const struct journal *copy); /* a copy becomes its journal */
+void notice_check(struct world *w, const struct effects *effects);  /* of a step */
 
 #endif

@@ -93,6 +93,8 @@ void storage_peek(struct world *w, struct candidate *c)
 	c->unread = c->wanted = false;
 	if (chance(w, w->chaos.look_fails))
 		judge(c, INTEGRITY_UNREADABLE, "storage does not answer");
+	else if (has(w, FEATURE_LIES) && lie_judges(w, c, index))
+		return;
 	else if (!snap || snap->deleted || !snap->complete)
 		judge(c, INTEGRITY_INCOMPLETE, "no _metadata");
 	else if (snap->metadata_damaged)
@@ -110,28 +112,32 @@ static void list_one(struct world *w, struct facts *facts, enum source_kind sour
 	struct snapshot found = {.path = path,
 				 .kind = snap->kind,
 				 .checkpoint_id = snap->kind == SNAPSHOT_CHECKPOINT ? snap->id : 0,
-				 .completed_unix_ms = snap->complete ? snap->completed_unix_ms : 0,
+				 .completed_unix_ms = snap->completed_unix_ms,
 				 .size_bytes = -1,
 				 .file_count = -1};
+	int index = (int)(snap - w->storage.snaps);
+	bool complete = has(w, FEATURE_LIES) ? lie_lists_metadata(w, index) : snap->complete;
 	struct candidate *c;
 
+	if (!complete)
+		found.completed_unix_ms = 0;
 	snprintf(path, sizeof(path), "file://%s", snap->path);
 	snprintf(found.job_id, snap->kind == SNAPSHOT_CHECKPOINT ? JOB_ID_BYTES : 7, "%s",
 		 w->truth.launches[snap->launch].job_id);
 	c = facts_add(facts, source, &found);
 	/* the damage is visible in _metadata too: other damage is the price of trusting a verification */
-	if (snap_usable(snap)) {
+	if (snap_usable(snap) || (has(w, FEATURE_LIES) && complete && snap->deleted)) {
 		c->snapshot.metadata_unix_ms = snap->completed_unix_ms;
-		c->snapshot.metadata_bytes = 1000;
+		c->snapshot.metadata_bytes = lie_metadata_bytes(w, index, 1000);
 	}
-	if (!snap->complete)
+	if (!complete)
 		judge(c, INTEGRITY_INCOMPLETE, "no _metadata: it was never completed");
 	else if (chance(w, w->chaos.look_fails / 10))
 		judge(c, INTEGRITY_UNREADABLE, "permission denied");
 	else
 		c->unread = snap->kind == SNAPSHOT_SAVEPOINT;
 	if (c->integrity != INTEGRITY_INCOMPLETE && c->integrity != INTEGRITY_UNREADABLE)
-		oracle_tell(w, (int)(snap - w->storage.snaps));
+		oracle_tell(w, index);
 }
 
 /* What an observation searches: one directory, and only one job in it unless the job is "". */
@@ -157,11 +163,15 @@ static bool is_in_another(const struct world *w, const struct snap *snap)
 
 static bool lies_in(const struct world *w, const struct snap *snap, const struct place *place)
 {
-	return snap->kind == place->kind && !snap->deleted && snap->launch >= 0 &&
-	       !is_in_another(w, snap) &&
+	return snap->kind == place->kind && snap->launch >= 0 && !is_in_another(w, snap) &&
 	       snapshot_same_path(storage_dir(snap->kind, snap->dir), place->dir) &&
 	       (!place->only_ours ||
 		journal_knows_job(&w->agent->life.journal, w->truth.launches[snap->launch].job_id));
+}
+
+static bool is_named(struct world *w, int index)
+{
+	return has(w, FEATURE_LIES) ? lie_lists(w, index) : !w->storage.snaps[index].deleted;
 }
 
 #define OTHER_JOB "ffffffffffffffffffffffffffffffff"
@@ -193,7 +203,7 @@ static void list(struct world *w, struct facts *facts, const struct place *place
 	const char *detail = breaks_off ? "the listing broke off" : "listed";
 
 	for (int i = 0; i < end; i++)
-		if (lies_in(w, &w->storage.snaps[i], place))
+		if (is_named(w, i) && lies_in(w, &w->storage.snaps[i], place))
 			list_one(w, facts, place->source, &w->storage.snaps[i]);
 	state = breaks_off                        ? SOURCE_UNREADABLE
 		: facts->candidate_count > before ? SOURCE_PRESENT
@@ -318,7 +328,7 @@ static void look_at_result(struct world *w, struct facts *facts)
 		facts_set_source(facts, SOURCE_RESULTS, SOURCE_NOT_CONFIGURED, NULL);
 		return;
 	}
-	if (chance(w, w->chaos.list_fails)) {
+	if (chance(w, w->chaos.list_fails) || (has(w, FEATURE_LIES) && lie_hides_end(w))) {
 		facts_set_source(facts, SOURCE_RESULTS, SOURCE_UNREADABLE, "it broke off");
 		return;
 	}
@@ -333,6 +343,8 @@ void storage_gather(struct world *w, struct facts *ret_facts)
 {
 	const struct journal *journal = &w->agent->life.journal;
 
+	if (has(w, FEATURE_LIES))
+		lie_observed(w);
 	*ret_facts = (struct facts){.max_metadata_version = METADATA_VERSION,
 				    .now_unix_ms = pod_unix_now(w)};
 	facts_set_source(ret_facts, SOURCE_JOURNAL,
@@ -342,11 +354,15 @@ void storage_gather(struct world *w, struct facts *ret_facts)
 	list_jobs(w, ret_facts);
 	ha_observe(w, ret_facts);
 	look_at_result(w, ret_facts);
+	if (has(w, FEATURE_LIES))
+		lie_observe_journal(w, ret_facts);
 	look_at_journal(w, ret_facts);
 	look_at_named(w, ret_facts, SOURCE_INITIAL,
 		      w->storage.initial >= 0 ? w->storage.snaps[w->storage.initial].path : NULL,
 		      ORIGIN_INITIAL);
 	look_at_named(w, ret_facts, SOURCE_REQUEST, w->agent->request, ORIGIN_REQUEST);
+	if (has(w, FEATURE_LIES))
+		lie_gathered(w, ret_facts);
 }
 
 static void complete(struct candidate *c, const char *operator_id)
@@ -383,6 +399,8 @@ static void storage_verify(struct world *w, struct candidate *c)
 		judge(c, INTEGRITY_UNREADABLE, "storage does not answer");
 	else if (!strcmp(c->snapshot.job_id, OTHER_JOB))
 		complete(c, "other");
+	else if (has(w, FEATURE_LIES) && lie_judges(w, c, index))
+		;
 	else if (!snap || !snap_usable(snap))
 		judge(c, INTEGRITY_DAMAGED, "a file is missing");
 	else {

@@ -199,7 +199,7 @@ static void put_parallelism(struct image *image, struct parallelism *to)
 		put_text(image, &to->vertices[i].vertex);
 }
 
-static void image_put(struct image *image, const struct journal *from)
+void image_put(struct image *image, const struct journal *from)
 {
 	struct journal *to = &image->journal;
 	char **const texts[] = {&to->application,
@@ -278,6 +278,8 @@ static void land(struct world *w)
 	oracle_recorded(w);
 	if (has(w, FEATURE_HANDOVER))
 		handover_news(w);
+	if (has(w, FEATURE_LIES))
+		lie_journal_landed(w);
 	if (agent->write_fate == FATE_WRITTEN) {
 		agent->write_fate = FATE_LANDED;
 		agent->file_sequence = agent->written_sequence;

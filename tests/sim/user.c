@@ -143,8 +143,7 @@ static void act(struct world *w)
 
 /* ---- accidents ---- */
 
-/* Between a check and its consequence (a launch, a disposal) drey cannot notice. */
-static bool deciding(const struct world *w)
+bool drey_decides(const struct world *w)
 {
 	for (int i = 0; i < PODS; i++) {
 		const struct agent *agent = &w->pods[i].agent;
@@ -161,7 +160,7 @@ static void accident(struct world *w, bool vanish)
 {
 	struct snap *snap;
 
-	if (!w->storage.count || deciding(w))
+	if (!w->storage.count || drey_decides(w))
 		return;
 	/* mostly the newest ones, because the others hardly matter */
 	snap = &w->storage.snaps[odds(w, 700) ? w->storage.count - 1 : below(w, w->storage.count)];
@@ -229,6 +228,7 @@ static bool under_way(const struct world *w)
 static void help(struct world *w)
 {
 	struct wish wish;
+	int way_out;
 
 	if (oracle_reached(w) && (!has(w, FEATURE_HANDOVER) || deployment_reached(w))) {
 		w->done = true;
@@ -263,7 +263,9 @@ static void help(struct world *w)
 	wish_state(w, &wish, w->user.wanted);
 	wish.event.control.fields |= CONTROL_DO_NOT_RESTART;
 	wish.event.control.intent.do_not_restart = false;
-	if (w->user.helps > 2 && needs_decision(w))
+	if (w->user.helps > 2 && has(w, FEATURE_LIES) && lie_way_out(w, &way_out))
+		wish_restore(w, &wish, way_out);
+	else if (w->user.helps > 2 && needs_decision(w))
 		wish_restore(w, &wish, oracle_newest(w, truth_head(w)));
 	wish_send(w, &wish);
 }
@@ -276,6 +278,8 @@ static void calm(struct world *w)
 	w->calm = true;
 	if (has(w, FEATURE_HANDOVER))
 		deployment_calm(w);
+	if (has(w, FEATURE_LIES))
+		lies_end(w);
 	for (int i = 0; i < PODS; i++) {
 		w->pods[i].flink.cancel_ignored = false;
 		world_enter(w, i);
@@ -318,7 +322,7 @@ void user_item(struct world *w, const struct item *item)
 		plan_again(w, chaos->vanish_ms, ITEM_VANISH);
 		break;
 	case ITEM_HA_VANISH:
-		if (!deciding(w))
+		if (!drey_decides(w))
 			ha_vanish(w);
 		plan_again(w, chaos->ha_vanish_ms, ITEM_HA_VANISH);
 		break;
@@ -337,12 +341,12 @@ void user_item(struct world *w, const struct item *item)
 		plan_again(w, chaos->journal_back_ms, ITEM_BACKUP);
 		break;
 	case ITEM_JOURNAL_BACK:
-		if (!deciding(w))
+		if (!drey_decides(w))
 			store_put_back(w);
 		plan_again(w, chaos->journal_back_ms, ITEM_JOURNAL_BACK);
 		break;
 	case ITEM_JOURNAL_LOST:
-		if (!deciding(w))
+		if (!drey_decides(w))
 			store_lose(w);
 		plan_again(w, chaos->journal_lost_ms, ITEM_JOURNAL_LOST);
 		break;

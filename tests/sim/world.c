@@ -218,8 +218,10 @@ static void dispatch(struct world *w, const struct item *item)
 		deployment_item(w, item);
 	else if (item->kind <= ITEM_GO)
 		handover_item(w, item);
-	else
+	else if (item->kind <= ITEM_CANDIDATE)
 		stand_item(w, item);
+	else
+		lie_item(w, item);
 }
 
 /* Half of the faults are off in any one history, the others more or less frequent. */
@@ -423,6 +425,7 @@ bool world_run(uint64_t seed, unsigned features, bool verbose, bool as_text, str
 				  .written = {&memory->images[2], &memory->images[3],
 					      &memory->images[4], &memory->images[5]},
 				  .backup = &memory->images[1]};
+	w.lies.copy = &memory->images[2 + PODS];
 	w.storage.initial = -1;
 	for (int i = 0; i < PODS; i++)
 		w.pods[i].flink.stop_op = -1;
