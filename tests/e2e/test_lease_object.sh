@@ -61,11 +61,12 @@ replaced "of another application" <(jq '.application = "billing"' "$RUN/lease.js
 some_checkpoints "$JOB"
 site_make c
 sed -i 's/^\( *name: *\).*/\1b/' "$TWO/c/drey.yaml"
-cp -a "$TWO/b/state" "$TWO/c/state"
+cp -a "$TWO/b/state/." "$TWO/c/state"
 rm -f "$TWO/c/state"/*.sock
 at c site_start
 await "a copy of b holds" at c site_holds LeaseElsewhere
 check "and says that it may be one" at c status_is '.reason | contains("with the id of this journal")'
+diag "$(at c status .reason)"
 stays "it stays so" at c site_holds LeaseElsewhere
 check "the job of b goes on" at b status_is ".jobId == \"$JOB\" and .phase == \"Running\""
 at c site_lose

@@ -136,9 +136,9 @@ int pace_count(
 bool pace_is_kept(const struct lifecycle *life);
 /* A Flink that is started now need not be killed at once. */
 bool lease_leaves_time(const struct lifecycle *life);
-bool lease_is_awaited(const struct lifecycle *life); /* a launch was held for the journal alone */
 /* Else: of which lease, and a sentence. */
 enum cause lease_that_ends(const struct lifecycle *life, const char **ret_why);
+bool lease_is_awaited(const struct lifecycle *life); /* a launch was held for the journal alone */
 void lease_ran_out(struct lifecycle *life);
 void on_lease(struct lifecycle *life, const struct event *event);
 
