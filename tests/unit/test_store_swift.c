@@ -449,7 +449,9 @@ RIG_TEST(the_size_of_a_dlo_is_that_of_head)
 	failed(rig, list(rig, "swift://c/d"), ERR_DENIED, "HTTP 403");
 	set_fault(rig, "/d/dlo", 404, 100);
 	worked(rig, list(rig, "swift://c/d"));
-	CHECK_STR(buf_str(&rig->told), "full=5 dlo=0 empty=0 ");
+	CHECK_HAS(buf_str(&rig->told), "full=5 ");
+	CHECK_HAS(buf_str(&rig->told), "dlo=0 ");
+	CHECK_HAS(buf_str(&rig->told), "empty=0 "); /* those two in the order of their answers */
 }
 
 RIG_TEST(asks_for_many_doubtful_sizes)
