@@ -68,6 +68,11 @@ is "$(jq --raw-output '.[0].dashboard | .title, (.templating.list[] | select(.na
 	"orders in prod (drey) orders" "a dashboard begins with its application"
 is "$(dashboards orders prod --set monitoring.fleetDashboard.enabled=true | jq --raw-output '.[] | select(.key == "drey-fleet.json") | .dashboard.uid')" \
 	drey-fleet "the fleet has one of its own"
+is "$(dashboards orders prod --set monitoring.fleetDashboard.enabled=true |
+	jq --compact-output '[.[].dashboard | any(.panels[].targets[]?.expr; test("drey_lost_state_seconds"))]')" "[true,true]" "both show the state that was given up"
+is "$(dashboards orders prod --set monitoring.fleetDashboard.enabled=true |
+	jq '[.[].dashboard.panels | map(.gridPos as $at | range($at.x; $at.x + $at.w) as $x | range($at.y; $at.y + $at.h) as $y | [$x, $y]) | length == (unique | length)] | all')" \
+	true "and no panel lies on another"
 dashboards orders prod --set monitoring.fleetDashboard.enabled=true | jq --raw-output '.[].dashboard.panels[].targets[]?.expr' |
 	sed -e "s/\\\$namespace/prod/g; s/\\\$application/orders/g" | jq --raw-input --slurp '{groups: [{name: "panels", rules: [split("\n")[] | select(. != "") | {record: "panel:expression", expr: .}]}]}' >"$RUN/panels.yaml"
 check "Prometheus takes every expression of the dashboards" promtool check rules --lint=none panels.yaml
