@@ -213,6 +213,46 @@ WORLD_TEST(without_a_newer_copy_it_does_too)
 	CHECK_INT(w->decision.outcome, ==, OUTCOME_CANCELLED);
 }
 
+/* The savepoint has Flink's name, and its record does not say who asked: that much is said, and no more. */
+WORLD_TEST(without_any_copy_nobody_knows_who_has_stopped_it)
+{
+	static const enum job_end ends[] = {JOB_END_STOPPED, JOB_END_CANCELED};
+
+	put_back(w);
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		facts_set_end(&w->facts, JOB_A, ends[i], STOP_PATH);
+		CHECK_DECIDES(w, PARK);
+		CHECK(!strstr(w->decision.reason, "or by drey"));
+	}
+	journal_copy_free(w->facts.copy);
+	w->facts.copy = NULL;
+	for (int state = SOURCE_NOT_CONFIGURED; state < SOURCE_UNREADABLE; state++)
+		for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+			facts_set_source(&w->facts, SOURCE_COPY, (enum source_state)state, "x");
+			facts_set_end(&w->facts, JOB_A, ends[i], STOP_PATH);
+			CHECK_DECIDES(w, PARK);
+			CHECK_INT(w->decision.outcome, ==, OUTCOME_CANCELLED);
+			CHECK_HAS(w->decision.reason, "or by drey and this journal is older");
+		}
+}
+
+WORLD_TEST(a_copy_that_cannot_be_read_parks_nothing)
+{
+	static const enum job_end ends[] = {JOB_END_STOPPED, JOB_END_CANCELED, JOB_END_FINISHED};
+
+	put_back(w);
+	journal_copy_free(w->facts.copy);
+	w->facts.copy = NULL;
+	facts_set_source(&w->facts, SOURCE_COPY, SOURCE_UNREADABLE, "timed out");
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		facts_set_end(&w->facts, JOB_A, ends[i], STOP_PATH);
+		CHECK_DECIDES(w, HOLD);
+		CHECK_INT(w->decision.cause, ==, CAUSE_STORAGE_UNREADABLE);
+		CHECK_INT(w->decision.outcome, ==, OUTCOME_NONE);
+		CHECK_HAS(w->decision.reason, "timed out");
+	}
+}
+
 WORLD_TEST(what_the_copy_says_of_the_desired_state_is_not_overruled)
 {
 	struct journal *copy = put_back(w);

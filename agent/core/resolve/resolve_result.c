@@ -72,6 +72,43 @@ static bool own_end_decides(struct inquiry *in, const char *stop)
 	return false;
 }
 
+/*
+ * Nothing but its copy tells a stop that drey itself has made, and that a backup of the journal does not have, from one by
+ * another: the savepoint has Flink's name, and Flink's record does not say who asked.
+ */
+static bool copy_knows(const struct inquiry *in)
+{
+	return in->facts->sources[SOURCE_COPY].state == SOURCE_PRESENT && in->facts->copy;
+}
+
+/* To park is for good: not as long as the copy cannot be read. */
+static bool unread_copy_holds(struct inquiry *in, const struct launch *launch)
+{
+	const struct source_fact *copy = &in->facts->sources[SOURCE_COPY];
+
+	/* MUT: a job is parked although the copy that may know its stop cannot be read */
+	if (copy->state != SOURCE_UNREADABLE)
+		return false;
+	inquiry_hold(
+		in, CAUSE_STORAGE_UNREADABLE, RULE_UNREADABLE,
+		"job %s has ended, and whether drey itself has stopped it may be in the copy of the journal, which cannot be read: %s; drey retries",
+		launch->job_id, inquiry_detail(copy->detail));
+	return true;
+}
+
+#define OR_OURS "or by drey and this journal is older than that (it has no copy to tell)"
+
+static bool park_stopped(struct inquiry *in, const struct launch *launch, const char *stop)
+{
+	const char *what = stop && copy_knows(in) ? "stopped from outside drey, with "
+			   : stop                 ? "stopped from outside drey, " OR_OURS ", with "
+			   : copy_knows(in)       ? "cancelled from outside drey"
+						  : "cancelled from outside drey, " OR_OURS;
+
+	return unread_copy_holds(in, launch) ||
+	       park_ended(in, OUTCOME_CANCELLED, what, stop ? stop : "");
+}
+
 static bool judge_end(struct inquiry *in, const struct launch *launch)
 {
 	const char *detail = inquiry_detail(in->facts->ended_detail), *stop = NULL;
@@ -82,21 +119,19 @@ static bool judge_end(struct inquiry *in, const struct launch *launch)
 		if (copy_made_end(in, launch, OPERATION_STOP, NULL))
 			return own_end_decides(in, journal_copy_stop(in->facts->copy));
 		return !stop_was_made(in, launch) && !is_asked_for(in, launch, NULL) &&
-		       park_ended(in, OUTCOME_FINISHED, "the job finished", "");
+		       (unread_copy_holds(in, launch) ||
+			park_ended(in, OUTCOME_FINISHED, "the job finished", ""));
 	case JOB_END_STOPPED:
 		stop = in->facts->ended_detail;
 		if (copy_made_end(in, launch, OPERATION_STOP, stop))
 			return own_end_decides(in, stop);
 		return !ended_by(in, launch, OPERATION_STOP) && !suspends(in, launch, stop) &&
-		       !is_asked_for(in, launch, stop) &&
-		       park_ended(in, OUTCOME_CANCELLED, "stopped from outside drey, with ",
-				  detail);
+		       !is_asked_for(in, launch, stop) && park_stopped(in, launch, detail);
 	case JOB_END_CANCELED:
 		if (copy_made_end(in, launch, OPERATION_CANCEL, NULL))
 			return own_end_decides(in, NULL);
 		return !ended_by(in, launch, OPERATION_CANCEL) && !suspends(in, launch, NULL) &&
-		       !is_asked_for(in, launch, NULL) &&
-		       park_ended(in, OUTCOME_CANCELLED, "cancelled from outside drey", "");
+		       !is_asked_for(in, launch, NULL) && park_stopped(in, launch, NULL);
 	case JOB_END_UNKNOWN:
 		return !is_asked_for(in, launch, NULL) &&
 		       park_ended(in, OUTCOME_UNKNOWN,
