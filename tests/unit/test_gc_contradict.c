@@ -4,6 +4,7 @@
 #include "base/mem.h"
 
 #include "core/gc/gc_internal.h"
+#include "gc_names.h"
 #include "tap.h"
 
 #define DEAD    "11111111111111111111111111111111"
@@ -63,6 +64,21 @@ CONTRADICT_TEST(a_checkpoint_of_a_dead_launch_does_not_disappear)
 	none = said(w);
 	CHECK_STR(none, NULL);
 	s->gone = true;
+	why = said(w);
+	CHECK_HAS(why, "chk-5 was listed and is gone");
+}
+
+CONTRADICT_TEST(an_empty_directory_has_disappeared_only_if_it_had_files)
+{
+	cleanup_free char *none = NULL, *why = NULL;
+	struct gc_snapshot *s = checkpoint(w, DEAD, 5);
+
+	s->lost = s->gone = true;
+	gc_add_tree(&w->gc, GC_TREE_JOB, "file:/ck/" DEAD, DEAD);
+	gc_add_file(&w->gc, "chk-4/" GC_UUID("04"), 10, 1500, false);
+	none = said(w);
+	CHECK_STR(none, NULL);
+	gc_add_file(&w->gc, "chk-5/" GC_UUID("05"), 10, 1500, false);
 	why = said(w);
 	CHECK_HAS(why, "chk-5 was listed and is gone");
 }

@@ -369,6 +369,29 @@ LIE_TEST(unless_it_is_too_old_to_be_needed)
 	CHECK(!there(w, "ck/" JOB_1 "/chk-21/" GC_UUID("21")));
 }
 
+/* Flink's file system for S3 keeps markers of directories (fs.s3a.directory.marker.retention), also when drey gc has
+ * deleted what was in them. */
+LIE_TEST(an_empty_directory_is_what_is_left_of_one_that_was_deleted)
+{
+	s3_stub_put(w->stub, "ck/" JOB_1 "/chk-21/", 0);
+	xstrset(&w->journal.launches[1].last_checkpoint_path, "s3://b/ck/" JOB_1 "/chk-21");
+	write_journal(w);
+	collect(w, 1);
+	CHECK_STR(w->run.gc.stop ? w->run.gc.stop : "", "");
+	CHECK_INT(play.deleted, >, 0);
+}
+
+LIE_TEST(unless_its_metadata_is_there_and_no_listing_has_it)
+{
+	s3_stub_put(w->stub, "ck/" JOB_1 "/chk-21/", 0);
+	put_metadata(w, "ck/" JOB_1 "/chk-21/_metadata");
+	xstrset(&w->journal.launches[1].last_checkpoint_path, "s3://b/ck/" JOB_1 "/chk-21");
+	write_journal(w);
+	play.lie = (struct lie){.key = JOB_1 "/chk-21/_metadata", .hidden = true};
+	collect(w, 1);
+	check_nothing_deleted(w, "its _metadata is there, and was not listed");
+}
+
 /* ---- two readings ---- */
 
 LIE_TEST(what_the_second_reading_needs_stops_all)

@@ -294,6 +294,14 @@ static void refer(void *ctx, const struct metadata_file *file)
 		gc_refer(ctx, file->path);
 }
 
+static void take_read(struct gc_look *look, struct gc_snapshot *snapshot)
+{
+	snapshot->read = true;
+	/* MUT: a checkpoint that no listing has with its metadata is not asked for it */
+	if (snapshot->lost)
+		contradict(look, snapshot->path, "its _metadata is there, and was not listed");
+}
+
 static void read_snapshot(struct gc_look *look, size_t index)
 {
 	struct gc_snapshot *snapshot = &look->gc->snapshots[index];
@@ -302,11 +310,9 @@ static void read_snapshot(struct gc_look *look, size_t index)
 	look->reading = snapshot->path;
 	if (gc_look_tell(look, "what snapshots refer to", index, &err) < 0)
 		gc_look_fail(look, snapshot->path, &err);
-	else if (snapshot->lost)
-		look_for_rest(look, snapshot);
 	else if (gc_refs_read(&look->stores, snapshot->path, snapshot->checkpoint_id, look->refer,
 			      look->refer_ctx, &err) == 0)
-		snapshot->read = true;
+		take_read(look, snapshot);
 	else if (err.kind == ERR_ABSENT || err.kind == ERR_CONTRADICTED)
 		look_for_rest(look, snapshot);
 	else
