@@ -52,6 +52,15 @@ DOUBT_TEST(so_is_one_that_leaves_out_a_savepoint_or_a_checkpoint_without_a_job_d
 	CHECK_INT(after(w, SOURCE_CHECKPOINTS), ==, SOURCE_UNREADABLE);
 }
 
+DOUBT_TEST(one_that_exists_and_is_damaged_contradicts_a_listing_as_well)
+{
+	struct candidate *damaged = named(w, "file:/cp/" JOB_A "/chk-7", SNAPSHOT_CHECKPOINT);
+
+	damaged->metadata_version = 0;
+	broken(damaged, INTEGRITY_DAMAGED, "its _metadata is of checkpoint 3, not 7");
+	CHECK_INT(after(w, SOURCE_CHECKPOINTS), ==, SOURCE_UNREADABLE);
+}
+
 DOUBT_TEST(flinks_ha_data_are_a_witness_too)
 {
 	found(w, SOURCE_HA, "file:/cp/" JOB_A "/chk-7", SNAPSHOT_CHECKPOINT, JOB_A, 7);

@@ -202,6 +202,15 @@ ADOPT_TEST(what_came_after_it_shows_that_it_is_not_the_end)
 	CHECK_LOST(w, "job " JOB_B);
 }
 
+/* The map is that of an earlier job, which was killed: nothing tells which of the two came last. */
+ADOPT_TEST(a_savepoint_of_the_finished_job_is_not_adopted_beside_the_map_of_another)
+{
+	left(w, TRACE_HA, JOB_B, 0, JOB_END_NONE);
+	found_checkpoint(w, JOB_A, 9)->snapshot.completed_unix_ms = RESULT_MS - 1000;
+	w->facts.candidates[0].integrity = INTEGRITY_COMPLETE;
+	CHECK_LOST(w, "Flink has recorded that its job finished");
+}
+
 ADOPT_TEST(a_newer_snapshot_of_another_job_is_adopted_instead)
 {
 	found_checkpoint(w, JOB_B, 9)->snapshot.completed_unix_ms = RESULT_MS + 1;

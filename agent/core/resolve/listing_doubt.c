@@ -77,10 +77,11 @@ static bool is_shown_by(const struct journal *journal, const struct place_fact *
 	       snapshot_same_path(dir, place->dir);
 }
 
-/* It was found by its name alone. */
+/* It was found by its name alone, damaged or not. */
 static bool was_found(const struct candidate *c)
 {
-	return (c->source == SOURCE_JOURNAL || c->source == SOURCE_HA) && c->metadata_version;
+	return (c->source == SOURCE_JOURNAL || c->source == SOURCE_HA) &&
+	       (c->metadata_version || c->integrity == INTEGRITY_DAMAGED);
 }
 
 static void doubt(struct facts *facts, struct place_fact *place, const char *path)

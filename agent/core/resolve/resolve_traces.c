@@ -102,6 +102,20 @@ static bool is_outdated(const struct inquiry *in, const struct trace *result)
 	return false;
 }
 
+bool trace_says_finished(const struct inquiry *in, const struct candidate *c)
+{
+	const char *id = c->snapshot.job_id;
+
+	for (size_t i = 0; *id && i < in->facts->trace_count; i++) {
+		const struct trace *trace = &in->facts->traces[i];
+
+		if (trace->kind == TRACE_RESULT && trace->end == JOB_END_FINISHED &&
+		    trace_counts(in, trace) && !strncmp(trace->name, id, strlen(id)))
+			return true;
+	}
+	return false;
+}
+
 static void say_date(struct inquiry *in, int64_t unix_ms)
 {
 	char text[CLOCK_TEXT_BYTES];
