@@ -272,6 +272,30 @@ LIFE_TEST(answers_with_another_id_are_ignored)
 	CHECK_INT(l->life.journal.snapshot_count, ==, 1);
 }
 
+LIFE_TEST(a_savepoint_that_is_not_found_once_stays_on_record)
+{
+	struct candidate c = {.snapshot = {.path = SAVEPOINT_1, .size_bytes = -1, .file_count = -1},
+			      .integrity = INTEGRITY_INCOMPLETE,
+			      .detail = "no _metadata"};
+	struct event e;
+
+	run_proven(l);
+	ask_savepoint(l, "n1");
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspection_says(&c, false, &e);
+	CHECK(!e.inspected.readable);
+	step(l, &e);
+	CHECK(journal_snapshot(&l->life.journal, SAVEPOINT_1) != NULL);
+	CHECK(!journal_snapshot(&l->life.journal, SAVEPOINT_1)->verified);
+	/* a checkpoint may be deleted while it is reviewed: Flink is asked */
+	inspection_says(&c, true, &e);
+	CHECK(e.inspected.readable && !e.inspected.complete);
+	c.integrity = INTEGRITY_DAMAGED;
+	inspection_says(&c, false, &e);
+	CHECK(e.inspected.readable && !e.inspected.complete);
+}
+
 LIFE_TEST(a_savepoint_ends_with_flink)
 {
 	run_proven(l);

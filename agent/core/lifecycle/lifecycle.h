@@ -182,7 +182,7 @@ struct event {
 		} operation;
 		struct {
 			const char *path;
-			bool readable; /* false: could not be read, error says why */
+			bool readable; /* false: could not be read, or was not found; error says why */
 			bool complete;
 			int64_t checkpoint_id, size_bytes, file_count;
 			const char *error;
@@ -592,6 +592,9 @@ int64_t lifecycle_deadline_ms(const struct lifecycle *life);
 /* What the machine contradicts itself in, as a sentence without a full stop; NULL = in
  * nothing. Each step ends with it. */
 const char *lifecycle_check(const struct lifecycle *life);
+
+/* EVENT_INSPECTED: what came of reading the snapshot that INSPECT names. Borrows from the candidate. */
+void inspection_says(const struct candidate *candidate, bool background, struct event *ret_event);
 
 void effects_clear(struct effects *effects);
 const char *event_type_name(enum event_type type);

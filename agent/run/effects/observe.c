@@ -144,17 +144,9 @@ static void inspect_work(void *arg)
 static void inspected(void *arg, bool ran)
 {
 	struct inspect_job *job = arg;
-	const struct candidate *c = &job->candidate;
-	struct event event = {.type = EVENT_INSPECTED,
-			      .inspected = {.path = c->snapshot.path,
-					    .readable = c->integrity != INTEGRITY_UNREADABLE,
-					    .complete = c->integrity == INTEGRITY_COMPLETE,
-					    .checkpoint_id = c->snapshot.checkpoint_id,
-					    .size_bytes = c->snapshot.size_bytes,
-					    .file_count = c->snapshot.file_count,
-					    .error = c->detail,
-					    .background = job->background}};
+	struct event event;
 
+	inspection_says(&job->candidate, job->background, &event);
 	if (ran)
 		driver_step(job->driver, &event);
 	snapshot_release(&job->candidate.snapshot);
