@@ -6,7 +6,7 @@
 #
 # runs in: all
 
-# shellcheck disable=SC2119 # lib.sh has functions whose arguments are optional
+# shellcheck disable=SC2016,SC2119,SC2317 # jq; lib.sh has functions whose arguments are optional; some are called by name
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
 
