@@ -69,7 +69,7 @@ sim: $(B)/tests/sim/sim
 	$(Q)$< --seeds $(SEEDS)
 
 # options: SEED (1), STEPS (60) and FLINK_VERSION (2.3.0); WHERE=cluster runs Pods on their own node: STEPS (100); LIES=300: instead of
-# signals, so many lies of a store
+# signals, so many lies of a store; STORES ("s3 swift")
 chaos: all
 	$(Q)tools/deps.sh build test $(if $(filter cluster,$(WHERE)),cluster)
 	$(Q)BUILD=$(B) $(if $(LIES),tests/e2e/test_chaos_lies.sh,$(if $(filter cluster,$(WHERE)),tests/chaos/on-node.sh,tests/e2e/test_chaos.sh))

@@ -33,6 +33,8 @@ About a good listing (S3 as XML, Swift as JSON):
     hide NAME         without the names that match NAME
     until N           the first N names, as if they were all
     gap N             without the first N names of a page that was asked for by start-after or marker (else passed over)
+    split NAME N      a page ends before the first name that matches NAME (else passed over, as where there is none before it),
+                      and the next one lacks its first N names
     foreign           of another prefix: what it says that it was asked for, and every name
     foreign-empty     of another prefix, without a name
     double            every page says that there is another one, with the same token
@@ -58,7 +60,7 @@ from urllib.parse import parse_qs, unquote, unquote_plus, urlsplit
 
 BEFORE = {"absent", "absent-text", "absent-html", "no-bucket", "status", "archived", "empty", "stale", "as", "break"}
 OBJECT = {"short", "cut", "mangle", "class"}
-LISTING = {"hide", "until", "gap", "foreign", "foreign-empty", "double", "classes"}
+LISTING = {"hide", "until", "gap", "split", "foreign", "foreign-empty", "double", "classes"}
 HOP = {"connection", "transfer-encoding", "keep-alive"}
 KEEP_BYTES = 4 << 20  # of an answer that is remembered
 
@@ -222,6 +224,9 @@ class Xml:
         self.body = self.item.sub(lambda m: m.group(0) if keep(self.name(m.group(0))) else b"", self.body)
         self.body = re.sub(rb"<KeyCount>\d+<", b"<KeyCount>%d<" % self.count(), self.body)
 
+    def names(self):
+        return [self.name(item.group(0)) for item in self.item.finditer(self.body)]
+
     def end(self):
         self.body = re.sub(rb"<IsTruncated>true<", b"<IsTruncated>false<", self.body)
         self.body = re.sub(rb"<NextContinuationToken>.*?</NextContinuationToken>", b"", self.body, flags=re.S)
@@ -265,6 +270,9 @@ class Json:
     def filter(self, keep):
         self.items = [item for item in self.items if keep(self.name(item))]
 
+    def names(self):
+        return [self.name(item) for item in self.items]
+
     def end(self):
         pass
 
@@ -280,9 +288,31 @@ class Json:
         pass
 
 
-def change_listing(lie, args, answer, swift):
-    page = Json(answer.body) if swift else Xml(answer.body)
-    left = [int(args[0])] if lie in ("until", "gap") else [0]
+def page_of(answer, swift):
+    return Json(answer.body) if swift else Xml(answer.body)
+
+
+def before(name_re, page):
+    """How many names of this page come before the first one that matches."""
+    return next((i for i, name in enumerate(page.names()) if re.search(name_re, name)), 0)
+
+
+def can_change(page, told):
+    """Is there something to lie about in this page; told: it was asked for by the name that it is to begin after."""
+
+    def can(lie, args):
+        if lie == "split":
+            return told or before(args[0], page) > 0
+        return lie != "gap" or told
+
+    return can
+
+
+def change_listing(lie, args, answer, swift, told):
+    page = page_of(answer, swift)
+    if lie == "split":
+        lie, args = ("gap", args[1:]) if told else ("split", [before(args[0], page)])
+    left = [int(args[0])] if lie in ("until", "gap", "split") else [0]
 
     def among_first(_name):
         left[0] -= 1
@@ -293,6 +323,9 @@ def change_listing(lie, args, answer, swift):
     elif lie == "until":
         page.filter(among_first)
         page.end()
+    elif lie == "split":
+        page.filter(among_first)
+        page.double()
     elif lie == "gap":
         page.filter(lambda name: not among_first(name))
     elif lie == "foreign":
@@ -409,8 +442,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             newest[request] = answer.copy()
         if is_listing(method, query, answer, swift):
             told = {"start-after", "marker"} & {key for key, value in query.items() if value[0]}
-            lie, args = find_lie(method, target, LISTING, lambda lie, args: lie != "gap" or told)
-            return lie or "pass", change_listing(lie, args, answer, swift) if lie else answer, None
+            lie, args = find_lie(method, target, LISTING, can_change(page_of(answer, swift), told))
+            return lie or "pass", change_listing(lie, args, answer, swift, told) if lie else answer, None
         lie, args = find_lie(method, target, OBJECT, lambda lie, args: True)
         cut = int(args[0]) if lie == "cut" else None
         return lie or "pass", change_object(lie, args, answer, method) if lie else answer, cut
