@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "core/ha_names.h"
 #include "core/job_id.h"
 #include "kube_stub.h"
 #include "run/ha/ha_change.h"
@@ -74,12 +75,16 @@ TEST(looks_for_the_journals_jobs_and_a_few_that_it_may_not_know)
 	journal.id_next = 3;
 	ha_query_init(&query, "orders", SPACE, 200, &journal);
 	CHECK(!query.by_label);
-	/* in the order in which the next launch looks for a free one */
-	is_wanted(&query, 4, (const char *const[]){ids[3], ids[4], ids[0], ids[2]});
+	is_wanted(&query, 4, (const char *const[]){ids[0], ids[2], ids[3], ids[4]});
 	ha_query_release(&query);
 	journal.id_next = 7; /* at the end it begins again */
 	ha_query_init(&query, "orders", SPACE, 8, &journal);
-	is_wanted(&query, 4, (const char *const[]){ids[7], ids[0], ids[1], ids[2]});
+	is_wanted(&query, 4, (const char *const[]){ids[0], ids[1], ids[2], ids[7]});
+	ha_query_release(&query);
+	/* what a hand-over has reserved is drawn without a look at anything */
+	memcpy(journal.handover.job_id, ids[5], JOB_ID_BYTES);
+	ha_query_init(&query, "orders", SPACE, 8, &journal);
+	is_wanted(&query, 5, (const char *const[]){ids[0], ids[1], ids[2], ids[5], ids[7]});
 	ha_query_release(&query);
 	journal_release(&journal);
 }

@@ -312,6 +312,53 @@ TEST(names_used_up_hold_and_name_the_way_out)
 	life_end(&l);
 }
 
+/* Flink's HA is read, as far as run/ha reads it. */
+static void start_with_maps(struct life *l, const int64_t *traces)
+{
+	struct facts facts = {0};
+
+	facts_set_source(&facts, SOURCE_HA, SOURCE_ABSENT, NULL);
+	for (; *traces >= 0; traces++)
+		facts_add_job(&facts, id_of(*traces));
+	start_on(l, &facts);
+}
+
+/* A journal from a backup does not know that it was used, and its map may be all that is left of that launch. */
+TEST(an_id_whose_ha_map_was_not_read_is_not_drawn)
+{
+	struct life l;
+
+	begin(&l, 200);
+	xstrset(&l.life.journal.id_space, SPACE);
+	journal_add_former_job(&l.life.journal, id_of(3));
+	l.life.journal.id_next = 10;
+	start_with_maps(&l, (const int64_t[]){10, 11, -1});
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	CHECK_PHASE(&l, PHASE_RESOLVING);
+	CHECK_HAS(l.life.reason, "the HA maps of all of them are read first");
+	CHECK(!l.life.journal.id_space); /* so all are read (test_ha_read.c) */
+	forget(&l);
+	pass(&l, l.config.hold_retry_first_ms);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	start_with_maps(&l, (const int64_t[]){10, 11, 12, -1});
+	CHECK_PHASE(&l, PHASE_LAUNCHING);
+	CHECK_INT(number_of(&l), >, -1);
+	life_end(&l);
+}
+
+TEST(ids_that_are_all_used_are_not_looked_at_for_ever)
+{
+	struct life l;
+
+	begin(&l, 3);
+	xstrset(&l.life.journal.id_space, SPACE);
+	journal_add_former_job(&l.life.journal, id_of(2));
+	start_with_maps(&l, (const int64_t[]){0, 1, 2, -1});
+	CHECK_PHASE(&l, PHASE_HOLDING);
+	CHECK_INT(l.life.cause, ==, CAUSE_JOB_IDS_USED_UP);
+	life_end(&l);
+}
+
 /* ---- names come back ---- */
 
 static void add_former(struct life *l, int64_t first, int64_t last)

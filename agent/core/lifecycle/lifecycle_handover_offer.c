@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_handover_internal.h"
+#include "core/lifecycle/lifecycle_ids.h"
 #include "core/resolve/flink_choice.h"
 
 /* The candidate has answered within this time that it is still prepared, or it is asked again. */
@@ -22,7 +23,8 @@
 static char *reserve_ids(struct lifecycle *life, struct handover *handover)
 {
 	const struct facts nothing = {0};
-	char *why = draw_job_id(life, &nothing, handover->job_id);
+	/* its HA map is read when the job is taken (core/ha_names.h) */
+	char *why = draw_job_id(life, &nothing, NULL, handover->job_id);
 
 	rng_hex_id(&life->rng, handover->launch_id);
 	if (life->config->application_ids)

@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/ha_names.h"
 #include "core/job_id.h"
 #include "core/journal/journal_adopt.h"
+#include "core/lifecycle/lifecycle_ids.h"
 #include "core/lifecycle/lifecycle_internal.h"
 #include "core/resolve/flink_choice.h"
 
@@ -76,12 +78,58 @@ static void take_back(struct lifecycle *life, const struct facts *facts)
 	}
 }
 
-void job_ids_decided(struct lifecycle *life, const struct facts *facts)
+bool *job_ids_decided(struct lifecycle *life, const struct facts *facts)
 {
-	if (!life->config->id_space)
-		return;
+	const struct lifecycle_config *config = life->config;
+	enum source_state ha = facts->sources[SOURCE_HA].state;
+	bool *read = NULL;
+
+	if (!config->id_space)
+		return NULL;
+	/* a request may override maps that cannot be read */
+	if (ha == SOURCE_PRESENT || ha == SOURCE_ABSENT)
+		read = ha_names_read(&life->journal, config->id_space, config->id_count);
 	if (facts->names_read && has_stayed(life) && count_free(life) < FREE_IDS)
 		take_back(life, facts);
+	return read;
+}
+
+/* A job in the shadow has the numbers that were set aside for it, and no others. */
+static bool is_in_range(const struct lifecycle *life, int64_t number)
+{
+	const struct transition *transition = &life->journal.handover.transition;
+
+	return !life->config->handover.shadow || !transition->numbers ||
+	       (number >= transition->first_number &&
+		number < transition->first_number + transition->numbers);
+}
+
+/* Free as far as was read, but its HA map was not. */
+static bool is_one_unread(const struct lifecycle *life, const struct facts *facts, const bool *read)
+{
+	char job_id[JOB_ID_BYTES];
+
+	for (int64_t n = 0; read && n < life->config->id_count; n++) {
+		job_id_name(life->config->id_space, n, job_id);
+		if (!read[n] && is_in_range(life, n) && is_free(life, facts, job_id))
+			return true;
+	}
+	return false;
+}
+
+bool job_ids_look_on(struct lifecycle *life, const struct facts *facts, const bool *read)
+{
+	struct journal *journal = &life->journal;
+
+	/* the numbers that a transition has set aside are those of this space */
+	if (!is_one_unread(life, facts, read) || transition_of(&journal->handover))
+		return false;
+	/* as with a journal that knows of no numbered ids: all maps are read now */
+	xstrset(&journal->id_space, NULL);
+	enter(life, PHASE_RESOLVING,
+	      "the next job ids have left traces that the journal does not know of: the HA maps of all of them are read first");
+	life->retry_ms = life->now_ms + life->config->hold_retry_first_ms;
+	return true;
 }
 
 /* Where the next search begins: known before the launch that makes use of it, so that a journal from a
@@ -104,17 +152,7 @@ static void choose_next(struct lifecycle *life, int64_t drawn)
 	}
 }
 
-/* A job in the shadow has the numbers that were set aside for it, and no others. */
-static bool is_in_range(const struct lifecycle *life, int64_t number)
-{
-	const struct transition *transition = &life->journal.handover.transition;
-
-	return !life->config->handover.shadow || !transition->numbers ||
-	       (number >= transition->first_number &&
-		number < transition->first_number + transition->numbers);
-}
-
-static char *draw_numbered(struct lifecycle *life, const struct facts *facts,
+static char *draw_numbered(struct lifecycle *life, const struct facts *facts, const bool *read,
 			   char ret_job_id[JOB_ID_BYTES])
 {
 	const struct lifecycle_config *config = life->config;
@@ -127,6 +165,9 @@ static char *draw_numbered(struct lifecycle *life, const struct facts *facts,
 		int64_t n = (journal->id_next % config->id_count + i) % config->id_count;
 
 		job_id_name(config->id_space, n, job_id);
+		/* MUT: a job id whose HA map was not read is given to a launch */
+		if (read && !read[n])
+			continue;
 		if (!is_in_range(life, n) || !is_free(life, facts, job_id))
 			continue;
 		xstrset(&journal->id_space, config->id_space);
@@ -140,12 +181,13 @@ static char *draw_numbered(struct lifecycle *life, const struct facts *facts,
 		config->id_count);
 }
 
-char *draw_job_id(struct lifecycle *life, const struct facts *facts, char ret_job_id[JOB_ID_BYTES])
+char *draw_job_id(struct lifecycle *life, const struct facts *facts, const bool *read,
+		  char ret_job_id[JOB_ID_BYTES])
 {
 	char job_id[JOB_ID_BYTES];
 
 	if (life->config->id_space)
-		return draw_numbered(life, facts, ret_job_id);
+		return draw_numbered(life, facts, read, ret_job_id);
 	for (int i = 0; i < DRAWS; i++) {
 		rng_hex_id(&life->rng, job_id);
 		if (flink_id_is_used(&life->journal, facts, job_id))

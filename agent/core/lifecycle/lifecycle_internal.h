@@ -525,17 +525,6 @@ void transition_stop_failed(struct lifecycle *life);
 /* CONTROL_PROMOTE, CONTROL_ABORT */
 void transition_wished(struct lifecycle *life, const struct event *event);
 
-/* ---- lifecycle_ids.c ---- */
-
-/* A launch is decided on these facts: job ids of which nothing is left can be drawn again. */
-void job_ids_decided(struct lifecycle *life, const struct facts *facts);
-
-/* Where `numbers` numbered ids begin that follow one another and that no launch has had; -1 = nowhere. */
-int64_t find_free_numbers(const struct lifecycle *life, int64_t numbers);
-
-/* An id that has left no trace. NULL, or why there is none; the caller frees. */
-char *draw_job_id(struct lifecycle *life, const struct facts *facts, char ret_job_id[JOB_ID_BYTES]);
-
 /* ---- lifecycle_loss.c ---- */
 
 /* A launch is decided: what it gives up is recorded with it, and told; or what an earlier one gave up is

@@ -8,6 +8,7 @@
 
 #include "base/backoff.h"
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_ids.h"
 #include "core/lifecycle/lifecycle_internal.h"
 #include "core/resolve/flink_choice.h"
 
@@ -228,13 +229,14 @@ void begin_launch(struct lifecycle *life, const struct decision *decision,
 	const struct launch *last = journal_launch(&life->journal);
 	char job_id[JOB_ID_BYTES] = "";
 	enum cause cause = CAUSE_JOB_IDS_USED_UP;
+	cleanup_free bool *names = NULL;
 	char *why = NULL;
 	struct launch *launch;
 	bool held;
 
 	if (must_wait(life))
 		return;
-	job_ids_decided(life, facts);
+	names = job_ids_decided(life, facts);
 	held = handover_held_id(life, decision, facts, job_id);
 	if (!held && !handover_frees_flink(life)) {
 		hold_launch(
@@ -246,7 +248,11 @@ void begin_launch(struct lifecycle *life, const struct decision *decision,
 		memcpy(job_id, last->job_id, JOB_ID_BYTES);
 	else if (!held &&
 		 (!is_repetition(life, decision, from) || !take_void_id(life, facts, job_id)))
-		why = draw_job_id(life, facts, job_id);
+		why = draw_job_id(life, facts, names, job_id);
+	if (why && job_ids_look_on(life, facts, names)) {
+		free(why);
+		return;
+	}
 	if (!why && !flink_obeys(facts, decision, job_id, from ? from->snapshot.path : NULL, &why))
 		cause = CAUSE_FLINK_WOULD_DISOBEY;
 	if (why) {

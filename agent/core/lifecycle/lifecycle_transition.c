@@ -13,6 +13,7 @@
 #include "core/job_id.h"
 #include "core/journal/journal_adopt.h"
 #include "core/lifecycle/lifecycle_handover_internal.h"
+#include "core/lifecycle/lifecycle_ids.h"
 
 /* The candidate's gates acknowledge a cut within this time, or the next one is tried. */
 #define ARMING_MS 60000

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/ha_names.h"
 #include "core/job_id.h"
 #include "core/resolve/ha_keys.h"
 #include "format/leader.h"
@@ -36,36 +37,21 @@ void ha_query_add(struct ha_query *query, const char *job_id)
 	snprintf(query->job_ids[query->job_count++], sizeof(*query->job_ids), "%s", job_id);
 }
 
-/* Is it one of ours, as far as the journal tells? */
-static bool was_launched(const struct journal *journal, const char *job_id)
-{
-	for (size_t i = 0; i < journal->launch_count; i++)
-		if (!strcmp(journal->launches[i].job_id, job_id))
-			return true;
-	for (size_t i = 0; i < journal->former_job_count; i++)
-		if (!strcmp(journal->former_jobs[i], job_id))
-			return true;
-	return false;
-}
-
 /* Of the journal's ids only those that the Role names: the map of another one (random, or of an earlier
  * salt) cannot be read, and no Flink that may use the Role could go on with it. */
 static void want_names(struct ha_query *query, const char *id_space, int64_t id_count,
 		       const struct journal *journal)
 {
-	bool any = !journal || (!journal->launch_count && !journal->former_job_count) ||
-		   !journal->id_space || strcmp(journal->id_space, id_space) != 0;
-	int ahead = HA_READ_AHEAD;
+	bool *read = ha_names_read(journal, id_space, id_count);
 	char job_id[JOB_ID_BYTES];
 
-	for (int64_t i = 0; i < id_count; i++) {
-		/* in the order in which the next launch looks for a free one */
-		int64_t from = any ? 0 : journal->id_next % id_count;
-
-		job_id_name(id_space, (from + i) % id_count, job_id);
-		if (any || was_launched(journal, job_id) || ahead-- > 0)
-			ha_query_add(query, job_id);
+	for (int64_t n = 0; n < id_count; n++) {
+		if (!read[n])
+			continue;
+		job_id_name(id_space, n, job_id);
+		ha_query_add(query, job_id);
 	}
+	free(read);
 }
 
 void ha_query_init(struct ha_query *query, const char *cluster_id, const char *id_space,

@@ -20,10 +20,6 @@
 #include "format/ha_map.h"
 #include "kube/kube.h"
 
-/* Numbered job ids that no launch has, whose maps are read anyway: those that the next launches look at
- * first. A journal restored from a backup does not know that they were used. */
-#define HA_READ_AHEAD 2
-
 /* What to look for. */
 struct ha_query {
 	char *cluster_id;
@@ -32,8 +28,7 @@ struct ha_query {
 	size_t job_count;
 };
 
-/* journal NULL: it could not be read. All numbered ids are looked for then, as with one that knows of no
- * launch, or of none with numbered ids: the next one may be any of them. id_space NULL: job ids are random, and maps are listed. */
+/* journal NULL: it could not be read. Numbered ids: those of core/ha_names.h. id_space NULL: job ids are random, and maps are listed. */
 void ha_query_init(struct ha_query *query, const char *cluster_id, const char *id_space,
 		   int64_t id_count, const struct journal *journal);
 void ha_query_add(struct ha_query *query, const char *job_id); /* one more by name; twice is once */

@@ -1,0 +1,23 @@
+/*
+ * lifecycle_ids - the names of a launch, see lifecycle_ids.c. Part of the life cycle: for its other files.
+ */
+#ifndef DREY_CORE_LIFECYCLE_IDS_H
+#define DREY_CORE_LIFECYCLE_IDS_H
+
+#include "core/lifecycle/lifecycle.h"
+
+/* A launch is decided on these facts: job ids of which nothing is left can be drawn again. The numbers that may be
+ * drawn now, by number (core/ha_names.h; the caller frees); NULL = any. */
+bool *job_ids_decided(struct lifecycle *life, const struct facts *facts);
+
+/* None of these is free. True: others may be; their HA maps are read, and it is decided again. */
+bool job_ids_look_on(struct lifecycle *life, const struct facts *facts, const bool *read);
+
+/* Where `numbers` numbered ids begin that follow one another and that no launch has had; -1 = nowhere. */
+int64_t find_free_numbers(const struct lifecycle *life, int64_t numbers);
+
+/* An id that has left no trace. `read`: of job_ids_decided(). NULL, or why there is none; the caller frees. */
+char *draw_job_id(struct lifecycle *life, const struct facts *facts, const bool *read,
+		  char ret_job_id[JOB_ID_BYTES]);
+
+#endif
