@@ -372,6 +372,7 @@ static void decide(struct world *w)
 	}
 	agent->observing = false;
 	agent_step(w, &event);
+	ids_judge_used_up(w);
 }
 
 /* drey takes it before it reads any source: otherwise another Flink could make newer state in the meantime. */

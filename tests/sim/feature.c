@@ -155,7 +155,6 @@ void features_draw(struct world *w, unsigned features)
 	/* if the journal is lost as well, drey cannot know of a directory that is no longer configured */
 	w->chaos.journal_back_ms = w->chaos.journal_lost_ms = 0;
 	w->config->id_space = NULL;
-	w->config->id_count = 0;
 }
 
 static void plan_feature(struct world *w, int64_t mean_ms, enum item_kind kind)

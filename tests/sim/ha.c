@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/sim/ids_maps.h"
 #include "tests/sim/sim.h"
 
 static struct ha_map *map_of(struct world *w, int launch)
@@ -199,16 +200,22 @@ void ha_observe(struct world *w, struct facts *facts)
 	const struct launch *last = journal_launch_const(&w->agent->life.journal);
 	bool breaks_off = chance(w, w->chaos.list_fails);
 	int end = breaks_off ? (int)below(w, w->truth.count + 1) : w->truth.count;
+	struct ids_maps *read;
 	bool found = false;
 
 	if (!w->ha) {
 		facts_set_source(facts, SOURCE_HA, SOURCE_NOT_CONFIGURED, NULL);
 		return;
 	}
+	read = ids_maps_new(w->config->id_space, w->config->id_count, &w->agent->life.journal);
 	for (int i = 0; i < end; i++) {
 		const struct ha_map *map = has(w, FEATURE_LIES) ? lie_ha(w, i) : map_of(w, i);
 
-		for (int k = 0; map->exists && k < map->count; k++) {
+		if (!map->exists || !ids_maps_have(read, w->truth.launches[i].job_id))
+			continue;
+		ids_observe_map(w, facts, i);
+
+		for (int k = 0; k < map->count; k++) {
 			if (map->entries[k].deleting)
 				continue;
 			found = true;
@@ -216,6 +223,7 @@ void ha_observe(struct world *w, struct facts *facts)
 				      last ? last->job_id : NULL);
 		}
 	}
+	ids_maps_free(read);
 	facts_set_source(facts, SOURCE_HA,
 			 breaks_off ? SOURCE_UNREADABLE
 			 : found    ? SOURCE_PRESENT

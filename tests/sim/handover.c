@@ -284,6 +284,9 @@ void handover_store(struct world *w, const struct journal *written)
 
 	if (w->store.exists && !may_write(w, stored))
 		fail(w, "pod %s writes the journal of %s", w->pods[w->pod].name, stored->owner.pod);
+	if (w->ids.count && *handover->job_id &&
+	    !(w->store.exists && !strcmp(handover->job_id, stored->handover.job_id)))
+		ids_judge(w, handover->job_id, written);
 	if (w->store.exists && handover->state == stored->handover.state)
 		return;
 	w->figures->handovers += handover->state == HANDOVER_DONE;

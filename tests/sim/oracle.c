@@ -270,10 +270,12 @@ static void launch_is_on_record(struct world *w, const struct launch *launch)
 		     outcome_kind_name(stored->outcome.kind));
 	else if (journal_is_failed_generation(stored, launch->generation))
 		fail(w, "a launch of generation %s, which has failed for good", launch->generation);
-	else if (leaves_id(w, launch->job_id) && !is_continued(w, launch))
-		fail(w, "job id %s is used again", launch->job_id);
 	else if (w->flink->alive && !flink_is_held(w->flink))
 		fail(w, "a launch while a Flink lives");
+	else if (w->ids.count && !is_continued(w, launch))
+		ids_judge_launch(w, launch->job_id);
+	else if (!w->ids.count && leaves_id(w, launch->job_id) && !is_continued(w, launch))
+		fail(w, "job id %s is used again", launch->job_id);
 }
 
 static bool *carried_out(struct world *w, const char *token)
@@ -337,7 +339,7 @@ static bool is_forgotten(const struct world *w, int head)
 	if (!w->truth.journal_changed)
 		return false;
 	for (size_t i = 0; i < journal->launch_count; i++)
-		if (!strcmp(journal->launches[i].job_id, w->truth.launches[head].job_id))
+		if (truth_is_record(w, &journal->launches[i], head))
 			return false;
 	if (ha_newest(w, head) >= 0)
 		return false;
@@ -401,7 +403,7 @@ static bool is_given_up_on_record(const struct world *w, int base)
 
 	for (size_t i = journal->launch_count; i-- > 1;) {
 		const struct launch *launch = &journal->launches[i - 1];
-		int truth = truth_find(w, launch->job_id);
+		int truth = truth_of(w, launch);
 
 		if (truth >= 0 && w->truth.launches[truth].ran)
 			return false;
@@ -420,7 +422,7 @@ static bool start_is_unknown(const struct world *w, int launch)
 	bool on_record = false;
 
 	for (size_t i = 0; i < journal->launch_count; i++) {
-		if (strcmp(journal->launches[i].job_id, w->truth.launches[launch].job_id) != 0)
+		if (!truth_is_record(w, &journal->launches[i], launch))
 			continue;
 		if (journal->launches[i].started_unix_ms)
 			return false;
@@ -699,6 +701,7 @@ static void remember_launch(struct world *w, const struct launch *launch, int ba
 	struct truth *truth = &w->truth;
 	struct truth_launch *record;
 
+	ids_drawn(w, launch->job_id);
 	if (truth->count == truth->capacity) {
 		truth->capacity = truth->capacity ? 2 * truth->capacity : 16;
 		truth->launches = xreallocarray(truth->launches, (size_t)truth->capacity,
@@ -711,6 +714,7 @@ static void remember_launch(struct world *w, const struct launch *launch, int ba
 					.begun_ms = w->now_ms,
 					.generation = w->config->generation,
 					.version = w->config->flink_version};
+	record->number = record->last_number = launch->number;
 	memcpy(record->job_id, launch->job_id, JOB_ID_BYTES);
 }
 
@@ -739,6 +743,7 @@ void oracle_launch(struct world *w)
 	finished_stays_finished(w, requested);
 	if (before >= 0) {
 		w->truth.launches[before].argument = base;
+		w->truth.launches[before].last_number = launch->number;
 		continuation_is_right(w, before, base);
 		w->truth.launches[before].begun_ms = w->now_ms;
 		return;

@@ -34,6 +34,9 @@ static void print_figures(const struct figures *f)
 	if (f->lies)
 		printf("# %" PRIu64 " lies, %" PRIu64 " journals taken from their copy\n", f->lies,
 		       f->adopted);
+	if (f->ids_again || f->ids_used_up)
+		printf("# %" PRIu64 " job ids given again, %" PRIu64 " times none was left\n",
+		       f->ids_again, f->ids_used_up);
 	if (f->leases)
 		printf("# %" PRIu64 " leases of another installation\n", f->leases);
 	if (f->handovers)

@@ -21,6 +21,7 @@
  *   notice.c   every notice is sent, and only once
  *   checkpoint.c  requested checkpoints
  *   spare.c    the warm spare
+ *   ids.c      numbered job ids: drawn again, used up, and free again
  *   lease.c    the lease object, and another installation that shares it
  *   deployment.c  the pods of a Deployment, and its controller
  *   handover.c    what pods share, and what must be true of them: the candidate's ConfigMap, the leader locks
@@ -167,6 +168,9 @@ enum item_kind {
 	ITEM_LIE,
 	ITEM_LIE_ENDS,
 	ITEM_COPY,
+	/* numbered job ids: what dead launches have left is deleted; a person looks */
+	ITEM_CLEAN,
+	ITEM_NAMES,
 };
 
 /* Features of the world; see feature.c. */
@@ -306,6 +310,9 @@ struct truth_launch {
 	enum job_end end;                   /* as Flink has recorded it */
 	int64_t end_unix_ms;
 	int stop; /* STOPPED: the savepoint */
+	/* in the journal: its first number, and that of the last one that continued it */
+	int64_t number, last_number;
+	bool dir_deleted, record_deleted; /* of numbered ids: by drey gc, or by a person */
 };
 
 #define MAX_SERIAL 4096
@@ -552,7 +559,8 @@ struct figures {
 	uint64_t steps, launches, running, savepoints, stops, cancels, agent_crashes,
 		container_deaths, holds, failures, finished, suspended, fenced, requests, damaged,
 		mismatches, continued, journals_changed, replaced, spares, spare_launches,
-		handovers, returned, forced, upgrades, asked, rescales, leases, lies, adopted;
+		handovers, returned, forced, upgrades, asked, rescales, leases, lies, adopted,
+		ids_again, ids_used_up;
 	/* bluegreen: transitions that were done, given up, ...; records written twice */
 	uint64_t transitions, given_up, replayed, refused, doubled;
 	uint64_t flip_done, flip_given_up, flip_replayed, flip_excused, flip_trampled;
@@ -632,6 +640,13 @@ struct world {
 		int64_t away_ms, other_ms;
 	} lease;
 	struct lies lies;
+	struct {
+		struct rng rng;
+		char (*names)[JOB_ID_BYTES];
+		int64_t count; /* 0 = job ids are random */
+		bool long_paths, object_store;
+		int64_t clean_ms, person_ms; /* mean time between two */
+	} ids;
 	struct map_record records[PLACES];
 	struct leader leaders[SIDES];
 	char failure[600]; /* "" = none */
@@ -824,6 +839,26 @@ bool lease_explains_kill(const struct world *w);
 void lease_item(struct world *w, const struct item *item);
 void lease_one_job(struct world *w); /* oracle */
 
+/* ---- ids.c; only in histories with numbered job ids */
+void ids_draw(struct world *w);
+void ids_begin(struct world *w);
+void ids_release(struct world *w);
+void ids_item(struct world *w, const struct item *item);
+bool ids_help(struct world *w); /* a person raises their number, if none is left */
+/* With long paths the journal keeps few launches. */
+void ids_shorten(struct world *w, struct journal *journal);
+const char *ids_trace(const struct world *w, int launch); /* what is left of it; NULL = nothing */
+void ids_observe(struct world *w, struct facts *facts);
+void ids_observe_map(struct world *w, struct facts *facts, int launch);
+/* oracle: may a launch, or a hand-over, have this id? `before`: the journal without it. */
+void ids_judge(struct world *w, const char *job_id, const struct journal *before);
+void ids_judge_used_up(struct world *w);                    /* after a decision: is it true? */
+void ids_judge_launch(struct world *w, const char *job_id); /* the last one of the journal */
+void ids_drawn(struct world *w, const char *job_id);        /* a launch has it */
+/* The launch on record; a numbered id may be that of several. -1 = no such. */
+int truth_of(const struct world *w, const struct launch *launch);
+bool truth_is_record(const struct world *w, const struct launch *launch, int index);
+
 /* ---- deployment.c; this and the next two only in histories with FEATURE_HANDOVER ---- */
 void deployment_draw(struct world *w); /* the configuration of such a history */
 void deployment_begin(struct world *w);
@@ -885,7 +920,7 @@ void oracle_one_job(struct world *w);               /* after every step */
 int oracle_newest(const struct world *w, int head); /* newest usable living snapshot; -1 = none */
 bool oracle_reached(const struct world *w);
 void oracle_end(struct world *w);
-int truth_find(const struct world *w, const char *job_id); /* -1 = no such launch */
+int truth_find(const struct world *w, const char *job_id); /* the last such; -1 = none */
 int truth_head(const struct world *w);                     /* the last launch that ran; -1 = none */
 
 /* ---- trace.c ---- */

@@ -307,15 +307,6 @@ static void look_at_journal(struct world *w, struct facts *facts)
 	look_at_last_checkpoint(w, facts, journal);
 }
 
-/* The directory that Flink makes for every job that it has accepted stays, even after its contents are deleted. */
-static void list_jobs(struct world *w, struct facts *facts)
-{
-	for (int i = 0; i < w->truth.count && w->config->id_space; i++)
-		if (w->truth.launches[i].ran || w->truth.launches[i].wrong ||
-		    w->truth.launches[i].ha.exists || w->truth.launches[i].ha.result)
-			facts_add_job(facts, w->truth.launches[i].job_id);
-}
-
 /* How the last launch ended, if no agent observed it. */
 static void look_at_result(struct world *w, struct facts *facts)
 {
@@ -351,7 +342,7 @@ void storage_gather(struct world *w, struct facts *ret_facts)
 			 journal->launch_count ? SOURCE_PRESENT : SOURCE_ABSENT, "read");
 	list_all(w, ret_facts);
 	list_other(w, ret_facts);
-	list_jobs(w, ret_facts);
+	ids_observe(w, ret_facts);
 	ha_observe(w, ret_facts);
 	look_at_result(w, ret_facts);
 	if (has(w, FEATURE_LIES))
@@ -363,6 +354,7 @@ void storage_gather(struct world *w, struct facts *ret_facts)
 	look_at_named(w, ret_facts, SOURCE_REQUEST, w->agent->request, ORIGIN_REQUEST);
 	if (has(w, FEATURE_LIES))
 		lie_gathered(w, ret_facts);
+	ret_facts->names_read = facts_are_read(ret_facts);
 }
 
 static void complete(struct candidate *c, const char *operator_id)

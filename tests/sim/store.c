@@ -339,6 +339,7 @@ void store_begin_write(struct world *w, int64_t sequence)
 		fail(w, "a second journal write while one is under way");
 	agent->writing = true;
 	journal_trim(&agent->life.journal);
+	ids_shorten(w, &agent->life.journal);
 	if (w->store.as_text)
 		put_through_text(w, &agent->life.journal);
 	else

@@ -235,7 +235,7 @@ static void help(struct world *w)
 		return;
 	}
 	plan(w, HELP_EVERY_MS, ITEM_HELP, SCOPE_WORLD);
-	if (w->agent->alive && w->agent->stands)
+	if (ids_help(w) || (w->agent->alive && w->agent->stands))
 		return;
 	if (w->agent->alive && w->agent->life.fenced && !has(w, FEATURE_HANDOVER)) {
 		container_die(w, "a person restarts it: the other drey is gone");

@@ -220,8 +220,10 @@ static void dispatch(struct world *w, const struct item *item)
 		handover_item(w, item);
 	else if (item->kind <= ITEM_CANDIDATE)
 		stand_item(w, item);
-	else
+	else if (item->kind <= ITEM_COPY)
 		lie_item(w, item);
+	else
+		ids_item(w, item);
 }
 
 /* Half of the faults are off in any one history, the others more or less frequent. */
@@ -345,10 +347,8 @@ static void draw_config(struct world *w)
 	w->shared = w->seed % 4 == 0;
 	w->apart = !w->ha && w->seed % 17 == 9;
 	w->twice_ms = -1;
-	if (w->seed % 7 == 3) {
-		w->config->id_space = "default/sim/";
-		w->config->id_count = 10000;
-	}
+	if (w->seed % 7 == 3)
+		w->config->id_space = "default/sim/"; /* how many: ids.c */
 	w->config->policy.generation = w->config->generation;
 	w->config->policy.flink_version = w->config->flink_version;
 	w->config->policy.foreign = w->seed % 8 == 0 ? FOREIGN_IGNORE : FOREIGN_HOLD;
@@ -379,6 +379,7 @@ static void release(struct world *w)
 		facts_release(&w->pods[i].agent.facts);
 	}
 	directory_release(w);
+	ids_release(w);
 	free(w->storage.snaps);
 	free(w->truth.launches);
 }
@@ -416,6 +417,7 @@ bool world_run(uint64_t seed, unsigned features, bool verbose, bool as_text, str
 	draw_config(&w);
 	draw_chaos(&w);
 	features_draw(&w, features);
+	ids_draw(&w);
 	for (int i = 1; i < PODS; i++)
 		w.pods[i].config = w.pods[0].config;
 	for (size_t i = 0; i < memory->queue_cap; i++)
@@ -436,6 +438,7 @@ bool world_run(uint64_t seed, unsigned features, bool verbose, bool as_text, str
 	    w.config->on_sigterm == SIGTERM_KEEP ? "keep" : "savepoint");
 	user_begin(&w);
 	features_begin(&w);
+	ids_begin(&w);
 	checkpoint_begin(&w);
 	spare_begin(&w);
 	if (has(&w, FEATURE_HANDOVER))
