@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -158,6 +159,8 @@ static void execute(struct world *w, const struct effect *effect)
 		break;
 	case EFFECT_SIGNAL:
 		oracle_signal(w, effect);
+		if (has(w, FEATURE_LIES))
+			lie_judge_signal(w, effect);
 		item = plan(w, between(w, 0, 5), ITEM_SIGNAL, SCOPE_CONTAINER);
 		item->a = effect->signo;
 		break;
@@ -405,23 +408,23 @@ static void tick(struct world *w, const struct item *item)
 
 static void inspected(struct world *w, const struct item *item)
 {
-	const struct snap *snap = &w->storage.snaps[item->a];
+	struct snap *snap = &w->storage.snaps[item->a];
 	char path[PATH_BYTES + 16];
+	struct candidate c = {
+		.snapshot = {.path = path, .kind = snap->kind, .size_bytes = -1, .file_count = -1}};
 	struct event event = {.type = EVENT_INSPECTED};
 
-	event.inspected.readable = !chance(w, w->chaos.look_fails);
-	event.inspected.complete = event.inspected.readable && snap_usable(snap);
-	event.inspected.checkpoint_id = event.inspected.complete ? snap->id : 0;
-	event.inspected.size_bytes = event.inspected.complete ? 1000 : -1;
-	event.inspected.file_count = event.inspected.complete ? 3 : -1;
-	event.inspected.error = event.inspected.complete ? NULL : "a file is missing";
-	if (event.inspected.complete)
+	rest_path(w, (int)item->a, path, sizeof(path));
+	storage_inspect(w, &c);
+	inspection_says(&c, false, &event);
+	if (event.inspected.complete) {
 		oracle_tell_number(w, (int)item->a);
-	else if (event.inspected.readable) /* drey reports the loss */
-		w->storage.snaps[item->a].numbered = w->storage.snaps[item->a].named =
-			(struct knowledge){0};
-	event.inspected.path = rest_path(w, (int)item->a, path, sizeof(path));
+	} else if (event.inspected.readable) { /* drey reports the loss */
+		snap->numbered = snap->named = (struct knowledge){0};
+	}
 	agent_step(w, &event);
+	free(c.operators);
+	free(c.detail);
 }
 
 static void disposed(struct world *w, const struct item *item)

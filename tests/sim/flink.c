@@ -36,7 +36,8 @@ void flink_start(struct world *w, int launch)
 				.checkpoint_takes_ms = between(w, 50, 20000),
 				.ignores_term = chance(w, w->chaos.term_ignored),
 				.cancel_ignored = chance(w, w->chaos.cancel_ignored),
-				.wrong = chance(w, w->chaos.wrong_restore)};
+				.wrong = chance(w, w->chaos.wrong_restore),
+				.deletes = lie_sets_deletion(w)};
 	rescale_flink_starts(w);
 	truth->executed = true;
 	w->epochs[SCOPE_FLINK]++;
@@ -108,6 +109,8 @@ void flink_signal(struct world *w, int signo)
 	if (flink->ignores_term || flink->terminating)
 		return;
 	flink->terminating = true;
+	if (!w->ha && flink->job_present && !job_state_is_final(flink->state))
+		lie_job_ends(w);
 	flink->rest_up = flink->rest_up && odds(w, 500);
 	plan(w, between(w, 100, 6000), ITEM_FLINK_EXIT, SCOPE_FLINK)->a = EXITED(143);
 }

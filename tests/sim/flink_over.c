@@ -165,6 +165,9 @@ void flink_judge_kill(struct world *w, const struct effect *effect)
 	    flink->terminating || flink->ignores_term || stop_is_unrecorded(w) ||
 	    strcmp(effect->id, w->truth.launches[flink->launch].job_id) != 0)
 		return;
+	/* a signal would let it delete what the next launch needs, and nothing tells that its job has ended */
+	if (flink->deletes && !(flink->end_shown && flink->shown == w->epochs[SCOPE_AGENT]))
+		return;
 	if (flink->cleanup != CLEANUP_DONE || w->now_ms < flink->clean_ms)
 		fail(w, "Flink is killed while it cleans up after its job: %s", life->reason);
 	/* with that write it was given away, and what is there now is another pod's */

@@ -59,6 +59,8 @@ static void show_statistics(struct world *w, struct view_slot *slot)
 	if (has(w, FEATURE_STALL))
 		view->plan = (struct checkpoint_plan){.known = true,
 						      .interval_ms = flink->checkpoint_interval_ms};
+	if (has(w, FEATURE_LIES))
+		view->effective = lie_effective(w);
 	show_savepoints(w, slot);
 	if (flink->cached_restored >= 0) {
 		view->restored = true;

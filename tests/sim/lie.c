@@ -7,34 +7,44 @@
 
 #include "tests/sim/sim.h"
 
+enum lie_trait {
+	OF_SNAPSHOT = 1, /* it is about one */
+	LASTS = 2,       /* it happens at once, and stays when it ends: the journal is gone */
+	SUDDEN = 4,      /* it changes what is read at once: it may begin with an observation */
+};
+
 struct lie_row {
 	const char *name;
 	const char *changes; /* what drey is shown, for the history as text */
 	int weight;
-	bool of_snapshot; /* it is about one */
-	bool lasts;       /* it happens at once, and stays when it ends: the journal is gone */
+	unsigned traits;
 };
 
 static const struct lie_row lie_table[LIE_COUNT] = {
-	[LIE_GONE] = {"gone", "its _metadata is listed, and not found", 10, true, false},
-	[LIE_STALE_LISTING] = {"stale-listing", "listings are old from now on", 8, false, false},
-	[LIE_CUT_LISTING] = {"cut-listing", "listings leave it out, and others", 8, true, false},
-	[LIE_OTHER_LISTING] = {"other-listing", "listings are of another prefix", 6, false, false},
-	[LIE_OLDER_ANSWER] = {"older-answer", "files answer as now, listings do not", 8, false,
-			      false},
-	[LIE_STALE_STORE] = {"stale-store", "everything answers as now", 8, false, false},
-	[LIE_DAMAGED] = {"damaged", "its _metadata is damaged", 10, true, false},
-	[LIE_WRONG_METADATA] = {"wrong-metadata", "its _metadata is of another", 8, true, false},
-	[LIE_STALE_HA] = {"stale-ha", "HA data are shown as now", 6, false, false},
-	[LIE_HIDDEN_HA] = {"hidden-ha", "HA data are not shown", 5, false, false},
-	[LIE_OLDER_REST] = {"older-rest", "older statistics come after newer ones", 6, false,
-			    false},
-	[LIE_HIDDEN_END] = {"hidden-end", "the record of an end is not found", 4, false, false},
-	[LIE_LOST_JOURNAL] = {"lost-journal", "the journal is gone, not its copy", 4, false, true},
-	[LIE_LOST_BOTH] = {"lost-both", "the journal and its copy are gone", 2, false, true},
-	[LIE_BAD_COPY] = {"bad-copy", "the copy of the journal is unusable", 3, false, false},
-	[LIE_CODE] = {"code", "the job's code chooses another directory", 3, false, false},
+	[LIE_GONE] = {"gone", "its _metadata is listed, and not found", 10, OF_SNAPSHOT | SUDDEN},
+	[LIE_STALE_LISTING] = {"stale-listing", "listings are old from now on", 8, 0},
+	[LIE_CUT_LISTING] = {"cut-listing", "listings leave out it and others", 8,
+			     OF_SNAPSHOT | SUDDEN},
+	[LIE_OTHER_LISTING] = {"other-listing", "listings are of another prefix", 6, SUDDEN},
+	[LIE_OLDER_ANSWER] = {"older-answer", "files answer as now, listings do not", 8, 0},
+	[LIE_STALE_STORE] = {"stale-store", "everything answers as now", 8, 0},
+	[LIE_DAMAGED] = {"damaged", "its _metadata is damaged", 10, OF_SNAPSHOT | SUDDEN},
+	[LIE_WRONG_METADATA] = {"wrong-metadata", "its _metadata is of another", 8,
+				OF_SNAPSHOT | SUDDEN},
+	[LIE_STALE_HA] = {"stale-ha", "HA data are shown as now", 6, 0},
+	[LIE_HIDDEN_HA] = {"hidden-ha", "HA data are not shown", 5, SUDDEN},
+	[LIE_OLDER_REST] = {"older-rest", "older statistics come after newer ones", 6, 0},
+	[LIE_HIDDEN_END] = {"hidden-end", "the record of an end is not found", 4, SUDDEN},
+	[LIE_LOST_JOURNAL] = {"lost-journal", "the journal is gone, not its copy", 5, LASTS},
+	[LIE_LOST_BOTH] = {"lost-both", "the journal and its copy are gone", 2, LASTS},
+	[LIE_BAD_COPY] = {"bad-copy", "the copy of the journal is unusable", 3, SUDDEN},
+	[LIE_CODE] = {"code", "the job's code overrides its settings", 3, 0},
 };
+
+static bool lie_has(int kind, enum lie_trait trait)
+{
+	return lie_table[kind].traits & trait;
+}
 
 const char *lie_name(enum lie_kind kind)
 {
@@ -66,10 +76,10 @@ static void draw_kinds(struct world *w)
 	for (int i = 0; i < most; i++)
 		w->lies.kinds |= 1U << lie_below(w, LIE_COUNT);
 	/* a journal that is lost does not know of a directory that is no longer configured; where directories are
-	 * shared, nothing distinguishes a lost journal from a first one */
+	 * shared, or dates mean nothing, it cannot be distinguished from a first one */
 	for (int kind = 0; kind < LIE_COUNT; kind++)
 		if (is_of_journal((enum lie_kind)kind) &&
-		    (w->lies.kinds & (1U << LIE_CODE) ||
+		    (w->lies.kinds & (1U << LIE_CODE) || w->chaos.clock_step_ms ||
 		     w->config->policy.foreign == FOREIGN_IGNORE))
 			w->lies.kinds &= ~(1U << kind);
 }
@@ -79,17 +89,17 @@ void lies_draw(struct world *w)
 	struct lies *lies = &w->lies;
 
 	rng_seed(&lies->rng, w->seed ^ UINT64_C(0x6c696573));
-	draw_kinds(w);
-	lies->gap_ms = (1 + lie_below(w, 15)) * MINUTE_MS;
-	lies->asked_per_mille = (int)(lie_odds(w, 500) ? 20 + lie_below(w, 300) : 0);
-	lies->shown = lies->shown_launch = -1;
-	w->config->policy.adopt_lost = lie_odds(w, 500) ? ADOPT_NEWEST : ADOPT_HOLD;
 	w->chaos.journal_lost_ms = 0;
 	/* what these excuse would hide what a lie does */
 	if (lie_odds(w, 900))
 		w->chaos.clock_step_ms = 0;
 	if (lie_odds(w, 900))
 		w->chaos.replace_ms = 0;
+	draw_kinds(w);
+	lies->gap_ms = (1 + lie_below(w, 8)) * MINUTE_MS;
+	lies->asked_per_mille = (int)(lie_odds(w, 750) ? 50 + lie_below(w, 500) : 0);
+	lies->shown = lies->shown_launch = -1;
+	w->config->policy.adopt_lost = lie_odds(w, 500) ? ADOPT_NEWEST : ADOPT_HOLD;
 	if (w->lies.kinds & (1U << LIE_CODE))
 		w->chaos.journal_back_ms = 0;
 }
@@ -123,23 +133,25 @@ static bool is_told(const struct world *w, enum lie_kind kind)
 	return false;
 }
 
-static int draw_kind(struct world *w)
+static int64_t weight_of(const struct world *w, int kind, bool asked)
+{
+	return w->lies.kinds & (1U << kind) && (lie_has(kind, SUDDEN) || !asked)
+		       ? lie_table[kind].weight
+		       : 0;
+}
+
+static int draw_kind(struct world *w, bool asked)
 {
 	int64_t sum = 0, drawn;
+	int kind = 0;
 
-	for (int kind = 0; kind < LIE_COUNT; kind++)
-		if (w->lies.kinds & (1U << kind))
-			sum += lie_table[kind].weight;
+	for (int i = 0; i < LIE_COUNT; i++)
+		sum += weight_of(w, i, asked);
 	if (!sum)
 		return -1;
-	drawn = lie_below(w, sum);
-	for (int kind = 0; kind < LIE_COUNT; kind++)
-		if (w->lies.kinds & (1U << kind)) {
-			drawn -= lie_table[kind].weight;
-			if (drawn < 0)
-				return kind;
-		}
-	return -1;
+	for (drawn = lie_below(w, sum); drawn >= weight_of(w, kind, asked); kind++)
+		drawn -= weight_of(w, kind, asked);
+	return kind;
 }
 
 /* As it is now. */
@@ -165,7 +177,8 @@ static void begin_kind(struct world *w, struct lie *lie)
 		w->lies.shown_launch = w->flink->launch;
 		break;
 	case LIE_CODE:
-		w->own_dir = 1 + lie->which % (DIRS - 1);
+		if (lie->which % 4 != 3)
+			w->own_dir = 1 + lie->which / 4 % (DIRS - 1);
 		break;
 	case LIE_LOST_JOURNAL:
 	case LIE_LOST_BOTH:
@@ -186,21 +199,21 @@ static int64_t draw_length(struct world *w, bool asked)
 
 static void lie_begin(struct world *w, bool asked)
 {
-	int slot = 0, kind = draw_kind(w);
+	int slot = 0, kind = draw_kind(w, asked);
 	struct lie *lie;
 
 	while (slot < LIES_AT_ONCE && w->lies.now[slot].told)
 		slot++;
 	if (kind < 0 || slot == LIES_AT_ONCE || is_told(w, (enum lie_kind)kind) ||
-	    (slot && !lie_odds(w, 400)) || (lie_table[kind].lasts && (asked || drey_decides(w))))
+	    (slot && !lie_odds(w, 400)) || (lie_has(kind, LASTS) && (asked || drey_decides(w))))
 		return;
 	lie = &w->lies.now[slot];
-	*lie = (struct lie){.told = !lie_table[kind].lasts,
+	*lie = (struct lie){.told = !lie_has(kind, LASTS),
 			    .kind = (enum lie_kind)kind,
-			    .target = lie_table[kind].of_snapshot ? draw_target(w) : -1,
+			    .target = lie_has(kind, OF_SNAPSHOT) ? draw_target(w) : -1,
 			    .which = (int)lie_below(w, 16),
 			    .salt = rng_next(&w->lies.rng)};
-	if (lie_table[kind].of_snapshot && lie->target < 0) {
+	if (lie_has(kind, OF_SNAPSHOT) && lie->target < 0) {
 		lie->told = false;
 		return;
 	}

@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/effective.h"
 #include "core/journal/journal_copy.h"
 #include "core/resolve/facts.h"
 #include "core/rng.h"
@@ -30,7 +31,7 @@ struct snap;
 struct ha_map;
 struct image;
 struct event;
-struct effective;
+struct effect;
 
 enum lie_kind {
 	LIE_GONE,          /* its _metadata is listed, and answers "not found" */
@@ -48,7 +49,7 @@ enum lie_kind {
 	LIE_LOST_JOURNAL,   /* it is gone, its copy remains */
 	LIE_LOST_BOTH,      /* so is its copy */
 	LIE_BAD_COPY,       /* the copy reads as damaged, or is of another application */
-	LIE_CODE,           /* the code of the job chooses another directory than it was given */
+	LIE_CODE, /* the job's code chooses another directory, or that Flink deletes checkpoints */
 	LIE_COUNT,
 };
 
@@ -71,6 +72,7 @@ struct lies {
 	struct lie now[LIES_AT_ONCE];
 	int shown; /* LIE_OLDER_REST: the checkpoint that was the newest then; -1 = none */
 	int shown_launch;
+	bool old_maps; /* the last observation was shown HA data that are not those of now */
 	uint64_t told; /* how many */
 	/* the copy of the journal */
 	bool copied, copy_due;
@@ -103,7 +105,7 @@ bool lie_lists_metadata(struct world *w, int snap);
 /* Its _metadata is read. */
 enum lie_answer lie_reads(struct world *w, int snap, int64_t *ret_id);
 /* The size that a listing shows of it: another one than before if its content is. */
-int64_t lie_metadata_bytes(const struct world *w, int snap, int64_t bytes);
+int64_t lie_metadata_bytes(struct world *w, int snap, int64_t bytes);
 /* The reading of a candidate goes by a lie: judged as agent/run does it. False: by the truth. */
 bool lie_judges(struct world *w, struct candidate *c, int snap);
 /* All is read: what is veiled? */
@@ -115,7 +117,13 @@ void lie_judged(struct world *w);
 const struct ha_map *lie_ha(struct world *w, int launch);
 /* The newest checkpoint that the statistics show. */
 int lie_completed(struct world *w, int completed);
-bool lie_hides_end(struct world *w);
+bool lie_hides_end(struct world *w); /* of the last launch */
+bool lie_hides_end_of(const struct world *w, int launch);
+/* What a Flink that starts now has from the code of its job, and what REST says of that. */
+bool lie_sets_deletion(const struct world *w);
+struct effective lie_effective(const struct world *w);
+/* Flink ends the job other than by finishing: it deletes its checkpoints if the code says so. */
+void lie_job_ends(struct world *w);
 
 /* ---- the journal and its copy (lie_journal.c) ---- */
 
@@ -127,6 +135,16 @@ void lie_lose_journal(struct world *w, bool copy);
 void lie_observe_journal(struct world *w, struct facts *facts);
 
 /* ---- the oracle ---- */
+
+/* The journal may be lost, but Flink's record of the end of a job that has finished is there. */
+bool lie_leaves_end(const struct world *w);
+/* A lie has made this launch go back, and no agent has seen its job run. */
+bool lie_is_unverified(const struct world *w, int launch);
+/* Nothing is left that tells which branch lives, and only savepoints may be started from: the newest of them by its date
+ * may be one from before a person went back. */
+bool lie_adopts_savepoint(const struct world *w, int base);
+/* A signal must not let Flink delete what the next launch needs. */
+void lie_judge_signal(struct world *w, const struct effect *effect);
 
 /* The way out that drey's reason names: a snapshot, or -1 to start without state. False: none. */
 bool lie_way_out(const struct world *w, int *ret_snap);

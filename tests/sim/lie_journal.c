@@ -164,7 +164,8 @@ static void observe_traces(struct world *w, struct facts *facts)
 				       .name = truth->job_id,
 				       .path = "file:/results",
 				       .unix_ms = truth->end_unix_ms,
-				       .end = truth->end};
+				       /* listed, but not found */
+				       .end = lie_hides_end_of(w, i) ? JOB_END_NONE : truth->end};
 		facts_add_trace(facts, &trace);
 	}
 }
@@ -174,4 +175,33 @@ void lie_observe_journal(struct world *w, struct facts *facts)
 	if (!w->agent->life.journal.launch_count && !w->agent->life.journal.former_job_count)
 		observe_traces(w, facts);
 	observe_copy(w, facts);
+}
+
+/* ---- the oracle ---- */
+
+bool lie_leaves_end(const struct world *w)
+{
+	return !w->truth.journal_changed ||
+	       (!w->chaos.journal_back_ms && w->config->policy.foreign == FOREIGN_HOLD);
+}
+
+bool lie_is_unverified(const struct world *w, int index)
+{
+	const struct journal *journal = &w->store.image->journal;
+
+	for (size_t i = 0; i < journal->launch_count; i++) {
+		const struct launch *launch = &journal->launches[i];
+
+		if (!strcmp(launch->job_id, w->truth.launches[index].job_id))
+			return launch->restore_path && !launch->request_token &&
+			       !launch->verified_unix_ms;
+	}
+	return false;
+}
+
+bool lie_adopts_savepoint(const struct world *w, int base)
+{
+	return has(w, FEATURE_LIES) && w->config->policy.restore == POLICY_SAVEPOINT && base >= 0 &&
+	       snap_usable(&w->storage.snaps[base]) &&
+	       journal_launch_const(&w->agent->life.journal)->adopted;
 }

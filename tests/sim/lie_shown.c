@@ -1,6 +1,7 @@
 /*
  * What drey is shown of the stores, of Flink's HA data and of its statistics while a lie is told.
  */
+#include <signal.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -92,15 +93,27 @@ enum lie_answer lie_reads(struct world *w, int index, int64_t *ret_id)
 	return LIE_TRUTH;
 }
 
-int64_t lie_metadata_bytes(const struct world *w, int snap, int64_t bytes)
+int64_t lie_metadata_bytes(struct world *w, int snap, int64_t bytes)
 {
-	return bytes - (is_about(w, LIE_DAMAGED, snap) || is_about(w, LIE_WRONG_METADATA, snap));
+	if (!is_about(w, LIE_DAMAGED, snap) && !is_about(w, LIE_WRONG_METADATA, snap))
+		return bytes;
+	w->storage.snaps[snap].slandered = true;
+	return bytes - 1;
 }
 
 static void judge_lie(struct candidate *c, enum integrity integrity, const char *detail)
 {
 	c->integrity = integrity;
 	xstrset(&c->detail, detail);
+}
+
+/* The _metadata of another snapshot counts as its own. */
+static bool believe(struct candidate *c, int64_t id)
+{
+	c->snapshot.checkpoint_id = id;
+	c->snapshot.verified = true;
+	c->integrity = INTEGRITY_COMPLETE;
+	return true;
 }
 
 bool lie_judges(struct world *w, struct candidate *c, int index)
@@ -112,7 +125,8 @@ bool lie_judges(struct world *w, struct candidate *c, int index)
 	if (index < 0 || !snap_usable(&w->storage.snaps[index]))
 		return false;
 	switch (lie_reads(w, index, &id)) {
-	case LIE_TRUTH:
+	case LIE_TRUTH: /* a lie may have ended since the listing */
+		w->storage.snaps[index].slandered = false;
 		return false;
 	case LIE_SAYS_GONE:
 		judge_lie(c, INTEGRITY_INCOMPLETE, "no _metadata");
@@ -122,8 +136,10 @@ bool lie_judges(struct world *w, struct candidate *c, int index)
 		break;
 	case LIE_SAYS_OTHER:
 		another = facts_is_of_another(c, id);
-		if (!another) /* nothing says what it should be */
-			return false;
+		if (!another && !c->recorded_id && !c->snapshot.checkpoint_id)
+			return false; /* nothing says what it should be */
+		if (!another)
+			return believe(c, id);
 		if (c->recorded_id)
 			c->snapshot.checkpoint_id = c->recorded_id;
 		judge_lie(c, INTEGRITY_DAMAGED, another);
@@ -135,15 +151,23 @@ bool lie_judges(struct world *w, struct candidate *c, int index)
 
 /* ---- what is veiled ---- */
 
+static bool copy_names(const struct facts *facts, const struct snap *snap)
+{
+	const char *newest = facts->copy ? journal_copy_newest(facts->copy) : NULL;
+
+	return newest && snapshot_same_path(newest, snap->path);
+}
+
 void lie_gathered(struct world *w, const struct facts *facts)
 {
+	w->lies.old_maps = find_lie(w, LIE_STALE_HA) || find_lie(w, LIE_HIDDEN_HA);
 	for (int i = 0; i < w->storage.count; i++) {
 		struct snap *snap = &w->storage.snaps[i];
 
 		if (!snap->left_out || !snap->complete || snap->deleted)
 			continue;
 		snap->veiled = !snap->numbered.recorded && !snap->named.recorded &&
-			       !facts_find(facts, snap->path);
+			       !facts_find(facts, snap->path) && !copy_names(facts, snap);
 		snap->unseen = snap->unseen || snap->veiled;
 	}
 }
@@ -170,11 +194,63 @@ int lie_completed(struct world *w, int completed)
 	return lies->shown;
 }
 
+bool lie_hides_end_of(const struct world *w, int launch)
+{
+	return find_lie(w, LIE_HIDDEN_END) && w->truth.launches[launch].end != JOB_END_NONE;
+}
+
 bool lie_hides_end(struct world *w)
 {
 	const struct launch *launch = journal_open_launch(&w->agent->life.journal);
 	int index = launch ? truth_find(w, launch->job_id) : -1;
 
-	return find_lie(w, LIE_HIDDEN_END) && index >= 0 &&
-	       w->truth.launches[index].end != JOB_END_NONE;
+	return index >= 0 && lie_hides_end_of(w, index);
+}
+
+/* ---- the code of the job ---- */
+
+bool lie_sets_deletion(const struct world *w)
+{
+	const struct lie *code = find_lie(w, LIE_CODE);
+
+	return code && code->which % 4 > 1;
+}
+
+struct effective lie_effective(const struct world *w)
+{
+	return (struct effective){.known = true,
+				  .interval_ms = w->flink->checkpoint_interval_ms,
+				  .externalized = w->flink->deletes ? EXTERNALIZED_DELETE
+								    : EXTERNALIZED_RETAIN,
+				  .storage = CHECKPOINT_STORAGE_FILES,
+				  .backend = STATE_BACKEND_HASHMAP};
+}
+
+/* With high availability the store keeps them when Flink shuts down; a cancel deletes them anyway. */
+void lie_job_ends(struct world *w)
+{
+	if (!w->flink->deletes)
+		return;
+	for (int i = 0; i < w->storage.count; i++) {
+		struct snap *snap = &w->storage.snaps[i];
+
+		if (snap->launch != w->flink->launch || snap->kind != SNAPSHOT_CHECKPOINT ||
+		    snap->deleted || !snap->complete)
+			continue;
+		say(w, "Flink deletes %s", snap->path);
+		snap->deleted = true;
+		w->truth.loss = true;
+	}
+}
+
+void lie_judge_signal(struct world *w, const struct effect *effect)
+{
+	const struct flink *flink = w->flink;
+	const struct launch *launch = journal_launch_const(&w->agent->life.journal);
+
+	if (effect->signo != SIGTERM || !flink->alive || !flink->deletes || w->ha ||
+	    !flink->job_present || flink->terminating || job_state_is_final(flink->state) ||
+	    flink->completed < 0 || !launch || !launch->effective.known)
+		return;
+	fail(w, "a signal lets Flink delete %s", w->storage.snaps[flink->completed].path);
 }

@@ -253,8 +253,10 @@ void operation_item(struct world *w, const struct item *item)
 		stop_done(w, item);
 		break;
 	case ITEM_CANCEL_DONE:
-		if (w->flink->state == JOB_CANCELLING)
-			flink_job_over(w, JOB_CANCELED);
+		if (w->flink->state != JOB_CANCELLING)
+			break;
+		lie_job_ends(w);
+		flink_job_over(w, JOB_CANCELED);
 		break;
 	default:
 		break;

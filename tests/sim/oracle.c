@@ -60,7 +60,7 @@ static bool is_out_of_sight(const struct world *w, const struct snap *snap)
 
 		if (other->launch == snap->launch && other->hidden &&
 		    (other->numbered.recorded || other->numbered.told == this_agent(w) ||
-		     ha_names(w, snap->launch, i)))
+		     (!w->lies.old_maps && ha_names(w, snap->launch, i))))
 			return false;
 	}
 	return true;
@@ -349,21 +349,10 @@ static bool is_forgotten(const struct world *w, int head)
 	return true;
 }
 
-/* A lie has made it go back, and no agent has seen its job run: what it went back from counts again. */
+/* What it went back from counts again. */
 static bool went_back_in_vain(const struct world *w, int head)
 {
-	const struct journal *journal = &w->store.image->journal;
-
-	if (!has(w, FEATURE_LIES) || left_anything(w, head))
-		return false;
-	for (size_t i = 0; i < journal->launch_count; i++) {
-		const struct launch *launch = &journal->launches[i];
-
-		if (!strcmp(launch->job_id, w->truth.launches[head].job_id))
-			return launch->restore_path && !launch->request_token &&
-			       !launch->verified_unix_ms;
-	}
-	return false;
+	return has(w, FEATURE_LIES) && !left_anything(w, head) && lie_is_unverified(w, head);
 }
 
 /* Starting from a launch that can no longer be judged, or from the previous one, is right. */
@@ -618,7 +607,7 @@ static void launch_starts_right(struct world *w, int base)
 		nothing_is_missed(w, base);
 	if (continues(w, head, base) || descends_from_unsure(w, head) ||
 	    is_found_unexpectedly(w, head, base) || is_left_unseen(w, head, base) ||
-	    handover_struck_since(w, base))
+	    lie_adopts_savepoint(w, base) || handover_struck_since(w, base))
 		return;
 	fail(w,
 	     "a start from %s (id %" PRId64 "), but the newest usable snapshot is %s (id %" PRId64
@@ -641,9 +630,14 @@ static void continuation_is_right(struct world *w, int index, int base)
 	w->figures->continued++;
 	launch_is_not_too_old(w, base);
 	nothing_is_missed(w, base);
-	if (entry < 0)
+	/* the maps that drey was shown are old: Flink takes its own newest entry, or else its argument */
+	if (w->lies.old_maps && entry < 0) {
+		if (base >= 0 && !w->storage.snaps[base].slandered) /* Flink needs no _metadata */
+			launch_starts_right(w, base);
+	} else if (entry < 0)
 		fail(w, "job %s continues, but Flink's HA has nothing of it", truth->job_id);
-	else if (entry != base)
+	else if (entry != base && !(w->lies.old_maps && base >= 0 &&
+				    w->storage.snaps[entry].id > w->storage.snaps[base].id))
 		fail(w, "job %s continues from %s, but Flink's HA has %s", truth->job_id,
 		     base >= 0 ? w->storage.snaps[base].path : "nothing",
 		     w->storage.snaps[entry].path);
@@ -721,7 +715,9 @@ static void remember_launch(struct world *w, const struct launch *launch, int ba
 /* A job that has finished runs again only if a person has requested it. */
 static void finished_stays_finished(struct world *w, bool requested)
 {
-	if (w->truth.finished && !requested && !w->truth.two && !w->truth.journal_changed)
+	bool forgotten = has(w, FEATURE_LIES) ? !lie_leaves_end(w) : w->truth.journal_changed;
+
+	if (w->truth.finished && !requested && !w->truth.two && !forgotten)
 		fail(w, "a job that has FINISHED runs again without a request");
 	w->truth.finished = false;
 }
@@ -897,7 +893,7 @@ static void results_are_judged_right(struct world *w)
 	if (result->ok && result->location && !is_outside(w, result->location) &&
 	    (!snap || !snapshot_same_path(snap->path, result->location)))
 		fail(w, "operation %.6s has not taken %s", result->trigger_id, result->location);
-	if (!result->ok && snap && snap_usable(snap) && !snap->unseen &&
+	if (!result->ok && snap && snap_usable(snap) && !snap->left_out && !snap->unseen &&
 	    journal->operation.kind == OPERATION_NONE && result->error &&
 	    strstr(result->error, "no savepoint of it"))
 		fail(w, "%s of operation %.6s was not found", snap->path, result->trigger_id);

@@ -19,8 +19,8 @@ static int newest_damaged(const struct world *w, int head, int base)
 		for (int i = 0; i < w->storage.count; i++) {
 			const struct snap *snap = &w->storage.snaps[i];
 
-			if (snap->launch == head && snap->id <= limit && snap->complete &&
-			    !snap->deleted &&
+			if (snap->launch == head && !snap->veiled && snap->id <= limit &&
+			    snap->complete && !snap->deleted &&
 			    (snap->metadata_damaged || snap->file_missing || snap->slandered) &&
 			    snap->id > w->storage.snaps[base].id &&
 			    (newest < 0 || snap->id > w->storage.snaps[newest].id) &&
@@ -36,18 +36,31 @@ static int newest_damaged(const struct world *w, int head, int base)
 	return newest;
 }
 
+/* Does the record of the loss name it, or something newer? Where a lie has called it damaged, that of this launch. */
+static bool names_lost(const struct world *w, const struct launch *launch, int lost)
+{
+	const struct state_loss *loss = &w->store.image->journal.loss;
+	const struct snap *snap = &w->storage.snaps[lost];
+
+	if (!snap->slandered)
+		return loss->unix_ms;
+	return loss->unix_ms && loss->launch == launch->number &&
+	       (loss->lost_checkpoint_id >= snap->id || !loss->lost_checkpoint_id);
+}
+
 void oracle_loss(struct world *w, const struct launch *launch, int base)
 {
 	const struct journal *stored = &w->store.image->journal;
 	const struct state_loss *loss = &stored->loss;
 	int64_t limit_ms = loss_limit_ms(&w->config->policy.max_loss, stored);
+	int lost;
 
 	/* that of this launch; what it acknowledged meanwhile is gone */
 	if (loss->launch == launch->number && loss_is_too_much(loss->ms, limit_ms))
 		fail(w, "launch %" PRId64 " loses %" PRId64 " ms, more than %" PRId64 " ms",
 		     launch->number, loss->ms, limit_ms);
-	if (base >= 0 && !loss->unix_ms && newest_damaged(w, truth_head(w), base) >= 0)
+	lost = base >= 0 ? newest_damaged(w, truth_head(w), base) : -1;
+	if (lost >= 0 && !names_lost(w, launch, lost))
 		fail(w, "a start from %s, and nothing says that %s is lost",
-		     w->storage.snaps[base].path,
-		     w->storage.snaps[newest_damaged(w, truth_head(w), base)].path);
+		     w->storage.snaps[base].path, w->storage.snaps[lost].path);
 }

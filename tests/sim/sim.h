@@ -376,6 +376,7 @@ struct flink {
 	int64_t job_unix_ms; /* its start, or its recovery */
 	int base;            /* snapshot to restore, -1 = none */
 	bool wrong;          /* restores something else */
+	bool deletes;        /* its checkpoints when its job is cancelled, or it is shut down */
 	int made_of;         /* the jars when it was started */
 	enum job_state state;
 	int64_t statistics_ms; /* from then on the statistics show the restore */
@@ -760,6 +761,8 @@ int storage_find(const struct world *w, const char *path); /* -1 = absent */
 bool snap_usable(const struct snap *snap);
 void storage_gather(struct world *w, struct facts *ret_facts);
 void storage_peek(struct world *w, struct candidate *candidate);
+/* What EFFECT_INSPECT requests; the caller frees operators and detail. */
+void storage_inspect(struct world *w, struct candidate *c);
 /* What DECISION_VERIFY requests. */
 void storage_check(struct world *w, struct facts *facts, size_t index);
 

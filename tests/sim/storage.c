@@ -393,13 +393,24 @@ static void storage_verify(struct world *w, struct candidate *c)
 		complete(c, "other");
 	else if (has(w, FEATURE_LIES) && lie_judges(w, c, index))
 		;
-	else if (!snap || !snap_usable(snap))
+	else if (!snap || !snap->complete || snap->deleted)
+		judge(c, INTEGRITY_INCOMPLETE, "no _metadata");
+	else if (!snap_usable(snap))
 		judge(c, INTEGRITY_DAMAGED, "a file is missing");
 	else {
 		complete(c, "own");
 		c->snapshot.checkpoint_id = snap->id;
 	}
 	verify_recovery(c, snap);
+}
+
+void storage_inspect(struct world *w, struct candidate *c)
+{
+	storage_verify(w, c);
+	if (c->integrity != INTEGRITY_COMPLETE)
+		return;
+	c->snapshot.size_bytes = 1000;
+	c->snapshot.file_count = 3;
 }
 
 void storage_check(struct world *w, struct facts *facts, size_t index)

@@ -7,7 +7,7 @@ SEEDS=${SIM_SEEDS:-20000}
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
-echo 1..6
+echo 1..7
 half() { # FIRST: half of them from there on
 	"$BUILD/tests/sim/sim" --first "$1" --seeds $((SEEDS / 2)) >"$out/$1" 2>&1
 }
@@ -56,4 +56,11 @@ if "$BUILD/tests/sim/sim" --world bluegreen --seeds $((SEEDS / 10)) >"$out/blueg
 else
 	echo "not ok 6 - in $((SEEDS / 10)) histories with two jobs and their gates each record is written once, or as often as is said"
 	grep -m 1 '^seed ' "$out/bluegreen" | sed 's/^/# /'
+fi
+
+if "$BUILD/tests/sim/sim" --world lies --seeds $((SEEDS / 10)) >"$out/lies" 2>&1; then
+	echo "ok 7 - in $((SEEDS / 10)) histories stores, HA data and journals lie, and no start is older or empty without a word"
+else
+	echo "not ok 7 - in $((SEEDS / 10)) histories stores, HA data and journals lie, and no start is older or empty without a word"
+	grep -m 1 '^seed ' "$out/lies" | sed 's/^/# /'
 fi
