@@ -593,9 +593,6 @@ int64_t lifecycle_deadline_ms(const struct lifecycle *life);
  * nothing. Each step ends with it. */
 const char *lifecycle_check(const struct lifecycle *life);
 
-/* EVENT_INSPECTED: what came of reading the snapshot that INSPECT names. Borrows from the candidate. */
-void inspection_says(const struct candidate *candidate, bool background, struct event *ret_event);
-
 void effects_clear(struct effects *effects);
 const char *event_type_name(enum event_type type);
 const char *effect_type_name(enum effect_type type);

@@ -37,4 +37,10 @@ struct review {
  * files than it refers to: one for each file or, for many, pages of a listing (store/verify_list.h). */
 int64_t review_requests(int64_t file_count);
 
+struct candidate;
+struct event;
+
+/* EVENT_INSPECTED: what came of reading the snapshot that INSPECT names. Borrows from the candidate. */
+void inspection_says(const struct candidate *candidate, bool background, struct event *ret_event);
+
 #endif

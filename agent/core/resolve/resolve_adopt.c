@@ -87,11 +87,6 @@ static bool rival_decides(struct inquiry *in, struct candidate *newest)
 
 bool adopt_decides(struct inquiry *in, struct candidate *c)
 {
-	/* MUT: a snapshot of a job that has finished is adopted */
-	if (trace_says_finished(in, c)) {
-		hold(in, c, "Flink has recorded that its job finished");
-		return true;
-	}
 	if (c->integrity == INTEGRITY_UNCHECKED) {
 		inquiry_verify(in, c, RULE_NOTHING);
 		return true;

@@ -416,6 +416,9 @@ static bool candidate_decides(struct inquiry *in, struct candidate *c)
 			      c->passed_over ? "damaged" : "incomplete", inquiry_detail(c->detail));
 		return false;
 	}
+	/* MUT: a snapshot of a job that has finished is adopted */
+	if (in->adopts && !in->policy->adopt && trace_forbids_adoption(in, c))
+		return true;
 	if (in->adopts && !in->policy->adopt && adopt_decides(in, c))
 		return true;
 	/* MUT: the newest snapshot is adopted although it is another job's */

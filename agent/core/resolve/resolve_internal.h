@@ -195,8 +195,8 @@ bool loss_forbids(struct inquiry *in);
 /* restore.adopt: newest, and the last that is known of the application is that its job has finished. */
 bool finished_trace_decides(struct inquiry *in);
 
-/* Flink has recorded that the job that made it finished. */
-bool trace_says_finished(const struct inquiry *in, const struct candidate *c);
+/* c would be adopted, but Flink has recorded that its job finished: hold. */
+bool trace_forbids_adoption(struct inquiry *in, const struct candidate *c);
 
 /* An earlier launch has left something else than snapshots. */
 bool traces_decide(struct inquiry *in);

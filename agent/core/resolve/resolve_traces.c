@@ -102,16 +102,21 @@ static bool is_outdated(const struct inquiry *in, const struct trace *result)
 	return false;
 }
 
-bool trace_says_finished(const struct inquiry *in, const struct candidate *c)
+bool trace_forbids_adoption(struct inquiry *in, const struct candidate *c)
 {
 	const char *id = c->snapshot.job_id;
 
 	for (size_t i = 0; *id && i < in->facts->trace_count; i++) {
 		const struct trace *trace = &in->facts->traces[i];
 
-		if (trace->kind == TRACE_RESULT && trace->end == JOB_END_FINISHED &&
-		    trace_counts(in, trace) && !strncmp(trace->name, id, strlen(id)))
-			return true;
+		if (trace->kind != TRACE_RESULT || trace->end != JOB_END_FINISHED ||
+		    !trace_counts(in, trace) || strncmp(trace->name, id, strlen(id)) != 0)
+			continue;
+		inquiry_hold(
+			in, CAUSE_JOURNAL_LOST, RULE_NOTHING,
+			"the journal has no launch that ran, and restore.adopt is newest, but drey does not take %s: Flink has recorded that its job finished; use `drey resume --from PATH` to start from one, or `drey resume --empty`",
+			c->snapshot.path);
+		return true;
 	}
 	return false;
 }
