@@ -85,6 +85,19 @@ tell_resolve() { # RULE
 	esac || violation "resolve under '$1': $said"
 }
 
+# The same for gc: a snapshot that every listing leaves out, and that the journal does not name.
+not_out_of_sight() { # RULE
+	local line bad=0
+	while read -r line; do
+		if [[ $1 =~ ^(hide|until) && $line == *" stays, "* ]] && ! grep -qE "${line%% stays,*}([^0-9]|\$)" "$FROZEN/state/journal.json"; then
+			continue
+		fi
+		echo "$line"
+		bad=1
+	done
+	return "$bad"
+}
+
 tell_gc() { # RULE
 	local status=0 said
 	lies_names >"$RUN/before"
@@ -92,7 +105,7 @@ tell_gc() { # RULE
 	lies_names >"$RUN/after"
 	WORD=stopped
 	[ "$status" -ne 0 ] || WORD=$(jq -r 'if .deleted.files > 0 then "deleted" else "nothing" end' "$RUN/gc.json")
-	said=$("$LIES_DIR/lies_truth.py" judge "$FROZEN/needs" "$RUN/before" "$RUN/after" "$JOB") ||
+	said=$("$LIES_DIR/lies_truth.py" judge "$FROZEN/needs" "$RUN/before" "$RUN/after" "$JOB" | not_out_of_sight "$1") ||
 		violation "gc under '$1': $said; $(jq -c 'del(.rows[].names)' "$RUN/gc.json")"
 	[ "$1" = none ] || lies_thaw
 	lies_names | grep '/_metadata$' >"$FROZEN/metadata"
@@ -207,7 +220,7 @@ run_under_a_lie() {
 	lies_names >"$RUN/before"
 	drey gc --json --delete --keep 1 --keep-for 0s --grace 0s >"$RUN/gc.json" 2>>"$RUN/log/gc.log" && WORD=deleted || WORD=stopped
 	lies_names >"$RUN/after"
-	said=$("$LIES_DIR/lies_truth.py" judge "$FROZEN/needs" "$RUN/before" "$RUN/after" none | not_by_others) ||
+	said=$("$LIES_DIR/lies_truth.py" judge "$FROZEN/needs" "$RUN/before" "$RUN/after" none | not_by_others | not_out_of_sight "$RULE") ||
 		violation "gc beside the job under '$RULE': $said"
 	drey savepoint --timeout 60s >>"$RUN/log/savepoint.log" 2>&1 && WORD+=+savepoint
 	lie_was_told && told=$((told + 1)) && outcome running "$WORD" "$began"
