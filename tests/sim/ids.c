@@ -85,6 +85,8 @@ static void draw_losses(struct world *w)
 
 void ids_draw(struct world *w)
 {
+	if (has(w, FEATURE_LIES)) /* what is left of an id would be hidden, too */
+		w->config->id_space = NULL;
 	if (!w->config->id_space)
 		return;
 	rng_seed(&w->ids.rng, w->seed ^ UINT64_C(0x2545f4914f6cdd1d));

@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 
+#include "base/mem.h"
 #include "core/resolve/loss.h"
 #include "tests/sim/sim.h"
 
@@ -36,6 +37,15 @@ static int newest_damaged(const struct world *w, int head, int base)
 	return newest;
 }
 
+/* Is the record of the loss that of this launch, or of one before it that was started from the same? */
+static bool is_its_loss(const struct journal *journal, const struct launch *launch)
+{
+	for (size_t i = 0; i < journal->launch_count; i++)
+		if (journal->launches[i].number == journal->loss.launch)
+			return xstrsame(journal->launches[i].restore_path, launch->restore_path);
+	return false;
+}
+
 /* Does the record of the loss name it, or something newer? Where a lie has called it damaged, that of this launch. */
 static bool names_lost(const struct world *w, const struct launch *launch, int lost)
 {
@@ -44,7 +54,7 @@ static bool names_lost(const struct world *w, const struct launch *launch, int l
 
 	if (!snap->slandered)
 		return loss->unix_ms;
-	return loss->unix_ms && loss->launch == launch->number &&
+	return loss->unix_ms && is_its_loss(&w->store.image->journal, launch) &&
 	       (loss->lost_checkpoint_id >= snap->id || !loss->lost_checkpoint_id);
 }
 

@@ -61,6 +61,27 @@ TEST(several_starts_that_never_came_to_run_abandon_nothing)
 	end(&w);
 }
 
+/* A listing left out chk-10, so a stateless upgrade began empty again; that Flink ended at once. */
+WORLD_TEST(an_empty_start_that_never_came_to_run_abandons_nothing)
+{
+	struct launch *empty;
+
+	proved(w, JOB_A, NULL, 0, 10);
+	empty = ran(w, JOB_B, NULL, 0);
+	ran(w, JOB_C, NULL, 0);
+	found_checkpoint(w, JOB_A, 10);
+	CHECK_STARTS_FROM(w, A(10));
+
+	/* a person has wanted it so, or it was seen to run */
+	empty->request_token = xstrdup("t");
+	decide(w);
+	CHECK_HAS(w->facts.candidates[0].reason, "abandoned");
+	xstrset(&empty->request_token, NULL);
+	empty->verified_unix_ms = 1;
+	decide(w);
+	CHECK_HAS(w->facts.candidates[0].reason, "abandoned");
+}
+
 /* The container was killed before the journal could tell that Flink had restored nothing. */
 WORLD_TEST(what_is_not_newer_than_its_restore_point_was_made_from_something_else)
 {
