@@ -50,27 +50,45 @@ static int list_for(struct store *store, const char *dir, const char *name, stru
 	return rc ? -1 : confirm.named;
 }
 
-static bool was_left_out(const struct store *store, const char *uri)
+/* By a listing of this decision, and not named as a directory either, which listings spell with a slash. */
+static bool was_left_out(const struct store *store, const char *path)
 {
+	cleanup_free char *dir = xasprintf("%s/", path);
 	struct store_sighting sighting;
+	struct err why = {0};
 
-	return sightings_of(store->seen, uri, &sighting) && sighting.left_out;
+	/* MUT: a directory that is listed counts as left out */
+	if (sightings_check(store->seen, dir, -1, store->ops->absence, &why) < 0)
+		return false;
+	return sightings_of(store->seen, path, &sighting) && sighting.left_out;
+}
+
+/* The directory above must not be listed: is this one still not there? */
+static bool is_gone_again(struct store *store, const char *dir, const struct err *denied)
+{
+	struct err why = {0};
+
+	return denied->kind == ERR_DENIED && list_for(store, dir, "", &why) < 0 &&
+	       why.kind == ERR_ABSENT;
 }
 
 /* As store_confirm_listing(), of a store that needs one. */
 static int list_above(struct store *store, const char *uri, struct err *err)
 {
 	cleanup_free char *path = uri_canonical(uri);
+	bool is_dir = uri[strlen(uri) - 1] == '/';
 	int named = -1;
 
 	while (path && named < 0 && !was_left_out(store, path)) {
 		cleanup_free char *dir = uri_parent(path);
 		struct err why = {0};
 
-		if (!*uri_name(path))
+		if (!*uri_name(path) || !strcmp(dir, path))
 			return err_set(err, ERR_RETRY, 0, "%s: %s, nor the root of the store", uri,
 				       store->ops->absence);
 		named = list_for(store, dir, uri_name(path), &why);
+		if (named < 0 && is_dir && is_gone_again(store, path, &why))
+			return 0;
 		if (named < 0 && why.kind != ERR_ABSENT)
 			return err_set(err, why.kind, why.sys, "%s: %s, but %s", uri,
 				       store->ops->absence, why.msg);
@@ -81,6 +99,7 @@ static int list_above(struct store *store, const char *uri, struct err *err)
 		/* nor is its directory there: then the one above must not list that */
 		free(path);
 		path = xstrdup(dir);
+		is_dir = true;
 	}
 	return 0;
 }

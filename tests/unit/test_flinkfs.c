@@ -183,8 +183,11 @@ TEST(an_absence_needs_a_listing_that_was_answered_and_lacks_the_name)
 		/* nor is hdfs://nn/ck there: hdfs://nn/ must not list "ck" */
 		{HELLO ERROR(1, "\\1") ERROR(2, "\\1") NAMED(3, "d", "f") DONE(3, 1), ERR_ABSENT},
 		{HELLO ERROR(1, "\\1") ERROR(2, "\\1") DONE(3, 0), ERR_ABSENT},
-		{HELLO ERROR(1, "\\1") ERROR(2, "\\1") ERROR(3, "\\2"), ERR_DENIED},
-		{HELLO ERROR(1, "\\1") ERROR(2, "\\1") ERROR(3, "\\1"), ERR_RETRY},
+		/* that must not be listed: then hdfs://nn/ck itself is, once more */
+		{HELLO ERROR(1, "\\1") ERROR(2, "\\1") ERROR(3, "\\2") DONE(4, 0), ERR_DENIED},
+		{HELLO ERROR(1, "\\1") ERROR(2, "\\1") ERROR(3, "\\2") ERROR(4, "\\1"), ERR_ABSENT},
+		/* there is nothing above it to ask */
+		{HELLO ERROR(1, "\\1") ERROR(2, "\\1") ERROR(3, "\\1") DONE(4, 0), ERR_RETRY},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -194,6 +197,31 @@ TEST(an_absence_needs_a_listing_that_was_answered_and_lacks_the_name)
 		CHECK_INT(err.kind, ==, rows[i].kind);
 		CHECK_HAS(err.msg, "hdfs://nn/ck/f");
 	}
+}
+
+static int note_no_entry(void *ctx, const struct store_entry *entry, struct err *err)
+{
+	(void)ctx;
+	(void)entry;
+	(void)err;
+	return 0;
+}
+
+/* hdfs://nn/ck lists the directory d. That d, and the file in it, are then not found. */
+TEST(a_directory_that_is_listed_is_not_left_out)
+{
+	struct err err = {0};
+	struct store_stat stat;
+	struct play play;
+
+	play_begin(&play,
+		   HELLO NAMED(1, "d", "d") DONE(1, 1) ERROR(2, "\\1") ERROR(3, "\\1")
+			   NAMED(4, "d", "d") DONE(4, 1) STAY,
+		   10000, 0);
+	CHECK_INT(store_list(play.store, "hdfs://nn/ck", note_no_entry, NULL, NULL), ==, 0);
+	CHECK_INT(store_stat(play.store, "hdfs://nn/ck/d/f", &stat, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_CONTRADICTED);
+	play_end(&play);
 }
 
 static int note_leaf(void *ctx, const struct store_dir *dir, struct err *err)

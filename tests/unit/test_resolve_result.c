@@ -43,9 +43,9 @@ TEST(a_job_that_has_finished_is_not_run_again)
 TEST(a_stop_and_a_cancel_from_outside_count_as_when_they_are_seen)
 {
 	parks(JOB_END_STOPPED, "file:/sp/savepoint-aaaaaa-1", CAUSE_CANCELLED, OUTCOME_CANCELLED,
-	      "stopped from outside drey, or by drey and this journal is older than that (it has no copy to tell), with file:/sp/savepoint-aaaaaa-1");
+	      "stopped from outside drey, with file:/sp/savepoint-aaaaaa-1, or by drey itself, if this journal is an older one that was put back: no copy of it tells");
 	parks(JOB_END_CANCELED, NULL, CAUSE_CANCELLED, OUTCOME_CANCELLED,
-	      "cancelled from outside drey, or by drey and this journal is older than that (it has no copy to tell)");
+	      "cancelled from outside drey, or by drey itself, if this journal is an older one that was put back: no copy of it tells");
 }
 
 TEST(a_record_that_cannot_be_understood_is_an_unknown_end)

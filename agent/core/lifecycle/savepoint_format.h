@@ -33,7 +33,7 @@ enum native_risk {
 	NATIVE_UNKNOWN, /* or it may be: what the job does is not known */
 };
 
-/* `loses_claimed`: this Flink has FLINK-39964. ForSt has no canonical savepoints, so it is never asked for one. */
+/* `loses_claimed`: this Flink has FLINK-39964. ForSt has no canonical savepoints: a restart is not asked for one. */
 enum native_risk native_risk(bool loses_claimed, enum claim_mode claim, enum state_backend backend);
 
 /* FORMAT_UNKNOWN: the operation writes no savepoint. */

@@ -197,7 +197,7 @@ static bool was_in_vain(const struct lineage *lineage, int index, const struct f
 {
 	const struct launch *launch = &lineage->journal->launches[index];
 
-	if (launch->request_token || launch->verified_unix_ms)
+	if (!launch->restore_path || launch->request_token || launch->verified_unix_ms)
 		return false;
 	for (size_t i = 0; i < facts->candidate_count; i++)
 		if (facts_ha_has_job(&facts->candidates[i], launch->job_id))
@@ -205,16 +205,12 @@ static bool was_in_vain(const struct lineage *lineage, int index, const struct f
 	return !lineage_has_left_state(lineage->journal, facts, index);
 }
 
-/* True when a launch was started from the branch with these limits, or from nothing. */
+/* True when a launch was started from the branch with these limits. */
 static bool went_back_on(const struct lineage *lineage, int index, const int64_t *limits)
 {
 	const struct launch *launch = &lineage->journal->launches[index];
-	int maker;
+	int maker = maker_by_path(lineage->journal, launch->restore_path, index);
 
-	/* MUT: an empty start that never ran abandons what it did not see */
-	if (!launch->restore_path)
-		return true;
-	maker = maker_by_path(lineage->journal, launch->restore_path, index);
 	return maker >= 0 && launch->restore_checkpoint_id <= limits[maker];
 }
 

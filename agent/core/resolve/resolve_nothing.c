@@ -34,6 +34,21 @@ bool stateless_upgrade_decides(struct inquiry *in)
 
 /* ---- nothing was found ---- */
 
+/* What an earlier launch has completed, of a branch that a later start has left; the newest. */
+static const struct candidate *left_behind(const struct inquiry *in)
+{
+	const struct candidate *newest = NULL;
+
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		const struct candidate *c = &in->facts->candidates[i];
+
+		if (facts_was_completed(c) && lineage_maker(in->journal, &c->snapshot) >= 0 &&
+		    (!newest || c->snapshot.completed_unix_ms > newest->snapshot.completed_unix_ms))
+			newest = c;
+	}
+	return newest;
+}
+
 static bool has_state(const struct inquiry *in)
 {
 	const struct journal *journal = in->journal;
@@ -43,6 +58,9 @@ static bool has_state(const struct inquiry *in)
 		if (journal->launches[i].restore_path ||
 		    (journal->launches[i].left_state && !journal->launches[i].mismatched))
 			return true;
+	/* MUT: what an earlier launch has left is passed over for an empty start */
+	if (left_behind(in))
+		return true;
 	return journal->ever_proven || journal->snapshot_count ||
 	       lineage_newest(&in->lineage, true, &path);
 }
@@ -85,6 +103,9 @@ static void hold_without_state(struct inquiry *in)
 			": launch %" PRId64
 			" started empty, as requested, and left no snapshot; that request abandoned all earlier ones",
 			empty->number);
+	else if (left_behind(in))
+		inquiry_add(in, ": %s is of a launch from before an empty start",
+			    left_behind(in)->snapshot.path);
 	if (left_out(in))
 		inquiry_add(in, "; %zu older snapshots were not checked", left_out(in));
 	inquiry_add(in, "; restore the storage, or " WAYS_OUT);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "core/journal/journal_copy.h"
 #include "core/resolve/resolve_internal.h"
 
@@ -91,22 +92,23 @@ static bool unread_copy_holds(struct inquiry *in, const struct launch *launch)
 		return false;
 	inquiry_hold(
 		in, CAUSE_STORAGE_UNREADABLE, RULE_UNREADABLE,
-		"job %s has ended, and whether drey itself has stopped it may be in the copy of the journal, which cannot be read: %s; drey retries",
+		"job %s has ended, and whether drey itself has stopped it may be in the copy of the journal, which cannot be read: %s; drey retries; make it readable, or delete it if nobody has put the journal back",
 		launch->job_id, inquiry_detail(copy->detail));
 	return true;
 }
 
-#define OR_OURS "or by drey and this journal is older than that (it has no copy to tell)"
-
 static bool park_stopped(struct inquiry *in, const struct launch *launch, const char *stop)
 {
-	const char *what = stop && copy_knows(in) ? "stopped from outside drey, with "
-			   : stop                 ? "stopped from outside drey, " OR_OURS ", with "
-			   : copy_knows(in)       ? "cancelled from outside drey"
-						  : "cancelled from outside drey, " OR_OURS;
+	const char *nobody_knows =
+		"or by drey itself, if this journal is an older one that was put back: no copy of it tells";
+	cleanup_free char *where = stop ? xasprintf(", with %s", stop) : xstrdup("");
+	cleanup_free char *detail =
+		copy_knows(in) ? xstrdup(where) : xasprintf("%s, %s", where, nobody_knows);
 
 	return unread_copy_holds(in, launch) ||
-	       park_ended(in, OUTCOME_CANCELLED, what, stop ? stop : "");
+	       park_ended(in, OUTCOME_CANCELLED,
+			  stop ? "stopped from outside drey" : "cancelled from outside drey",
+			  detail);
 }
 
 static bool judge_end(struct inquiry *in, const struct launch *launch)
@@ -119,8 +121,7 @@ static bool judge_end(struct inquiry *in, const struct launch *launch)
 		if (copy_made_end(in, launch, OPERATION_STOP, NULL))
 			return own_end_decides(in, journal_copy_stop(in->facts->copy));
 		return !stop_was_made(in, launch) && !is_asked_for(in, launch, NULL) &&
-		       (unread_copy_holds(in, launch) ||
-			park_ended(in, OUTCOME_FINISHED, "the job finished", ""));
+		       park_ended(in, OUTCOME_FINISHED, "the job finished", "");
 	case JOB_END_STOPPED:
 		stop = in->facts->ended_detail;
 		if (copy_made_end(in, launch, OPERATION_STOP, stop))
