@@ -220,8 +220,12 @@ run_under_a_lie() {
 	lies_names >"$RUN/before"
 	drey gc --json --delete --keep 1 --keep-for 0s --grace 0s >"$RUN/gc.json" 2>>"$RUN/log/gc.log" && WORD=deleted || WORD=stopped
 	lies_names >"$RUN/after"
-	said=$("$LIES_DIR/lies_truth.py" judge "$FROZEN/needs" "$RUN/before" "$RUN/after" none | not_by_others | not_out_of_sight "$RULE") ||
-		violation "gc beside the job under '$RULE': $said"
+	said=$("$LIES_DIR/lies_truth.py" judge "$FROZEN/needs" "$RUN/before" "$RUN/after" none | not_by_others)
+	if [ -n "$said" ]; then
+		not_out_of_sight "$RULE" <<<"$said" >/dev/null || violation "gc beside the job under '$RULE': $said"
+		# nothing is put back here: what no listing showed lacks files from now on
+		mapfile -t -O "${#claimed[@]}" claimed < <(grep -oE '^ck/[0-9a-f]{32}' <<<"$said" | cut -d/ -f2 | sort -u)
+	fi
 	drey savepoint --timeout 60s >>"$RUN/log/savepoint.log" 2>&1 && WORD+=+savepoint
 	lie_was_told && told=$((told + 1)) && outcome running "$WORD" "$began"
 	lies
