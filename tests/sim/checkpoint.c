@@ -10,28 +10,18 @@
 
 #include "tests/sim/sim.h"
 
-static int64_t asks_between(struct world *w, int64_t low, int64_t high)
-{
-	return low + rng_below(&w->asks, high - low + 1);
-}
-
-static bool asks_odds(struct world *w, int per_mille)
-{
-	return rng_below(&w->asks, 1000) < per_mille;
-}
-
 /* Of a fault: never in the calm. */
 static bool asks_chance(struct world *w, int per_mille)
 {
-	return !w->calm && per_mille && asks_odds(w, per_mille);
+	return !w->calm && per_mille && stream_odds(&w->asks, per_mille);
 }
 
 void checkpoint_draw(struct world *w)
 {
 	rng_seed(&w->asks, w->seed ^ UINT64_C(0x5851f42d4c957f2d));
-	w->ask_ms = asks_between(w, 1, 20) * MINUTE_MS;
-	if (asks_odds(w, 500))
-		w->config->full_checkpoint_ms = asks_between(w, 1, 20) * MINUTE_MS;
+	w->ask_ms = stream_between(&w->asks, 1, 20) * MINUTE_MS;
+	if (stream_odds(&w->asks, 500))
+		w->config->full_checkpoint_ms = stream_between(&w->asks, 1, 20) * MINUTE_MS;
 }
 
 static void ask_later(struct world *w)
@@ -59,7 +49,7 @@ static void ask(struct world *w)
 	snprintf(nonce, sizeof(nonce), "c%" PRIu64, ++w->asked);
 	event.control.fields = CONTROL_CHECKPOINT;
 	event.control.checkpoint_nonce = nonce;
-	event.control.checkpoint_full = asks_odds(w, 500);
+	event.control.checkpoint_full = stream_odds(&w->asks, 500);
 	say(w, "user: a checkpoint, please: %s", nonce);
 	agent_step(w, &event);
 }
@@ -68,8 +58,8 @@ static void ask(struct world *w)
 
 static int64_t asks_delay(struct world *w)
 {
-	return asks_chance(w, w->chaos.poll_lost) ? asks_between(w, 100, 8000)
-						  : asks_between(w, 2, 50);
+	return asks_chance(w, w->chaos.poll_lost) ? stream_between(&w->asks, 100, 8000)
+						  : stream_between(&w->asks, 2, 50);
 }
 
 static void answer(struct world *w, const char *id, int64_t in_ms, enum operation_status status,
@@ -91,7 +81,8 @@ void checkpoint_trigger(struct world *w, const struct effect *effect)
 	    strcmp(record->trigger_id, effect->id) != 0)
 		fail(w, "checkpoint %.6s is not in the journal", effect->id);
 	if (asks_chance(w, w->chaos.post_lost)) {
-		answer(w, effect->id, asks_between(w, 1, 5) * SECOND_MS, STATUS_UNREACHABLE, -1);
+		answer(w, effect->id, stream_between(&w->asks, 1, 5) * SECOND_MS,
+		       STATUS_UNREACHABLE, -1);
 		return;
 	}
 	item = plan(w, asks_delay(w), ITEM_ASK_POST, SCOPE_CONTAINER);
@@ -152,7 +143,7 @@ static void post(struct world *w, const struct item *item)
 	    lost ? ", answer lost" : "");
 	if (!w->agent->alive || (uint64_t)item->b != w->epochs[SCOPE_AGENT])
 		return; /* the agent that requested it has died */
-	answer(w, item->id, lost ? 5 * SECOND_MS : asks_between(w, 2, 50),
+	answer(w, item->id, lost ? 5 * SECOND_MS : stream_between(&w->asks, 2, 50),
 	       lost ? STATUS_UNREACHABLE : status, -1);
 }
 
@@ -177,7 +168,7 @@ static void answered(struct world *w, const struct item *item)
 	if (item->b >= 0) {
 		event.checkpoint.checkpoint_id = w->storage.snaps[item->b].id;
 		/* the statistics are cached */
-		if (asks_odds(w, 500))
+		if (stream_odds(&w->asks, 500))
 			event.checkpoint.location = rest_path(w, (int)item->b, path, sizeof(path));
 	}
 	event.checkpoint.error =

@@ -55,17 +55,17 @@ bool has(const struct world *w, enum feature feature)
 
 int64_t luck_below(struct world *w, int64_t bound)
 {
-	return rng_below(&w->luck, bound > 0 ? bound : 1);
+	return stream_between(&w->luck, 0, bound - 1);
 }
 
 int64_t luck_between(struct world *w, int64_t low, int64_t high)
 {
-	return low + luck_below(w, high - low + 1);
+	return stream_between(&w->luck, low, high);
 }
 
 bool luck(struct world *w, int per_mille)
 {
-	return luck_below(w, 1000) < per_mille;
+	return stream_odds(&w->luck, per_mille);
 }
 
 /*

@@ -15,19 +15,9 @@
 
 #define MOST_NAMES 1000 /* of kubernetes.launches */
 
-static int64_t ids_between(struct world *w, int64_t low, int64_t high)
-{
-	return low + rng_below(&w->ids.rng, high - low + 1);
-}
-
-static bool ids_odds(struct world *w, int per_mille)
-{
-	return rng_below(&w->ids.rng, 1000) < per_mille;
-}
-
 static bool ids_fails(struct world *w, int per_mille)
 {
-	return !w->calm && per_mille && ids_odds(w, per_mille);
+	return !w->calm && per_mille && stream_odds(&w->ids.rng, per_mille);
 }
 
 /* ---- launches ---- */
@@ -63,11 +53,11 @@ static void name_all(struct world *w)
 /* Many launches: a name comes back only after so many that the journal forgets the one that had it. */
 static void draw_haste(struct world *w)
 {
-	w->chaos.flink_kill_ms = ids_between(w, 10, 90) * SECOND_MS;
-	w->chaos.start_fails = (int)ids_between(w, 0, 500);
+	w->chaos.flink_kill_ms = stream_between(&w->ids.rng, 10, 90) * SECOND_MS;
+	w->chaos.start_fails = (int)stream_between(&w->ids.rng, 0, 500);
 	w->config->max_attempts = 1000;
 	w->config->backoff_max_ms = w->config->backoff_first_ms;
-	w->calm_ms = ids_between(w, 60, 240) * MINUTE_MS;
+	w->calm_ms = stream_between(&w->ids.rng, 60, 240) * MINUTE_MS;
 	w->end_ms = w->calm_ms + 90 * MINUTE_MS;
 }
 
@@ -78,9 +68,9 @@ static void draw_losses(struct world *w)
 	if (w->config->policy.foreign == FOREIGN_IGNORE || w->chaos.clock_step_ms ||
 	    has(w, FEATURE_HANDOVER))
 		return;
-	w->chaos.journal_back_ms = ids_between(w, 1, 20) * MINUTE_MS;
-	if (ids_odds(w, 300))
-		w->chaos.journal_lost_ms = ids_between(w, 5, 40) * MINUTE_MS;
+	w->chaos.journal_back_ms = stream_between(&w->ids.rng, 1, 20) * MINUTE_MS;
+	if (stream_odds(&w->ids.rng, 300))
+		w->chaos.journal_lost_ms = stream_between(&w->ids.rng, 5, 40) * MINUTE_MS;
 }
 
 void ids_draw(struct world *w)
@@ -90,16 +80,18 @@ void ids_draw(struct world *w)
 	if (!w->config->id_space)
 		return;
 	rng_seed(&w->ids.rng, w->seed ^ UINT64_C(0x2545f4914f6cdd1d));
-	w->config->id_count = ids_odds(w, 100)   ? MOST_NAMES
-			      : ids_odds(w, 600) ? ids_between(w, 8, 24)
-						 : ids_between(w, 25, 200);
-	w->ids.long_paths = ids_odds(w, 600);
-	w->ids.object_store = ids_odds(w, 500);
-	w->ids.clean_ms = ids_odds(w, 800) ? ids_between(w, 1, 20) * MINUTE_MS : 0;
-	w->ids.person_ms = ids_between(w, 2, 60) * MINUTE_MS;
-	if (ids_odds(w, 120))
+	w->config->id_count = stream_odds(&w->ids.rng, 100) ? MOST_NAMES
+			      : stream_odds(&w->ids.rng, 600)
+				      ? stream_between(&w->ids.rng, 8, 24)
+				      : stream_between(&w->ids.rng, 25, 200);
+	w->ids.long_paths = stream_odds(&w->ids.rng, 600);
+	w->ids.object_store = stream_odds(&w->ids.rng, 500);
+	w->ids.clean_ms =
+		stream_odds(&w->ids.rng, 800) ? stream_between(&w->ids.rng, 1, 20) * MINUTE_MS : 0;
+	w->ids.person_ms = stream_between(&w->ids.rng, 2, 60) * MINUTE_MS;
+	if (stream_odds(&w->ids.rng, 120))
 		draw_haste(w);
-	if (ids_odds(w, 400))
+	if (stream_odds(&w->ids.rng, 400))
 		draw_losses(w);
 	name_all(w);
 }
@@ -195,7 +187,7 @@ static void list_results(struct world *w, struct facts *facts)
 	facts->results_listed.state = breaks_off ? SOURCE_UNREADABLE : SOURCE_ABSENT;
 	xstrset(&facts->results_listed.detail, breaks_off ? "the listing broke off" : "listed");
 	for (int i = 0; i < w->truth.count; i++) {
-		if (!has_record(w, i) || (breaks_off && ids_odds(w, 500)))
+		if (!has_record(w, i) || (breaks_off && stream_odds(&w->ids.rng, 500)))
 			continue;
 		facts_add_job(facts, w->truth.launches[i].job_id);
 		if (breaks_off)
@@ -214,7 +206,7 @@ void ids_observe(struct world *w, struct facts *facts)
 	for (int i = 0; i < w->truth.count; i++) {
 		bool directory = has_directory(w, i) || has_snapshot(w, i, SNAPSHOT_CHECKPOINT);
 
-		if (directory && broken && ids_odds(w, 500))
+		if (directory && broken && stream_odds(&w->ids.rng, 500))
 			directory = false; /* it comes after the end of what was listed */
 		if (directory || has_snapshot(w, i, SNAPSHOT_SAVEPOINT)) {
 			facts_add_job(facts, w->truth.launches[i].job_id);
@@ -310,7 +302,7 @@ static void clean(struct world *w)
 		if (w->pods[i].agent.alive && w->pods[i].agent.observing)
 			return; /* it would decide on what has been there */
 	for (int i = 0; i < w->truth.count; i++)
-		if (ids_trace(w, i) && !is_needed(w, i) && ids_odds(w, 800))
+		if (ids_trace(w, i) && !is_needed(w, i) && stream_odds(&w->ids.rng, 800))
 			delete_all(w, i);
 }
 

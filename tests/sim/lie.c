@@ -55,12 +55,7 @@ const char *lie_name(enum lie_kind kind)
 
 static int64_t lie_below(struct world *w, int64_t bound)
 {
-	return rng_below(&w->lies.rng, bound > 0 ? bound : 1);
-}
-
-static bool lie_odds(struct world *w, int per_mille)
-{
-	return lie_below(w, 1000) < per_mille;
+	return stream_between(&w->lies.rng, 0, bound - 1);
 }
 
 static bool is_of_journal(enum lie_kind kind)
@@ -71,7 +66,7 @@ static bool is_of_journal(enum lie_kind kind)
 /* Most histories have few kinds, so that one of them can be told without the others. */
 static void draw_kinds(struct world *w)
 {
-	int most = lie_odds(w, 300) ? LIE_COUNT : 1 + (int)lie_below(w, 4);
+	int most = stream_odds(&w->lies.rng, 300) ? LIE_COUNT : 1 + (int)lie_below(w, 4);
 
 	for (int i = 0; i < most; i++)
 		w->lies.kinds |= 1U << lie_below(w, LIE_COUNT);
@@ -91,15 +86,15 @@ void lies_draw(struct world *w)
 	rng_seed(&lies->rng, w->seed ^ UINT64_C(0x6c696573));
 	w->chaos.journal_lost_ms = 0;
 	/* what these excuse would hide what a lie does */
-	if (lie_odds(w, 900))
+	if (stream_odds(&w->lies.rng, 900))
 		w->chaos.clock_step_ms = 0;
-	if (lie_odds(w, 900))
+	if (stream_odds(&w->lies.rng, 900))
 		w->chaos.replace_ms = 0;
 	draw_kinds(w);
 	lies->gap_ms = (1 + lie_below(w, 8)) * MINUTE_MS;
-	lies->asked_per_mille = (int)(lie_odds(w, 750) ? 50 + lie_below(w, 500) : 0);
+	lies->asked_per_mille = (int)(stream_odds(&w->lies.rng, 750) ? 50 + lie_below(w, 500) : 0);
 	lies->shown = lies->shown_launch = -1;
-	w->config->policy.adopt_lost = lie_odds(w, 500) ? ADOPT_NEWEST : ADOPT_HOLD;
+	w->config->policy.adopt_lost = stream_odds(&w->lies.rng, 500) ? ADOPT_NEWEST : ADOPT_HOLD;
 	if (w->lies.kinds & (1U << LIE_CODE))
 		w->chaos.journal_back_ms = 0;
 }
@@ -116,11 +111,11 @@ static int draw_target(struct world *w)
 {
 	int newest = oracle_newest(w, truth_head(w));
 
-	if (newest >= 0 && lie_odds(w, 700))
+	if (newest >= 0 && stream_odds(&w->lies.rng, 700))
 		return newest;
 	if (!w->storage.count)
 		return -1;
-	if (lie_odds(w, 600))
+	if (stream_odds(&w->lies.rng, 600))
 		return w->storage.count - 1;
 	return (int)lie_below(w, w->storage.count);
 }
@@ -194,7 +189,7 @@ static int64_t draw_length(struct world *w, bool asked)
 {
 	if (asked)
 		return lie_below(w, 90) * SECOND_MS;
-	return (1 + lie_below(w, lie_odds(w, 200) ? 120 : 10)) * MINUTE_MS;
+	return (1 + lie_below(w, stream_odds(&w->lies.rng, 200) ? 120 : 10)) * MINUTE_MS;
 }
 
 static void lie_begin(struct world *w, bool asked)
@@ -205,7 +200,8 @@ static void lie_begin(struct world *w, bool asked)
 	while (slot < LIES_AT_ONCE && w->lies.now[slot].told)
 		slot++;
 	if (kind < 0 || slot == LIES_AT_ONCE || is_told(w, (enum lie_kind)kind) ||
-	    (slot && !lie_odds(w, 400)) || (lie_has(kind, LASTS) && (asked || drey_decides(w))))
+	    (slot && !stream_odds(&w->lies.rng, 400)) ||
+	    (lie_has(kind, LASTS) && (asked || drey_decides(w))))
 		return;
 	lie = &w->lies.now[slot];
 	*lie = (struct lie){.told = !lie_has(kind, LASTS),
@@ -250,7 +246,8 @@ void lie_observed(struct world *w)
 	lie_judged(w);
 	for (int i = 0; i < w->storage.count; i++)
 		w->storage.snaps[i].left_out = false;
-	if (!w->calm && w->lies.asked_per_mille && lie_odds(w, w->lies.asked_per_mille))
+	if (!w->calm && w->lies.asked_per_mille &&
+	    stream_odds(&w->lies.rng, w->lies.asked_per_mille))
 		lie_begin(w, true);
 }
 

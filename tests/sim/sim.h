@@ -664,6 +664,9 @@ void memory_release(struct memory *memory);
 void world_enter(struct world *w, int pod);
 const struct pod *world_other(const struct world *w); /* the other pod */
 
+/* From a stream of its own, of what only some histories have: the others stay as they are. Each call draws once. */
+int64_t stream_between(struct rng *rng, int64_t low, int64_t high);
+bool stream_odds(struct rng *rng, int per_mille);
 int64_t below(struct world *w, int64_t bound);
 int64_t between(struct world *w, int64_t low, int64_t high);
 bool chance(struct world *w, int per_mille); /* of a fault: never in the calm */

@@ -24,19 +24,29 @@ const struct pod *world_other(const struct world *w)
 
 /* ---- chance ---- */
 
+int64_t stream_between(struct rng *rng, int64_t low, int64_t high)
+{
+	return low + rng_below(rng, high > low ? high - low + 1 : 1);
+}
+
+bool stream_odds(struct rng *rng, int per_mille)
+{
+	return rng_below(rng, 1000) < per_mille;
+}
+
 int64_t below(struct world *w, int64_t bound)
 {
-	return rng_below(&w->rng, bound > 0 ? bound : 1);
+	return stream_between(&w->rng, 0, bound - 1);
 }
 
 int64_t between(struct world *w, int64_t low, int64_t high)
 {
-	return low + below(w, high - low + 1);
+	return stream_between(&w->rng, low, high);
 }
 
 bool odds(struct world *w, int per_mille)
 {
-	return per_mille > 0 && below(w, 1000) < per_mille;
+	return per_mille > 0 && stream_odds(&w->rng, per_mille);
 }
 
 bool chance(struct world *w, int per_mille)
