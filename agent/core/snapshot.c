@@ -1,5 +1,6 @@
 #include "core/snapshot.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,14 @@ const char *snapshot_kind_name(enum snapshot_kind kind)
 const char *snapshot_origin_name(enum snapshot_origin origin)
 {
 	return origin <= ORIGIN_REQUEST ? snapshot_origin_words[origin] : "unknown";
+}
+
+char *snapshot_is_of_another(int64_t expected, int64_t checkpoint_id)
+{
+	if (!expected || expected == checkpoint_id)
+		return NULL;
+	return xasprintf("its _metadata is of checkpoint %" PRId64 ", not %" PRId64, checkpoint_id,
+			 expected);
 }
 
 static const char *after_scheme(const char *path)

@@ -68,6 +68,10 @@ bool snapshot_same_path(const char *a, const char *b);
  * with many, call snapshot_same_path() only when this is equal. */
 uint64_t snapshot_path_key(const char *path);
 
+/* A snapshot is known by the id `expected` (0 = by none), and its _metadata says `checkpoint_id`. NULL: they agree; else a
+ * clause about the _metadata. The caller frees. */
+char *snapshot_is_of_another(int64_t expected, int64_t checkpoint_id);
+
 /* True when the snapshot is in or below this directory, in any of these spellings. */
 bool snapshot_is_under(const char *path, const char *dir);
 

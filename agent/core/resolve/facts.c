@@ -1,6 +1,5 @@
 #include "core/resolve/facts.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -309,13 +308,9 @@ struct candidate *facts_add(struct facts *facts, enum source_kind source,
 
 char *facts_is_of_another(const struct candidate *candidate, int64_t checkpoint_id)
 {
-	int64_t expected =
-		candidate->recorded_id ? candidate->recorded_id : candidate->snapshot.checkpoint_id;
-
-	if (!expected || expected == checkpoint_id)
-		return NULL;
-	return xasprintf("its _metadata is of checkpoint %" PRId64 ", not %" PRId64, checkpoint_id,
-			 expected);
+	return snapshot_is_of_another(candidate->recorded_id ? candidate->recorded_id
+							     : candidate->snapshot.checkpoint_id,
+				      checkpoint_id);
 }
 
 const char *source_kind_name(enum source_kind kind)

@@ -1,8 +1,7 @@
 #include "run/gc/gc_refs.h"
 
-#include <inttypes.h>
-
 #include "base/mem.h"
+#include "core/snapshot.h"
 #include "store/content.h"
 #include "store/snapshots.h"
 
@@ -15,12 +14,11 @@ struct gc_refs {
 static int on_header(void *ctx, const struct metadata_header *header, struct err *err)
 {
 	const struct gc_refs *refs = ctx;
+	cleanup_free char *why = snapshot_is_of_another(refs->checkpoint_id, header->checkpoint_id);
 
 	/* MUT: the _metadata of another checkpoint says what this one refers to */
-	if (refs->checkpoint_id && header->checkpoint_id != refs->checkpoint_id)
-		return err_set(err, ERR_FORMAT, 0,
-			       "its _metadata is of checkpoint %" PRId64 ", not %" PRId64,
-			       header->checkpoint_id, refs->checkpoint_id);
+	if (why)
+		return err_set(err, ERR_FORMAT, 0, "%s", why);
 	return 0;
 }
 
