@@ -301,6 +301,13 @@ bool sightings_of(const struct sightings *const_seen, const char *uri, struct st
 	return true;
 }
 
+bool sightings_left_out(const struct sightings *seen, const char *uri)
+{
+	struct store_sighting sighting;
+
+	return sightings_of(seen, uri, &sighting) && sighting.left_out;
+}
+
 /* ---- contradictions ---- */
 
 static int contradict(struct sightings *seen, const char *uri, const struct slot *slot,

@@ -45,6 +45,9 @@ struct store_sighting {
  * file is new. */
 bool sightings_of(const struct sightings *seen, const char *uri, struct store_sighting *ret);
 
+/* Has the newest complete listing that would have named it not done so? */
+bool sightings_left_out(const struct sightings *seen, const char *uri);
+
 /* ---- for store.c ---- */
 
 /* Times are ticks of this memory: they never go back, and a listing begins after all that was seen before. */

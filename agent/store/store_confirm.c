@@ -54,13 +54,12 @@ static int list_for(struct store *store, const char *dir, const char *name, stru
 static bool was_left_out(const struct store *store, const char *path)
 {
 	cleanup_free char *dir = xasprintf("%s/", path);
-	struct store_sighting sighting;
 	struct err why = {0};
 
 	/* MUT: a directory that is listed counts as left out */
 	if (sightings_check(store->seen, dir, -1, store->ops->absence, &why) < 0)
 		return false;
-	return sightings_of(store->seen, path, &sighting) && sighting.left_out;
+	return sightings_left_out(store->seen, path);
 }
 
 /* The directory above must not be listed: is this one still not there? */

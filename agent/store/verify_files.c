@@ -117,14 +117,6 @@ static int on_look(void *ctx, const struct store_look *look, struct err *err)
 	return 0;
 }
 
-/* A complete listing of this decision lacks it. */
-static bool is_left_out(const struct store *store, const char *uri)
-{
-	struct store_sighting sighting;
-
-	return sightings_of(store->seen, uri, &sighting) && sighting.left_out;
-}
-
 /* A file that is missing makes the snapshot damaged, and an older one is taken. So the directory of the first one of them is
  * listed again: a store that is wrong about that one is believed about none. */
 static void judge_absent(const struct looks *looks, struct store *store)
@@ -136,8 +128,8 @@ static void judge_absent(const struct looks *looks, struct store *store)
 	for (size_t i = 0; i < looks->absent_count; i++) {
 		const char *uri = item_uri(files, &files->list.items[looks->absent[i]]);
 
-		/* a local file has asked its directory already */
-		if (!i && store_list_page(store) > 1 && !is_left_out(store, uri))
+		/* a local file has asked its directory already; nor is one asked again that was listed in this decision */
+		if (!i && store_list_page(store) > 1 && !sightings_left_out(store->seen, uri))
 			listed = store_is_listed(store, uri, &why);
 		/* MUT: a state file is missing on the word of one answer */
 		if (!i && listed > 0)
