@@ -90,6 +90,7 @@ static const struct launch *emptied(const struct inquiry *in)
 static void hold_without_state(struct inquiry *in)
 {
 	const struct candidate *newest = candidate_newest_own(in);
+	const struct candidate *left = left_behind(in);
 	const struct launch *empty = emptied(in);
 
 	inquiry_hold(in, CAUSE_NO_USABLE_STATE, RULE_NOTHING,
@@ -103,9 +104,9 @@ static void hold_without_state(struct inquiry *in)
 			": launch %" PRId64
 			" started empty, as requested, and left no snapshot; that request abandoned all earlier ones",
 			empty->number);
-	else if (left_behind(in))
+	else if (left)
 		inquiry_add(in, ": %s is of a launch from before an empty start",
-			    left_behind(in)->snapshot.path);
+			    left->snapshot.path);
 	if (left_out(in))
 		inquiry_add(in, "; %zu older snapshots were not checked", left_out(in));
 	inquiry_add(in, "; restore the storage, or " WAYS_OUT);

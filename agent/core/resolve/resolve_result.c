@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/buf.h"
 #include "core/journal/journal_copy.h"
 #include "core/resolve/resolve_internal.h"
 
@@ -92,23 +92,26 @@ static bool unread_copy_holds(struct inquiry *in, const struct launch *launch)
 		return false;
 	inquiry_hold(
 		in, CAUSE_STORAGE_UNREADABLE, RULE_UNREADABLE,
-		"job %s has ended, and whether drey itself has stopped it may be in the copy of the journal, which cannot be read: %s; drey retries; make it readable, or delete it if nobody has put the journal back",
+		"job %s has ended, and only the copy of the journal can tell whether drey stopped it, but it cannot be read: %s; drey retries; make the copy readable, or delete it if nobody has put the journal back",
 		launch->job_id, inquiry_detail(copy->detail));
 	return true;
 }
 
 static bool park_stopped(struct inquiry *in, const struct launch *launch, const char *stop)
 {
-	const char *nobody_knows =
-		"or by drey itself, if this journal is an older one that was put back: no copy of it tells";
-	cleanup_free char *where = stop ? xasprintf(", with %s", stop) : xstrdup("");
-	cleanup_free char *detail =
-		copy_knows(in) ? xstrdup(where) : xasprintf("%s, %s", where, nobody_knows);
+	cleanup_buf struct buf how = BUF_INIT;
 
-	return unread_copy_holds(in, launch) ||
-	       park_ended(in, OUTCOME_CANCELLED,
+	if (unread_copy_holds(in, launch))
+		return true;
+	if (stop)
+		buf_addf(&how, ", with %s", stop);
+	if (!copy_knows(in))
+		buf_addstr(
+			&how,
+			", or by drey itself, if this journal is an older one that was put back: no copy of it tells");
+	return park_ended(in, OUTCOME_CANCELLED,
 			  stop ? "stopped from outside drey" : "cancelled from outside drey",
-			  detail);
+			  buf_str(&how));
 }
 
 static bool judge_end(struct inquiry *in, const struct launch *launch)
