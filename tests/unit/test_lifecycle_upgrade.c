@@ -82,6 +82,23 @@ LIFE_TEST_FROM(begin, a_savepoint_that_takes_too_long_is_given_up_in_time)
 		  "no savepoint taken, although one was requested: the grace period is over");
 }
 
+/* Flink says that a stop is done when its job has ended: not to see that is no reason to call the stop failed. */
+LIFE_TEST_FROM(begin, a_stop_that_flink_has_reported_needs_no_view_of_the_end)
+{
+	upgrade(l, UPGRADE_BY_SAVEPOINT);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(l, true, true);
+	pass(l, GRACE_MS - l->config.kill_after_ms - 1001);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	pass(l, 2);
+	CHECK(l->life.journal.last_operation.ok);
+	CHECK_STR(l->life.journal.last_operation.location, SAVEPOINT_1);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	CHECK_HAS(l->notes, "the grace period was over before the job was seen to end");
+	CHECK(!strstr(l->notes, "no savepoint taken"));
+}
+
 TEST(no_time_or_no_running_job_is_no_savepoint)
 {
 	struct life l;

@@ -159,6 +159,24 @@ static void pursue_running(struct lifecycle *life)
 	}
 }
 
+/* A savepoint was requested while no job is running or about to run: answer it. */
+static void refuse_savepoint(struct lifecycle *life)
+{
+	struct journal *journal = &life->journal;
+	struct operation *operation = &journal->operation;
+	char *error;
+
+	if (journal->operation.kind != OPERATION_NONE || !journal_savepoint_wanted(journal))
+		return;
+	operation->kind = OPERATION_SAVEPOINT;
+	operation->reason = REASON_MANUAL;
+	operation->nonce = xstrdup(journal->intent.savepoint_nonce);
+	error = xasprintf("no job is running (%s), so no savepoint can be taken",
+			  phase_name(life->phase));
+	operation_abandon(life, error);
+	free(error);
+}
+
 /* No Flink runs: park when no launch is desired, resolve when one is desired again. */
 static void pursue_idle(struct lifecycle *life)
 {
@@ -169,7 +187,7 @@ static void pursue_idle(struct lifecycle *life)
 		return; /* no launch is desired, but an operation must still be settled */
 	if (parked && life->step != STEP_SETTLING) {
 		park(life, &decision);
-		operation_refuse_savepoint(life);
+		refuse_savepoint(life);
 		checkpoint_refuse(life);
 		return;
 	}

@@ -391,9 +391,6 @@ void operation_sent(struct lifecycle *life);
 /* An operation of the previous agent is in the journal and Flink is still running: continue it. */
 void operation_adopt(struct lifecycle *life);
 
-/* A savepoint was requested while no job is running or about to run: answer it. */
-void operation_refuse_savepoint(struct lifecycle *life);
-
 void on_operation(struct lifecycle *life, const struct event *event);
 void on_inspected(struct lifecycle *life, const struct event *event);
 

@@ -213,23 +213,6 @@ void operation_abandon(struct lifecycle *life, const char *why)
 	operation_clear(life);
 }
 
-void operation_refuse_savepoint(struct lifecycle *life)
-{
-	struct journal *journal = &life->journal;
-	struct operation *operation = &journal->operation;
-	char *error;
-
-	if (journal->operation.kind != OPERATION_NONE || !journal_savepoint_wanted(journal))
-		return;
-	operation->kind = OPERATION_SAVEPOINT;
-	operation->reason = REASON_MANUAL;
-	operation->nonce = xstrdup(journal->intent.savepoint_nonce);
-	error = xasprintf("no job is running (%s), so no savepoint can be taken",
-			  phase_name(life->phase));
-	operation_abandon(life, error);
-	free(error);
-}
-
 /* ---- stop and cancel: the job's final state ---- */
 
 /* Record the result of a stop or cancel whose job has ended. */
@@ -560,6 +543,14 @@ void on_inspected(struct lifecycle *life, const struct event *event)
 
 /* ---- time ---- */
 
+/* Flink says that a stop is done when its job has ended. */
+static bool stop_is_reported(const struct lifecycle *life)
+{
+	/* MUT: a stop that Flink has reported fails because the end of its job was not seen in time */
+	return life->journal.operation.kind == OPERATION_STOP && life->step == STEP_ENDING &&
+	       ended_by_stop(life);
+}
+
 static void deadline_passed(struct lifecycle *life)
 {
 	enum operation_kind kind = life->journal.operation.kind;
@@ -568,6 +559,10 @@ static void deadline_passed(struct lifecycle *life)
 		end_flink_unrecorded(life);
 	else if (kind == OPERATION_CANCEL)
 		operation_stopped(life, "the job does not react to cancel: ending Flink");
+	else if (life->terminating && stop_is_reported(life))
+		operation_stopped(
+			life,
+			"stopped with a savepoint; the grace period was over before the job was seen to end");
 	else if (life->terminating)
 		operation_failed(life, life->stop_location, "the grace period is over");
 	else if (life->step == STEP_ENDING)
