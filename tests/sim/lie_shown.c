@@ -129,6 +129,8 @@ bool lie_judges(struct world *w, struct candidate *c, int index)
 		w->storage.snaps[index].slandered = false;
 		return false;
 	case LIE_SAYS_GONE:
+		/* for listing and file alike it is gone: a start from before it must name it, or something newer */
+		w->storage.snaps[index].slandered = w->storage.snaps[index].left_out;
 		judge_lie(c, INTEGRITY_INCOMPLETE, "no _metadata");
 		return true;
 	case LIE_SAYS_DAMAGED:

@@ -208,7 +208,16 @@ ADOPT_TEST(a_savepoint_of_the_finished_job_is_not_adopted_beside_the_map_of_anot
 	left(w, TRACE_HA, JOB_B, 0, JOB_END_NONE);
 	found_checkpoint(w, JOB_A, 9)->snapshot.completed_unix_ms = RESULT_MS - 1000;
 	w->facts.candidates[0].integrity = INTEGRITY_COMPLETE;
-	CHECK_LOST(w, "Flink has recorded that its job finished");
+	CHECK_LOST(w, "Flink has recorded that job " JOB_A " finished");
+}
+
+/* The map is that of the job before it, which was killed, and whose checkpoint this is. */
+ADOPT_TEST(what_is_older_than_the_finished_job_is_not_adopted_beside_a_map)
+{
+	left(w, TRACE_HA, JOB_B, 0, JOB_END_NONE);
+	found_checkpoint(w, JOB_B, 9)->snapshot.completed_unix_ms = RESULT_MS - 1000;
+	w->facts.candidates[0].integrity = INTEGRITY_COMPLETE;
+	CHECK_LOST(w, "Flink has recorded that job " JOB_A " finished");
 }
 
 ADOPT_TEST(a_newer_snapshot_of_another_job_is_adopted_instead)

@@ -195,7 +195,7 @@ bool loss_forbids(struct inquiry *in);
 /* restore.adopt: newest, and the last that is known of the application is that its job has finished. */
 bool finished_trace_decides(struct inquiry *in);
 
-/* c would be adopted, but Flink has recorded that its job finished: hold. */
+/* c would be adopted, but Flink has recorded that its job finished, or another one after it: hold. */
 bool trace_forbids_adoption(struct inquiry *in, const struct candidate *c);
 
 /* An earlier launch has left something else than snapshots. */

@@ -102,25 +102,6 @@ static bool is_outdated(const struct inquiry *in, const struct trace *result)
 	return false;
 }
 
-bool trace_forbids_adoption(struct inquiry *in, const struct candidate *c)
-{
-	const char *id = c->snapshot.job_id;
-
-	for (size_t i = 0; *id && i < in->facts->trace_count; i++) {
-		const struct trace *trace = &in->facts->traces[i];
-
-		if (trace->kind != TRACE_RESULT || trace->end != JOB_END_FINISHED ||
-		    !trace_counts(in, trace) || strncmp(trace->name, id, strlen(id)) != 0)
-			continue;
-		inquiry_hold(
-			in, CAUSE_JOURNAL_LOST, RULE_NOTHING,
-			"the journal has no launch that ran, and restore.adopt is newest, but drey does not take %s: Flink has recorded that its job finished; use `drey resume --from PATH` to start from one, or `drey resume --empty`",
-			c->snapshot.path);
-		return true;
-	}
-	return false;
-}
-
 static void say_date(struct inquiry *in, int64_t unix_ms)
 {
 	char text[CLOCK_TEXT_BYTES];
@@ -128,6 +109,41 @@ static void say_date(struct inquiry *in, int64_t unix_ms)
 	/* beyond the year 9999 it has no date */
 	if (unix_ms > 0 && strstr(clock_minute(unix_ms, text), "UTC"))
 		inquiry_add(in, " of %s", text);
+}
+
+/* Flink has recorded that it finished: c's own job, or one of after c. */
+static bool finished_since(const struct inquiry *in, const struct trace *trace,
+			   const struct candidate *c)
+{
+	const char *id = c->snapshot.job_id;
+
+	if (trace->kind != TRACE_RESULT || trace->end != JOB_END_FINISHED ||
+	    !trace_counts(in, trace))
+		return false;
+	/* MUT: what is adopted may be older than a job that has finished */
+	return (*id && !strncmp(trace->name, id, strlen(id))) ||
+	       trace->unix_ms > c->snapshot.completed_unix_ms;
+}
+
+bool trace_forbids_adoption(struct inquiry *in, const struct candidate *c)
+{
+	for (size_t i = 0; i < in->facts->trace_count; i++) {
+		const struct trace *trace = &in->facts->traces[i];
+
+		if (!finished_since(in, trace, c))
+			continue;
+		inquiry_hold(
+			in, CAUSE_JOURNAL_LOST, RULE_NOTHING,
+			"the journal has no launch that ran, and restore.adopt is newest, but drey does not take %s: Flink has recorded that job %s finished",
+			c->snapshot.path, trace->name);
+		say_date(in, trace->unix_ms);
+		inquiry_add(
+			in,
+			" (%s); use `drey resume --from PATH` to start from one, or `drey resume --empty`",
+			trace->path);
+		return true;
+	}
+	return false;
 }
 
 bool finished_trace_decides(struct inquiry *in)
