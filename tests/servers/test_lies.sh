@@ -24,6 +24,11 @@ for ((n = 0; n < 1300; n++)); do # so that a listing has pages, and is cut
 	: >"$dir/x"
 done
 check "and a directory of more than one page" s3_client upload "$RUN/long" flink long/
+mkdir -p "$RUN/left/ck/$JOB/chk-"{7,8}
+cp "$FIXTURES/2.3.0-hashmap-chk" "$RUN/left/ck/$JOB/chk-7/_metadata"
+cp -r "$RUN/left/ck/$JOB/chk-7/." "$RUN/left/ck/$JOB/chk-8"
+touch "$RUN/left/ck/$JOB/chk-8/state"
+check "and two checkpoints" s3_client upload "$RUN/left" flink left/
 lying_up "$S3_ENDPOINT"
 export AWS_ENDPOINT_URL=$LYING_URL
 
@@ -51,6 +56,11 @@ says 0 "START_FROM" "a long listing: it starts" "${long[@]}"
 lies "gap GET start-after 0 1"
 says 4 "is left out of what comes after" "a name is left out where a page begins: it holds" "${long[@]}"
 says 4 "drey explain StorageUnreadable" "and says so by the cause" "${long[@]}"
+checkpoints=(resolve --explain --checkpoints s3://flink/left/ck)
+lies "hide GET list-type=2 0 chk-8/_metadata"
+says 4 "its _metadata is of checkpoint 7, not 8" "a _metadata that no listing has may have been written since: it is read" "${checkpoints[@]}"
+find "$RUN/gw" -path "*left*chk-8/_metadata" -exec touch -d "-5 minutes" {} +
+says 4 "its _metadata is there, and was not listed" "one that was left out of the listing: it holds" "${checkpoints[@]}"
 lies
 says 0 "START_FROM" "the truth again: it starts" "${savepoints[@]}"
 no_secret "$S3_ACCESS_KEY" "$S3_SECRET_KEY"

@@ -129,7 +129,7 @@ bool lie_judges(struct world *w, struct candidate *c, int index)
 		w->storage.snaps[index].slandered = false;
 		return false;
 	case LIE_SAYS_GONE:
-		/* for listing and file alike it is gone: a start from before it must name it, or something newer */
+		/* gone by listing and file alike, but on record: a start from before it must name it, or something newer */
 		w->storage.snaps[index].slandered = w->storage.snaps[index].left_out;
 		judge_lie(c, INTEGRITY_INCOMPLETE, "no _metadata");
 		return true;
@@ -160,6 +160,13 @@ static bool copy_names(const struct facts *facts, const struct snap *snap)
 	return newest && snapshot_same_path(newest, snap->path);
 }
 
+static bool is_found(const struct facts *facts, const struct snap *snap)
+{
+	const struct candidate *c = facts_find(facts, snap->path);
+
+	return c && c->integrity != INTEGRITY_INCOMPLETE;
+}
+
 void lie_gathered(struct world *w, const struct facts *facts)
 {
 	w->lies.old_maps = find_lie(w, LIE_STALE_HA) || find_lie(w, LIE_HIDDEN_HA);
@@ -169,7 +176,7 @@ void lie_gathered(struct world *w, const struct facts *facts)
 		if (!snap->left_out || !snap->complete || snap->deleted)
 			continue;
 		snap->veiled = !snap->numbered.recorded && !snap->named.recorded &&
-			       !facts_find(facts, snap->path) && !copy_names(facts, snap);
+			       !is_found(facts, snap) && !copy_names(facts, snap);
 		snap->unseen = snap->unseen || snap->veiled;
 	}
 }

@@ -105,6 +105,18 @@ void storage_peek(struct world *w, struct candidate *c)
 	}
 }
 
+/* No _metadata was listed: it is asked for (observe_list.c); what is there, and old, makes the listing void. */
+static void ask_by_name(struct world *w, struct candidate *c)
+{
+	judge(c, INTEGRITY_UNCHECKED, NULL);
+	storage_peek(w, c);
+	if (c->integrity == INTEGRITY_UNCHECKED &&
+	    c->snapshot.completed_unix_ms < unix_now(w) - MINUTE_MS)
+		judge(c, INTEGRITY_UNREADABLE, "its _metadata is there, and was not listed");
+	if (c->integrity == INTEGRITY_INCOMPLETE)
+		c->snapshot.completed_unix_ms = 0;
+}
+
 static void list_one(struct world *w, struct facts *facts, enum source_kind source,
 		     const struct snap *snap)
 {
@@ -119,19 +131,17 @@ static void list_one(struct world *w, struct facts *facts, enum source_kind sour
 	bool complete = has(w, FEATURE_LIES) ? lie_lists_metadata(w, index) : snap->complete;
 	struct candidate *c;
 
-	if (!complete)
-		found.completed_unix_ms = 0;
 	snprintf(path, sizeof(path), "file://%s", snap->path);
 	snprintf(found.job_id, snap->kind == SNAPSHOT_CHECKPOINT ? JOB_ID_BYTES : 7, "%s",
 		 w->truth.launches[snap->launch].job_id);
 	c = facts_add(facts, source, &found);
 	/* the damage is visible in _metadata too: other damage is the price of trusting a verification */
-	if (snap_usable(snap) || (has(w, FEATURE_LIES) && complete && snap->deleted)) {
+	if (complete && (snap_usable(snap) || (has(w, FEATURE_LIES) && snap->deleted))) {
 		c->snapshot.metadata_unix_ms = snap->completed_unix_ms;
 		c->snapshot.metadata_bytes = lie_metadata_bytes(w, index, 1000);
 	}
 	if (!complete)
-		judge(c, INTEGRITY_INCOMPLETE, "no _metadata: it was never completed");
+		ask_by_name(w, c);
 	else if (chance(w, w->chaos.look_fails / 10))
 		judge(c, INTEGRITY_UNREADABLE, "permission denied");
 	else

@@ -43,7 +43,7 @@ struct s3_stub {
 	int page;           /* names per page; 0: 1000 */
 	int gap;            /* names that are left out after a start-after */
 	bool gap_nowhere;   /* only after one that does not exist */
-	const char *hides;  /* listings of this prefix have no names */
+	const char *hides;  /* listings of this prefix have no names, and none has this name */
 	const char *secret; /* of the current key */
 	const char *token;  /* NULL: none required */
 	bool unsigned_ok;   /* a fault changes requests: their signatures are not checked */
@@ -250,7 +250,8 @@ S3_FN void s3_stub_list(struct s3_stub *stub, const struct http_stub_request *re
 
 		if (strncmp(object->key, prefix, strlen(prefix)) != 0 ||
 		    strcmp(object->key, behind) <= 0 ||
-		    (stub->hides && !strcmp(prefix, stub->hides)))
+		    (stub->hides &&
+		     (!strcmp(prefix, stub->hides) || !strcmp(object->key, stub->hides))))
 			continue;
 		if (delimiter)
 			slash = strchr(object->key + strlen(prefix), '/');

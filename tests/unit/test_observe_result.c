@@ -109,6 +109,49 @@ TEST(no_snapshots_at_all_need_a_second_listing)
 	}
 }
 
+/* Listed so long after all was written. */
+static enum integrity seen_of(struct world *world, const char *path, int64_t late_ms,
+			      const char *why)
+{
+	struct observe_plan plan = {.storage = &world->config};
+	struct facts facts = {.now_unix_ms = S3_STUB_TIME_MS + late_ms};
+	struct look look = {.plan = &plan, .facts = &facts, .stores = {.config = &world->config}};
+	const struct candidate *c;
+	enum integrity integrity;
+
+	observe_list(&look, SOURCE_CHECKPOINTS, "s3://b/a/ck");
+	observe_peek(&look);
+	c = facts_find(&facts, path);
+	CHECK(c);
+	integrity = c ? c->integrity : INTEGRITY_COMPLETE;
+	if (c && why)
+		CHECK_HAS(c->detail, why);
+	stores_release(&look.stores);
+	facts_release(&facts);
+	return integrity;
+}
+
+/* A checkpoint that is listed without a _metadata would be the newest with one: it is asked for by its name. */
+TEST(a_metadata_that_no_listing_has_is_asked_for)
+{
+	static const char two[] = "s3://b/a/ck/" JOB "/chk-2";
+	struct world world;
+
+	begin(&world);
+	s3_stub_put(world.stub, "a/ck/" JOB "/chk-1/_metadata", 2);
+	s3_stub_put(world.stub, "a/ck/" JOB "/chk-2/state", 2);
+	CHECK_INT(seen_of(&world, two, 0, "no _metadata"), ==, INTEGRITY_INCOMPLETE);
+	s3_stub_put(world.stub, "a/ck/" JOB "/chk-2/_metadata", 2);
+	world.stub->hides = "a/ck/" JOB "/chk-2/_metadata";
+	CHECK_INT(seen_of(&world, two, 100000, "was not listed"), ==, INTEGRITY_UNREADABLE);
+	/* written since: these bytes are no _metadata */
+	CHECK_INT(seen_of(&world, two, 1000, "expected"), ==, INTEGRITY_DAMAGED);
+	/* what is behind a completed one is not */
+	s3_stub_put(world.stub, "a/ck/" JOB "/chk-3/_metadata", 2);
+	CHECK_INT(seen_of(&world, two, 100000, "no _metadata"), ==, INTEGRITY_INCOMPLETE);
+	end(&world);
+}
+
 TEST(no_records_of_any_launch_need_a_second_listing)
 {
 	struct world world;

@@ -143,6 +143,17 @@ static int found(void *ctx, const struct snapshots_item *item, struct err *err)
 	return 0;
 }
 
+/* With a _metadata it would be the newest of its job, as far as was listed. */
+static bool may_be_newest(const struct shelf *shelf, const struct kept *kept)
+{
+	for (size_t i = 0; i < shelf->count; i++)
+		if (shelf->items[i].state == SNAPSHOTS_COMPLETE &&
+		    shelf->items[i].checkpoint_id > kept->checkpoint_id &&
+		    !strcmp(shelf->items[i].job_id, kept->job_id))
+			return false;
+	return true;
+}
+
 static void add_shelf(struct listing *ls, struct shelf *shelf, bool ours)
 {
 	bool savepoints = ls->kind == SNAPSHOT_SAVEPOINT;
@@ -176,6 +187,10 @@ static void add_shelf(struct listing *ls, struct shelf *shelf, bool ours)
 		else if (savepoints && ours && ls->look->plan->heads_later)
 			c->unread = true;
 		else if (savepoints && ours)
+			observe_note_peek(ls->look, c);
+		/* the listing is not the only one to be asked */
+		if (!savepoints && kept->state == SNAPSHOTS_INCOMPLETE &&
+		    may_be_newest(shelf, kept))
 			observe_note_peek(ls->look, c);
 	}
 	ls->left_out += shelf->left_out;

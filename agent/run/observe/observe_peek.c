@@ -9,6 +9,9 @@
 #include "store/content.h"
 #include "store/snapshots.h"
 
+/* Its clock may differ from that of the store. */
+#define LISTED_LATE_MS 60000
+
 struct batch {
 	struct look *look;
 	struct store *store;
@@ -43,12 +46,27 @@ static const char *uri_at(void *ctx, size_t index)
 	return batch->uris[index];
 }
 
+/* The listing had none. It may have been written since; else more may be missing from that listing. */
+static bool was_left_out(const struct candidate *c, const struct store_look *seen)
+{
+	return c->integrity == INTEGRITY_INCOMPLETE && facts_is_listed(c->source) &&
+	       seen->stat.mtime_unix_ms < c->listed_unix_ms - LISTED_LATE_MS;
+}
+
 static void read_header(struct candidate *c, const struct store_look *seen)
 {
 	cleanup_free char *another = NULL;
 	struct metadata_header header;
 	struct err err = {0};
 
+	/* MUT: a listing without a _metadata that is there is believed */
+	if (was_left_out(c, seen)) {
+		observe_set(
+			c, INTEGRITY_UNREADABLE,
+			"its _metadata is there, and was not listed: the listing may leave out newer ones");
+		return;
+	}
+	c->integrity = INTEGRITY_UNCHECKED;
 	if (metadata_peek(seen->head, seen->head_len_bytes, &header, &err) < 0) {
 		observe_set(c, err.kind == ERR_FORMAT ? INTEGRITY_DAMAGED : INTEGRITY_UNREADABLE,
 			    err.msg);
