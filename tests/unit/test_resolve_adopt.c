@@ -68,6 +68,16 @@ ADOPT_TEST(an_adoption_that_restored_nothing_is_made_again)
 	CHECK_DECIDES(w, HOLD);
 }
 
+/* A person had gone back, and that launch ended before it completed anything: Flink's HA data name what it was started from. */
+ADOPT_TEST(what_a_later_launch_went_back_from_is_not_adopted)
+{
+	in_ha(w, with_operators(found_savepoint(w, JOB_A, 5), "xy"), JOB_B);
+	in_ha(w, with_operators(found_checkpoint(w, JOB_A, 7), "xy"), JOB_A);
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.cause, ==, CAUSE_UNKNOWN_LAUNCH);
+	CHECK_HAS(w->decision.reason, "Flink's HA has job " JOB_B);
+}
+
 /* Every cluster that is lost leaves one behind, sooner or later. */
 ADOPT_TEST(a_checkpoint_that_was_never_completed_hides_no_other_one)
 {

@@ -211,6 +211,18 @@ ADOPT_TEST(a_savepoint_of_the_finished_job_is_not_adopted_beside_the_map_of_anot
 	CHECK_LOST(w, "Flink has recorded that job " JOB_A " finished");
 }
 
+ADOPT_TEST(a_record_of_the_end_that_cannot_be_read_forbids_an_adoption)
+{
+	found_checkpoint(w, JOB_A, 9)->snapshot.completed_unix_ms = RESULT_MS - 1000;
+	w->facts.candidates[0].integrity = INTEGRITY_COMPLETE;
+	for (int end = JOB_END_NONE; end <= JOB_END_UNKNOWN; end += JOB_END_UNKNOWN) {
+		w->facts.traces[0].end = (enum job_end)end;
+		CHECK_LOST(w, "Flink's record of how job " JOB_A " ended cannot be read");
+	}
+	w->facts.traces[0].end = JOB_END_FAILED;
+	CHECK_DECIDES(w, VERIFY);
+}
+
 /* The map is that of the job before it, which was killed, and whose checkpoint this is. */
 ADOPT_TEST(what_is_older_than_the_finished_job_is_not_adopted_beside_a_map)
 {

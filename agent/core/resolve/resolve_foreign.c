@@ -352,7 +352,9 @@ bool unknown_launch_forbids(struct inquiry *in)
 	const struct candidate *c;
 	const char *job;
 
-	if (in->policy->restore == POLICY_NONE || inquiry_never_ran(in) ||
+	bool unasked = inquiry_never_ran(in) && (!in->adopts || in->policy->adopt);
+
+	if (in->policy->restore == POLICY_NONE || unasked ||
 	    (in->decision->rule == RULE_REQUEST && !in->undated) || !(c = unknown_launch(in, &job)))
 		return false;
 	if (in->decision->kind != DECISION_START_EMPTY)

@@ -111,14 +111,16 @@ static void say_date(struct inquiry *in, int64_t unix_ms)
 		inquiry_add(in, " of %s", text);
 }
 
-/* Flink has recorded that it finished: c's own job, or one of after c. */
-static bool finished_since(const struct inquiry *in, const struct trace *trace,
-			   const struct candidate *c)
+/* Flink has recorded that it finished, or has a record that cannot be read: c's own job, or one of after c. */
+static bool may_have_finished(const struct inquiry *in, const struct trace *trace,
+			      const struct candidate *c)
 {
 	const char *id = c->snapshot.job_id;
+	bool other_end = trace->end == JOB_END_STOPPED || trace->end == JOB_END_CANCELED ||
+			 trace->end == JOB_END_FAILED;
 
-	if (trace->kind != TRACE_RESULT || trace->end != JOB_END_FINISHED ||
-	    !trace_counts(in, trace))
+	/* MUT: a record of the end that cannot be read permits an adoption */
+	if (trace->kind != TRACE_RESULT || other_end || !trace_counts(in, trace))
 		return false;
 	/* MUT: what is adopted may be older than a job that has finished */
 	return (*id && !strncmp(trace->name, id, strlen(id))) ||
@@ -130,12 +132,17 @@ bool trace_forbids_adoption(struct inquiry *in, const struct candidate *c)
 	for (size_t i = 0; i < in->facts->trace_count; i++) {
 		const struct trace *trace = &in->facts->traces[i];
 
-		if (!finished_since(in, trace, c))
+		if (!may_have_finished(in, trace, c))
 			continue;
 		inquiry_hold(
 			in, CAUSE_JOURNAL_LOST, RULE_NOTHING,
-			"the journal has no launch that ran, and restore.adopt is newest, but drey does not take %s: Flink has recorded that job %s finished",
-			c->snapshot.path, trace->name);
+			"the journal has no launch that ran, and restore.adopt is newest, but drey does not take %s: ",
+			c->snapshot.path);
+		inquiry_add(in,
+			    trace->end == JOB_END_FINISHED
+				    ? "Flink has recorded that job %s finished"
+				    : "Flink's record of how job %s ended cannot be read",
+			    trace->name);
 		say_date(in, trace->unix_ms);
 		inquiry_add(
 			in,
