@@ -310,7 +310,7 @@ static bool proven_since(const struct world *w, int launch)
 	for (int i = 0; i < w->storage.count; i++) {
 		const struct snap *snap = &w->storage.snaps[i];
 
-		if (snap->launch >= launch && snap->complete && !snap->deleted &&
+		if (snap->launch >= launch && snap->complete && !snap->deleted && !snap->veiled &&
 		    !w->truth.launches[snap->launch].unsure &&
 		    !(snap->hidden && snap->launch < head) && !is_out_of_sight(w, snap))
 			return true;

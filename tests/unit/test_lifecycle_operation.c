@@ -849,6 +849,24 @@ TEST(a_cancel_overtakes_a_savepoint_and_a_stop)
 	}
 }
 
+/* Flink has said that the job has stopped: it cleans up, and is not killed. */
+LIFE_TEST(a_cancel_waits_for_the_end_of_a_job_that_has_stopped)
+{
+	run_proven(l);
+	desire(l, DESIRED_SUSPENDED);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	inspected(l, true, true);
+	forget(l);
+	desire(l, DESIRED_CANCELLED);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	viewed(l, job_in(JOB_FINISHED));
+	CHECK(l->life.journal.last_operation.ok);
+	exited(l, EXITED(0));
+	CHECK_PHASE(l, PHASE_CANCELLED);
+}
+
 LIFE_TEST(a_cancel_during_the_launch_does_not_wait_for_it)
 {
 	launch_empty(l);

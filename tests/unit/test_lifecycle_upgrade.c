@@ -97,6 +97,10 @@ LIFE_TEST_FROM(begin, a_stop_that_flink_has_reported_needs_no_view_of_the_end)
 	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
 	CHECK_HAS(l->notes, "the grace period was over before the job was seen to end");
 	CHECK(!strstr(l->notes, "no savepoint taken"));
+	/* the answer to a poll of before the stop */
+	forget(l);
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
 }
 
 TEST(no_time_or_no_running_job_is_no_savepoint)

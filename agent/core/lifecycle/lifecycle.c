@@ -129,6 +129,9 @@ static void pursue_running(struct lifecycle *life)
 	if (transition_defers(life))
 		return;
 	if (intent->state == DESIRED_CANCELLED) {
+		/* MUT: a cancel ends Flink whose job has stopped with a savepoint at once */
+		if (stop_is_reported(life))
+			return;
 		if (life->step != STEP_NONE && life->journal.operation.kind != OPERATION_CANCEL)
 			operation_abandon(life, "superseded by cancel");
 		if (life->step == STEP_NONE)

@@ -469,6 +469,7 @@ struct lifecycle {
 		enum job_state state;
 		int64_t job_unix_ms, job_since_ms; /* as in struct view; first seen then */
 		int64_t operation_job_ms; /* polled_ms of the last that saw the operation's job */
+		int64_t stopped_ms; /* the stop was on record, unseen: earlier polls tell nothing */
 		int64_t not_restored_ms; /* since when RUNNING without the restore that we expect */
 		int64_t savepoint_id;    /* savepoints up to this id are known */
 		bool tasks_missing;      /* the job does not run, or not all of it */
@@ -481,8 +482,7 @@ struct lifecycle {
 		int64_t restarts;      /* by Flink, in this process */
 		int64_t restarts_ms;   /* polled_ms of the last poll that returned them */
 		int64_t statistics_ms; /* polled_ms of the last poll that returned statistics */
-		/* the last poll that asked for statistics: it could not read them; it has proven
-		 * that there are none */
+		/* the last poll that asked for statistics could not read them; has proven that there are none */
 		bool statistics_failed, checkpointing_off;
 		struct checkpointing checkpointing; /* with statistics_ms: as last told */
 		struct checkpoint_plan plan;

@@ -137,6 +137,9 @@ void end_job_that_runs_again(struct lifecycle *life, const struct view *view)
 {
 	const struct launch *launch = journal_launch(&life->journal);
 
+	/* MUT: an answer of before the stop shows that the job runs again */
+	if (life->polled_ms < life->seen.stopped_ms)
+		return;
 	/* MUT: a job that has ended may run again */
 	if (!launch->job_ended || !view->reachable || !view->job_present ||
 	    view->state == JOB_UNKNOWN || job_state_is_final(view->state))

@@ -388,6 +388,9 @@ void operation_disprove(struct lifecycle *life, const char *location);
 /* The first POST for the operation goes out now. */
 void operation_sent(struct lifecycle *life);
 
+/* Flink has said that the stop in flight is done, which it does when the job has ended; that was not seen yet. */
+bool stop_is_reported(const struct lifecycle *life);
+
 /* An operation of the previous agent is in the journal and Flink is still running: continue it. */
 void operation_adopt(struct lifecycle *life);
 

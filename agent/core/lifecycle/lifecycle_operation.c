@@ -543,12 +543,19 @@ void on_inspected(struct lifecycle *life, const struct event *event)
 
 /* ---- time ---- */
 
-/* Flink says that a stop is done when its job has ended. */
-static bool stop_is_reported(const struct lifecycle *life)
+bool stop_is_reported(const struct lifecycle *life)
 {
 	/* MUT: a stop that Flink has reported fails because the end of its job was not seen in time */
 	return life->journal.operation.kind == OPERATION_STOP && life->step == STEP_ENDING &&
 	       ended_by_stop(life);
+}
+
+static void stopped_unseen(struct lifecycle *life)
+{
+	life->seen.stopped_ms = life->now_ms;
+	operation_stopped(
+		life,
+		"stopped with a savepoint; the grace period was over before the job was seen to end");
 }
 
 static void deadline_passed(struct lifecycle *life)
@@ -560,9 +567,7 @@ static void deadline_passed(struct lifecycle *life)
 	else if (kind == OPERATION_CANCEL)
 		operation_stopped(life, "the job does not react to cancel: ending Flink");
 	else if (life->terminating && stop_is_reported(life))
-		operation_stopped(
-			life,
-			"stopped with a savepoint; the grace period was over before the job was seen to end");
+		stopped_unseen(life);
 	else if (life->terminating)
 		operation_failed(life, life->stop_location, "the grace period is over");
 	else if (life->step == STEP_ENDING)
