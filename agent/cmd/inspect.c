@@ -201,6 +201,8 @@ static void metadata_json(const struct cli *cli, const struct metadata *metadata
 	json_add_i64(doc, "version", metadata->header.version);
 	json_add_i64(doc, "checkpointId", metadata->header.checkpoint_id);
 	json_add_str(doc, "flavour", metadata_flavour_name(metadata->tail.flavour));
+	if (metadata->tail.gates)
+		json_add_str(doc, "gates", metadata_gates_name(metadata->tail.gates));
 	list = json_add_array(doc, "operators");
 	for (size_t i = 0; i < metadata->operator_count; i++)
 		add_operator(list, &metadata->operators[i]);
@@ -253,6 +255,8 @@ static void metadata_text(const struct cli *cli, const struct metadata *metadata
 	fprintf(cli->out, "%s of state, %s of it inside the _metadata\n",
 		text_size(metadata->size_bytes, size),
 		text_size(metadata->tail.inline_bytes, inner));
+	if (metadata->tail.gates)
+		fprintf(cli->out, "gates %s\n", metadata_gates_name(metadata->tail.gates));
 	fprintf(cli->out, "\n%zu operators\n", metadata->operator_count);
 	for (size_t i = 0; i < metadata->operator_count; i++)
 		operator_text(cli, &metadata->operators[i]);

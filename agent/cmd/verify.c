@@ -30,6 +30,8 @@ static struct json *document(const struct verify_report *report)
 		json_add_i64(doc, "version", report->header.version);
 		json_add_i64(doc, "checkpointId", report->header.checkpoint_id);
 		json_add_str(doc, "flavour", metadata_flavour_name(report->tail.flavour));
+		if (report->tail.gates)
+			json_add_str(doc, "gates", metadata_gates_name(report->tail.gates));
 		json_add_i64(doc, "sizeBytes", report->size_bytes);
 		json_add_i64(doc, "fileCount", (int64_t)report->file_count);
 		json_add_i64(doc, "filesOk", (int64_t)report->files_ok);
@@ -60,6 +62,9 @@ static void print_text(const struct cli *cli, const struct verify_report *report
 			report->header.version, report->files_ok, report->file_count,
 			text_size(report->size_bytes, size));
 	fputc('\n', cli->out);
+	if (report->decoded && report->tail.gates > METADATA_GATES_OPEN)
+		fputs("  gates       of a blue/green upgrade: they hold records back for the other version\n",
+		      cli->out);
 	for (size_t i = 0; i < report->problem_count; i++) {
 		fprintf(cli->out, "  %-11s ", verify_fault_name(report->problems[i].fault));
 		text_print(report->problems[i].path, cli->out);

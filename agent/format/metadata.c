@@ -267,6 +267,21 @@ const char *metadata_flavour_name(enum metadata_flavour flavour)
 	return NULL;
 }
 
+const char *metadata_gates_name(enum metadata_gates gates)
+{
+	switch (gates) {
+	case METADATA_GATES_OPEN:
+		return "open";
+	case METADATA_GATES_TRANSITION:
+		return "transition";
+	case METADATA_GATES_HOLDING:
+		return "holding";
+	case METADATA_GATES_NONE:
+		break;
+	}
+	return NULL;
+}
+
 const char *metadata_format_name(enum metadata_format format)
 {
 	switch (format) {

@@ -49,10 +49,22 @@ struct metadata_header {
 	int64_t checkpoint_id;
 };
 
+/*
+ * What the gates of a blue/green job had in their state (java/gate, GateOperator: names and numbers of elements, which
+ * are in the file itself), the last that applies to any of them. Other gates than drey's leave nothing.
+ */
+enum metadata_gates {
+	METADATA_GATES_NONE = 0, /* there is none */
+	METADATA_GATES_OPEN,     /* everything passed */
+	METADATA_GATES_TRANSITION, /* in a transition, by a gate of drey 0.2, which does not say more */
+	METADATA_GATES_HOLDING, /* a cut was set, or records were held back */
+};
+
 /* Totals, known only at the end. */
 struct metadata_tail {
 	enum metadata_flavour flavour;
 	enum metadata_format format;
+	enum metadata_gates gates;
 	int64_t inline_bytes; /* state inside the file itself */
 };
 
@@ -122,8 +134,9 @@ struct metadata_file metadata_file(const struct metadata *metadata, size_t index
 /* NULL and zeroed are allowed. */
 void metadata_release(struct metadata *metadata);
 
-/* "checkpoint", "savepoint", NULL; "canonical", "native", NULL. */
+/* "checkpoint", "savepoint", NULL; "canonical", "native", NULL; "open", "transition", "holding", NULL. */
 const char *metadata_flavour_name(enum metadata_flavour flavour);
 const char *metadata_format_name(enum metadata_format format);
+const char *metadata_gates_name(enum metadata_gates gates);
 
 #endif

@@ -73,7 +73,9 @@ int metadata_unknown_tag(struct metadata_reader *rd, const char *what, int tag, 
 /* Skip data that is not about files. */
 int metadata_skip_utf(struct metadata_reader *rd, const char *what, struct err *err);
 int metadata_skip_i64(struct metadata_reader *rd, const char *what, struct err *err);
-int metadata_skip_i64s(struct metadata_reader *rd, const char *what, struct err *err); /* counted */
+/* Counted; *ret_count may be NULL. */
+int metadata_skip_i64s(struct metadata_reader *rd, int32_t *ret_count, const char *what,
+		       struct err *err);
 int metadata_skip_key_groups(struct metadata_reader *rd, struct err *err);
 
 /* State bytes with their length, which are counted. */

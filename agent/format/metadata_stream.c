@@ -31,12 +31,15 @@ int metadata_skip_utf(struct metadata_reader *rd, const char *what, struct err *
 	return source_skip(rd->src, len, what, err);
 }
 
-int metadata_skip_i64s(struct metadata_reader *rd, const char *what, struct err *err)
+int metadata_skip_i64s(struct metadata_reader *rd, int32_t *ret_count, const char *what,
+		       struct err *err)
 {
 	int32_t count;
 
 	if (source_count(rd->src, &count, MIN_KEY_GROUP_BYTES, what, err))
 		return -1;
+	if (ret_count)
+		*ret_count = count;
 	return source_skip(rd->src, (int64_t)count * 8, what, err);
 }
 
@@ -168,7 +171,7 @@ int metadata_skip_key_groups(struct metadata_reader *rd, struct err *err)
 
 	if (source_i32(rd->src, &start, "the first key group", err))
 		return -1;
-	return metadata_skip_i64s(rd, "the number of key groups", err);
+	return metadata_skip_i64s(rd, NULL, "the number of key groups", err);
 }
 
 int metadata_read_stream(struct metadata_reader *rd, struct metadata_context in, struct err *err)

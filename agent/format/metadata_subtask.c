@@ -2,6 +2,7 @@
 #include "format/metadata_handle.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum channel_tag {
 	CHANNEL_INPUT = 1,
@@ -30,22 +31,57 @@ int metadata_read_coordinator(struct metadata_reader *rd, struct err *err)
 	return metadata_read_bytes(rd, err);
 }
 
-static int skip_operator_state(struct metadata_reader *rd, struct err *err)
+/* The states of a gate, and how many elements each has. */
+struct gate_states {
+	bool counts, holds; /* is there such a state? */
+	int32_t counted, held;
+};
+
+/* Flink writes every state that an operator has registered, also one without elements. */
+static void note_gate(struct gate_states *gate, const char *name, int32_t elements)
+{
+	if (!strcmp(name, "drey-gate")) {
+		gate->counts = true;
+		gate->counted = elements;
+	} else if (!strcmp(name, "drey-gate-holds")) {
+		gate->holds = true;
+		gate->held = elements;
+	}
+}
+
+static enum metadata_gates gates_of(const struct gate_states *gate)
+{
+	if (!gate->counts)
+		return METADATA_GATES_NONE;
+	/* MUT: a gate that held records back counts as open */
+	if (gate->held)
+		return METADATA_GATES_HOLDING;
+	return gate->counted && !gate->holds ? METADATA_GATES_TRANSITION : METADATA_GATES_OPEN;
+}
+
+static int read_operator_state(struct metadata_reader *rd, struct gate_states *gate,
+			       struct err *err)
 {
 	uint8_t mode;
+	int32_t elements;
 
-	if (metadata_skip_utf(rd, "the name of an operator state", err) ||
+	buf_clear(&rd->path);
+	if (source_utf(rd->src, &rd->path, "the name of an operator state", err) ||
 	    source_u8(rd->src, &mode, "the mode of an operator state", err))
 		return -1;
 	if (mode >= DISTRIBUTION_MODES)
 		return source_fail(source_offset(rd->src) - 1, err,
 				   "expected the mode of an operator state, found %d", mode);
-	return metadata_skip_i64s(rd, "the offsets of an operator state", err);
+	if (metadata_skip_i64s(rd, &elements, "the offsets of an operator state", err))
+		return -1;
+	note_gate(gate, buf_str(&rd->path), elements);
+	return 0;
 }
 
 static int read_operator_handle(struct metadata_reader *rd, struct err *err)
 {
 	struct metadata_context in = {0};
+	struct gate_states gate = {0};
 	uint8_t tag, empty;
 	int32_t states;
 
@@ -59,8 +95,10 @@ static int read_operator_handle(struct metadata_reader *rd, struct err *err)
 			 err))
 		return -1;
 	while (states-- > 0)
-		if (skip_operator_state(rd, err))
+		if (read_operator_state(rd, &gate, err))
 			return -1;
+	if (gates_of(&gate) > rd->tail.gates)
+		rd->tail.gates = gates_of(&gate);
 	if (tag == TAG_OPERATOR_MERGED &&
 	    (metadata_skip_utf(rd, "the directory of merged files", err) ||
 	     metadata_skip_utf(rd, "the shared directory of merged files", err) ||
@@ -75,7 +113,7 @@ static int read_channel(struct metadata_reader *rd, struct err *err)
 	struct metadata_context in = {0};
 
 	if (source_skip(rd->src, 12, "the numbers of a channel", err) ||
-	    metadata_skip_i64s(rd, "the offsets of channel state", err) ||
+	    metadata_skip_i64s(rd, NULL, "the offsets of channel state", err) ||
 	    metadata_skip_i64(rd, "the size of channel state", err))
 		return -1;
 	return metadata_read_stream(rd, in, err);

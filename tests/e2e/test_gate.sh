@@ -50,7 +50,7 @@ minicluster_tests() { # [PART]
 		esac
 	done < <(
 		java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx700m "-Dseed=${SEED:-$$}" "-Dturns=${TURNS:-2}" \
-			"-Dfixtures=$TOP/tests/fixtures/gate" ${KEEP_REPORTS:+"-Dkeep=$KEEP_REPORTS"} \
+			"-Dfixtures=$TOP/tests/fixtures/gate" "-Ddrey=$BUILD/drey" ${KEEP_REPORTS:+"-Dkeep=$KEEP_REPORTS"} \
 			--add-opens=java.base/java.util=ALL-UNNAMED --add-opens=java.base/java.lang=ALL-UNNAMED \
 			-cp "$classpath" dev.drey.gate.GateTests "$RUN/minicluster" "$@" 2>&1
 		echo "ended with status $?" >"$RUN/minicluster.status"

@@ -1,5 +1,6 @@
 package dev.drey.gate;
 
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -11,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.JsonNode;
+import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.ObjectMapper;
 
 /** The gate in real jobs: blue and green in a MiniCluster each, with one input and one output. */
 final class ClusterTest {
@@ -346,7 +348,10 @@ final class ClusterTest {
 			t.startBlue(2);
 			t.shadow(2);
 			String closed = t.green.savepoint();
+			Tap.is(gates(closed), "holding", "drey inspect: the gates of the new side hold records back");
+			Tap.is(gates(t.blue.savepoint()), "open", "those of the old side count, and pass everything");
 			t.stillCut();
+			Tap.is(gates(t.blue.savepoint()), "holding", "with a cut they hold back what is above it");
 			t.end();
 			for (String older : new String[] {closed, armed[0]}) {
 				t.green.cancel();
@@ -355,10 +360,20 @@ final class ClusterTest {
 				t.green.awaitAcked();
 				String result = t.result();
 				long below = t.toggle - Stream.FIRST_TIME - 100; // the time of its record is below the cut, and it came after both snapshots
+				Tap.is(gates(t.green.savepoint()), "open", "and drey inspect says so");
 				Tap.ok(result.startsWith("lost 0 doubled ") && t.output.isOf(t.green.job(), 0, below),
 						"from a snapshot in the transition nothing is held back: " + result);
 				t.input.limit = Long.MAX_VALUE;
 			}
+		}
+	}
+
+	/** As drey reads it in the _metadata. */
+	private static String gates(String savepoint) throws Exception {
+		Process drey = new ProcessBuilder(System.getProperty("drey"), "inspect", "--json", savepoint.replaceFirst("^file:", "") + "/_metadata")
+				.redirectErrorStream(true).start();
+		try (InputStream said = drey.getInputStream()) {
+			return new ObjectMapper().readTree(said).path("gates").asText("none");
 		}
 	}
 

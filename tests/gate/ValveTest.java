@@ -1,5 +1,6 @@
 package dev.drey.gate;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -13,6 +14,7 @@ final class ValveTest {
 
 	static void run() {
 		Tap.part("table", ValveTest::table);
+		Tap.part("holds", ValveTest::holds);
 		Tap.part("orders", ValveTest::orders);
 		Tap.part("refusals", ValveTest::refusals);
 		Tap.part("counts", ValveTest::counts);
@@ -54,6 +56,21 @@ final class ValveTest {
 		rest.apply(Order.OPEN);
 		Tap.ok(!rest.waits() && rest.isAtRest(), "without drey it is open and at rest");
 		Tap.ok(!valve(Word.OPEN).isAtRest(), "open in a transition is not at rest: it counts");
+	}
+
+	private static void holds() throws IOException {
+		Tap.ok(!valve(Word.OPEN).holds() && !valve(Word.CLOSED).holds(), "without a record and a cut nothing is held back");
+		Valve closed = valve(Word.CLOSED);
+		closed.passes(6000, 0);
+		Tap.ok(closed.holds(), "a record is held back");
+		Tap.ok(valve(Word.ARM_BLUE).holds() && valve(Word.ARM_GREEN).holds() && valve(Word.FINISH).holds(), "a cut is set");
+		Valve later = new Valve("blue");
+		for (byte[] element : closed.snapshot()) {
+			later.restore(element);
+		}
+		Tap.ok(later.holds(), "restored, and without an order yet: as the snapshot");
+		later.apply(Order.OPEN);
+		Tap.ok(!later.holds(), "open and at rest: no more");
 	}
 
 	private static void orders() {

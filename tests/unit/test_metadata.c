@@ -81,6 +81,38 @@ static const struct metadata_kept *find(const struct metadata *metadata, const c
 	return NULL;
 }
 
+/* ---- the state of gates ---- */
+
+static const char *gates_in(const char *fixture, bool old_jar)
+{
+	static const char mark[] = "drey-gate-holds";
+	cleanup_buf struct buf bytes = BUF_INIT;
+	struct metadata metadata;
+	const char *name;
+	char *at;
+
+	read_fixture(fixture, &bytes);
+	/* as of drey 0.2, whose gates did not say it */
+	while (old_jar && (at = memmem(bytes.data, bytes.len_bytes, mark, strlen(mark))))
+		memcpy(at, "drey-gate-other", strlen(mark));
+	if (!CHECK_INT(load_buf(&bytes, &metadata, NULL), ==, 0))
+		return NULL;
+	name = metadata_gates_name(metadata.tail.gates);
+	metadata_release(&metadata);
+	return name;
+}
+
+TEST(what_gates_held_back_is_in_the_file)
+{
+	CHECK(!gates_in("2.3.0-hashmap-chk", false));
+	CHECK_STR(gates_in("2.3.0-gate-open-sp", false), "open");
+	CHECK_STR(gates_in("2.3.0-gate-counting-sp", false), "open");
+	CHECK_STR(gates_in("2.3.0-gate-holding-sp", false), "holding");
+	CHECK_STR(gates_in("2.3.0-gate-open-sp", true), "open");
+	CHECK_STR(gates_in("2.3.0-gate-counting-sp", true), "transition");
+	CHECK_STR(gates_in("2.3.0-gate-holding-sp", true), "transition");
+}
+
 /* ---- files that Flink has written ---- */
 
 struct golden {

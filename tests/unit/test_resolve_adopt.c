@@ -370,3 +370,36 @@ TEST(what_is_adopted_is_ours_and_has_the_highest_id)
 	CHECK_INT(taken, >, HISTORIES / 4);
 	CHECK_INT(held, >, HISTORIES / 20);
 }
+
+/* ---- blue/green: the cut is lost with the journal ---- */
+
+static struct candidate *gated(struct candidate *c, bool holds, int64_t unix_ms)
+{
+	c->gates_hold = holds;
+	return dated(with_operators(c, "xy"), unix_ms);
+}
+
+ADOPT_TEST(what_gates_held_back_needs_a_person)
+{
+	gated(found_checkpoint(w, JOB_A, 5), false, 1000);
+	gated(found_checkpoint(w, JOB_A, 6), true, 2000);
+	gated(found_checkpoint(w, JOB_A, 7), true, 3000);
+	CHECK_HOLDS(w, "with file:/cp/" JOB_A "/chk-5, from before that");
+	CHECK_HAS(w->decision.reason, "in the newest state file:/cp/" JOB_A "/chk-7");
+	w->facts.candidates[0].integrity = INTEGRITY_UNCHECKED;
+	w->truth = INTEGRITY_DAMAGED; /* as is seen when it is verified */
+	CHECK_HOLDS(w, "none from before that was found");
+}
+
+/* restore.adopt: hold. What the sentence names is what a person does. */
+WORLD_TEST(a_lost_journal_names_the_snapshot_that_loses_nothing)
+{
+	gated(found_checkpoint(w, JOB_A, 5), false, 1000);
+	gated(found_checkpoint(w, JOB_A, 6), true, 2000);
+	w->facts.candidates[1].integrity = INTEGRITY_UNCHECKED;
+	w->policy.gates = true;
+	CHECK_HOLDS(w, "with file:/cp/" JOB_A "/chk-5, from before that");
+	CHECK_INT(w->rounds, ==, 2); /* it was verified */
+	w->facts.candidates[1].gates_hold = false;
+	CHECK_HOLDS(w, "use `drey resume --from file:/cp/" JOB_A "/chk-6`");
+}

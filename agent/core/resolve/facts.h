@@ -104,6 +104,8 @@ struct candidate {
 	int64_t listed_unix_ms, read_unix_ms;
 	bool contradicted;    /* UNREADABLE because the readings do not agree (evidence.h) */
 	int metadata_version; /* 0 = not known */
+	/* it was read: a blue/green upgrade was under way, and its gates held records back, or may have */
+	bool gates_hold;
 	char (*operators)[JOB_ID_BYTES]; /* ids of its operators, sorted; owned */
 	size_t operator_count;           /* 0 = not known */
 	char *detail;                    /* why damaged or unreadable; owned */

@@ -73,6 +73,7 @@ struct policy {
 	int64_t max_age_ms; /* an older restore point is not used automatically; 0 = any age */
 	struct loss_limits max_loss; /* going back further behind damaged state needs a person */
 	enum adopt_policy adopt_lost;
+	bool gates; /* the job has gates: what they held back is asked for where the journal is lost */
 	bool adopt; /* deliberately no journal: everything found belongs to this application */
 	/* What would be launched now; borrowed. A launch can be continued only by an identical
 	 * one. */

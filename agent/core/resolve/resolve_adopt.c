@@ -112,5 +112,5 @@ bool adopt_decides(struct inquiry *in, struct candidate *c)
 		return true;
 	}
 	/* MUT: what is adopted may have a lower checkpoint id than another one */
-	return rival_decides(in, c);
+	return rival_decides(in, c) || gates_decide(in, c);
 }

@@ -433,7 +433,7 @@ bool lost_journal_decides(struct inquiry *in)
 	in->adopts = in->adopts || adopt_applies(in);
 	for (size_t i = 0; i < in->facts->candidate_count; i++)
 		judge_identity(in, &in->facts->candidates[i]);
-	return journal_is_lost(in);
+	return lost_gates_decide(in) || journal_is_lost(in);
 }
 
 bool unknown_age_decides(struct inquiry *in)

@@ -88,14 +88,14 @@ static bool counts(const struct inquiry *in, const struct candidate *c,
 
 /* The newest candidate that is not clearly older than `base` (NULL = of all), and how many there
  * are. */
-static const struct candidate *newest_found(const struct inquiry *in, const struct candidate *base,
-					    size_t *ret_count)
+static struct candidate *newest_found(const struct inquiry *in, const struct candidate *base,
+				      size_t *ret_count)
 {
-	const struct candidate *all = in->facts->candidates, *newest = NULL;
+	struct candidate *all = in->facts->candidates, *newest = NULL;
 
 	*ret_count = 0;
 	for (size_t i = 0; all && i < in->facts->candidate_count; i++) {
-		const struct candidate *c = &all[i];
+		struct candidate *c = &all[i];
 
 		if (!counts(in, c, base))
 			continue;
@@ -123,11 +123,16 @@ bool foreign_counts(const struct inquiry *in, const struct candidate *c)
 	return counts(in, c, initial_savepoint(in));
 }
 
-bool foreign_is_there(const struct inquiry *in)
+struct candidate *foreign_newest(const struct inquiry *in)
 {
 	size_t count;
 
 	return newest_found(in, initial_savepoint(in), &count);
+}
+
+bool foreign_is_there(const struct inquiry *in)
+{
+	return foreign_newest(in);
 }
 
 bool journal_is_lost(struct inquiry *in)

@@ -20,6 +20,7 @@
  *   resolve_foreign.c     snapshots that no launch of ours made; a journal that is lost or too old
  *   resolve_sight.c       a job whose checkpoints drey cannot tell apart
  *   resolve_adopt.c       the same, when the newest of them may be taken without a person
+ *   resolve_gates.c       the same, when a blue/green upgrade was under way
  *   resolve_copy.c        what the journal's copy in storage says, when the journal is lost or too old
  *
  * A rule that "decides" returns true when it has written the decision (which may be a question). A
@@ -260,8 +261,9 @@ bool leftovers_forbid(struct inquiry *in);
 bool journal_is_lost(struct inquiry *in);
 
 /* The snapshot counts against an empty journal: it is not the initial savepoint, not clearly older
- * than that, and not in a directory that is declared as shared. And: there is such a snapshot. */
+ * than that, and not in a directory that is declared as shared. The newest such snapshot, NULL = none. */
 bool foreign_counts(const struct inquiry *in, const struct candidate *c);
+struct candidate *foreign_newest(const struct inquiry *in);
 bool foreign_is_there(const struct inquiry *in);
 
 /* The journal has no launches, and a request of unknown age would abandon existing snapshots: it
@@ -294,6 +296,15 @@ bool adopt_applies(const struct inquiry *in);
 /* c is the newest: is it certainly this job's, and certainly the newest? True: decided. False: it
  * may be taken, or it has been rejected because it is another job's. */
 bool adopt_decides(struct inquiry *in, struct candidate *c);
+
+/* ---- resolve_gates.c ---- */
+
+/* c is the newest and was read, and there is no journal: were records held back in it that the other version of a blue/green
+ * upgrade was to write? True: it asks for an older one, or holds. */
+bool gates_decide(struct inquiry *in, struct candidate *c);
+
+/* The same of the newest that a lost journal has left, before it is named. */
+bool lost_gates_decide(struct inquiry *in);
 
 /* ---- resolve_copy.c ---- */
 

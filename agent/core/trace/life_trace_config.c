@@ -42,6 +42,7 @@ static const struct field config_fields[] = {
 	CONFIG("policyMaxAgeMs", NUMBER, policy.max_age_ms),
 	CONFIG("policyMaxLossMs", NUMBER, policy.max_loss.max_ms),
 	CONFIG("policyCheckpointIntervalMs", KNOWN, policy.max_loss.interval_ms, .sparse = true),
+	CONFIG("policyGates", BOOL, policy.gates, .sparse = true),
 	CONFIG("policyAdopt", BOOL, policy.adopt),
 	CONFIG("policyAdoptLost", WORD, policy.adopt_lost, .words = adopt_words, .sparse = true),
 	CONFIG("policyGeneration", TEXT, policy.generation),

@@ -67,6 +67,7 @@ static const struct field candidate_fields[] = {
 	CANDIDATE("listedUnixMs", KNOWN, listed_unix_ms, .sparse = true),
 	CANDIDATE("readUnixMs", KNOWN, read_unix_ms, .sparse = true),
 	CANDIDATE("contradicted", BOOL, contradicted, .sparse = true),
+	CANDIDATE("gatesHold", BOOL, gates_hold, .sparse = true),
 	CANDIDATE("metadataVersion", SMALL, metadata_version, .sparse = true),
 	CANDIDATE("detail", TEXT, detail, .sparse = true),
 	CANDIDATE("verdict", SMALL, verdict, .unknown = -1),

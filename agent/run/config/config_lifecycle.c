@@ -25,6 +25,7 @@ void config_lifecycle(const struct config *config, struct lifecycle_config *ret_
 		.policy = {.restore = (enum restore_policy)config->restore.policy,
 			   .foreign = (enum foreign_policy)config->restore.foreign,
 			   .adopt_lost = (enum adopt_policy)config->restore.adopt,
+			   .gates = config->handover.mode == HANDOVER_BLUE_GREEN,
 			   .max_age_ms = config->restore.max_age_ms,
 			   .max_loss = {.max_ms = config->restore.max_loss_ms},
 			   .generation = config->generation,

@@ -1,6 +1,7 @@
 package dev.drey.gate;
 
 import java.io.IOException;
+import java.util.Collections;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
@@ -42,6 +43,8 @@ final class GateOperator<T> extends AbstractStreamOperator<T> implements OneInpu
 	private static final long REPORT_MS = 500;
 	private static final String STATE = "drey-gate";
 	private static final String KEYS = "drey-gate-keys";
+	/** One element or none; drey reads the number of elements in the _metadata (agent/format/metadata.h). */
+	private static final String HOLDS = "drey-gate-holds";
 
 	private final String uid;
 	private final GateTime<? super T> time;
@@ -53,6 +56,7 @@ final class GateOperator<T> extends AbstractStreamOperator<T> implements OneInpu
 	private transient CompletableFuture<CoordinationResponse> asked;
 	private transient ListState<byte[]> state;
 	private transient ListState<String> keys;
+	private transient ListState<String> holds;
 	private transient Order order;
 	private transient ProgressEvent reported;
 	private transient boolean timer;
@@ -86,6 +90,8 @@ final class GateOperator<T> extends AbstractStreamOperator<T> implements OneInpu
 		for (String key : keys.get()) {
 			valve.restoreKey(key);
 		}
+		holds = context.getOperatorStateStore().getListState(
+				new ListStateDescriptor<>(HOLDS, StringSerializer.INSTANCE));
 	}
 
 	@Override
@@ -135,6 +141,7 @@ final class GateOperator<T> extends AbstractStreamOperator<T> implements OneInpu
 		super.snapshotState(context);
 		state.update(valve.snapshot());
 		keys.update(valve.keys());
+		holds.update(valve.holds() ? Collections.singletonList("") : Collections.emptyList());
 		Tally tally = valve.tally();
 		if (tally != null) {
 			coordinator.sendEventToCoordinator(

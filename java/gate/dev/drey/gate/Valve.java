@@ -70,6 +70,21 @@ final class Valve {
 		return order.transition + "/" + side;
 	}
 
+	/**
+	 * Whether who starts a job from this state must know of the transition: a cut is set, or records were held back, which
+	 * another job is to have written.
+	 */
+	boolean holds() {
+		if (waits()) {
+			return restored.stream().anyMatch(Valve::holds);
+		}
+		return counts != null && holds(counts);
+	}
+
+	private static boolean holds(Counts counts) {
+		return counts.cut() != null || counts.tally().withheld() > 0;
+	}
+
 	/** Elements of the state, as of now. */
 	List<byte[]> snapshot() throws IOException {
 		List<byte[]> elements = new ArrayList<>();
