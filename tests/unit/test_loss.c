@@ -238,6 +238,10 @@ WORLD_TEST(a_damaged_savepoint_without_a_number_counts_by_its_date)
 	CHECK(c->passed_over);
 	c->snapshot.completed_unix_ms = 1400 * MINUTE;
 	check_held(w);
+	/* of two at the same time, the one that was complete first may have the higher number */
+	c->snapshot.completed_unix_ms = 1000 * MINUTE - 1000;
+	CHECK_STARTS_FROM(w, CHK_A(7));
+	CHECK(w->decision.loss.is_one);
 	/* an older one does not matter */
 	c->snapshot.completed_unix_ms = 999 * MINUTE;
 	CHECK_STARTS_FROM(w, CHK_A(7));

@@ -56,10 +56,11 @@ static int64_t started_unix_ms(const struct inquiry *in, const struct candidate 
 }
 
 /* A savepoint has its checkpoint id in its _metadata only. When that cannot be decoded, its date says
- * whether it is newer than what was decided. */
+ * whether it may be newer than what was decided: of two that were taken at the same time, the one with the higher id may
+ * be complete first. */
 static void pass_over_unnumbered(struct inquiry *in, const struct candidate *chosen)
 {
-	int64_t since_unix_ms = started_unix_ms(in, chosen);
+	int64_t since_unix_ms = started_unix_ms(in, chosen) - LOSS_CLOCK_MS;
 
 	for (size_t i = 0; i < in->order_count; i++) {
 		struct candidate *c = &in->facts->candidates[in->order[i]];
