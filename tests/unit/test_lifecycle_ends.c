@@ -387,8 +387,10 @@ LIFE_TEST(a_strange_flink_does_not_keep_the_container)
 {
 	hello(l, "99999999999999999999999999999999");
 	stopping(l, 30000);
-	CHECK_INT(took(l, EFFECT_EXIT), ==, 1);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
 	exited(l, EXITED(143));
+	CHECK_INT(took(l, EFFECT_EXIT), ==, 1);
+	pass(l, 30000);
 	CHECK_NOTHING(l, EFFECT_OBSERVE);
 	CHECK_INT(took(l, EFFECT_EXIT), ==, 1);
 }

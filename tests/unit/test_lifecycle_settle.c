@@ -94,6 +94,44 @@ LIFE_TEST(a_stop_of_an_old_journal_is_settled_when_the_unknown_flink_has_ended)
 	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
 }
 
+#define STRANGE "99999999999999999999999999999999"
+
+static void beside_an_unknown_flink(struct life *l)
+{
+	life_begin(l);
+	l->config.journal_check_ms = 30000;
+	run_proven(l);
+	restart_agent(l);
+	hello(l, STRANGE);
+	CHECK_PHASE(l, PHASE_HOLDING);
+	forget(l);
+}
+
+/* Whoever waits for it must notice that another drey owns the journal, and may start the job. */
+LIFE_TEST_FROM(beside_an_unknown_flink, an_unknown_flink_ends_when_another_drey_has_the_journal)
+{
+	pass(l, l->config.journal_check_ms + 1000);
+	CHECK_INT(took(l, EFFECT_CHECK_JOURNAL), >=, 1);
+	l->life.has_written = true;
+	write_failed(l, true);
+	CHECK(l->life.fenced);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	CHECK_INT(l->last[EFFECT_SIGNAL].signo, ==, SIGKILL);
+	CHECK_STR(l->last[EFFECT_SIGNAL].id, STRANGE);
+}
+
+LIFE_TEST_FROM(beside_an_unknown_flink, an_unknown_flink_does_not_outlive_its_container)
+{
+	stopping_for(l, 60000, UPGRADE_NO);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	CHECK_INT(l->last[EFFECT_SIGNAL].signo, ==, SIGKILL);
+	CHECK_STR(l->last[EFFECT_SIGNAL].id, STRANGE);
+	CHECK_HAS(l->notes, "killing the Flink that is not in the journal");
+	CHECK_NOTHING(l, EFFECT_EXIT);
+	exited(l, KILLED(SIGKILL));
+	CHECK_INT(took(l, EFFECT_EXIT), ==, 1);
+}
+
 LIFE_TEST_FROM(suspend_and_die, a_resume_waits_until_the_stop_before_it_is_settled)
 {
 	observed_settled(l, DECISION_PARK, SETTLEMENT_OPEN, NULL);

@@ -224,12 +224,12 @@ static const char *check_deadlines(const struct lifecycle *life)
 		 "the job is polled, but no Flink is running"},
 		{!live && (life->ready_ms || life->tasks_ms),
 		 "the tasks have a deadline, but no Flink is running"},
-		{!live && (life->savepoint_ms ||
-			   (life->check_ms && life->config->handover.mode == HANDOVER_OFF)),
+		{!live && (life->savepoint_ms || (life->check_ms && !life->foreign &&
+						  life->config->handover.mode == HANDOVER_OFF)),
 		 "a savepoint or a check of the journal is planned, but no Flink is running"},
 		{life->kill_ms && !live && !life->foreign,
 		 "Flink must be killed, but none is running"},
-		{life->lease_end_ms && life->launch_step < LAUNCH_STARTING,
+		{life->lease_end_ms && life->launch_step < LAUNCH_STARTING && !life->foreign,
 		 "a lease is running, but no Flink is"},
 		{(life->disposing || life->keeper) && !live,
 		 "a savepoint is being disposed of, but no Flink is running"},

@@ -178,6 +178,8 @@ void on_exited(struct lifecycle *life, const struct event *event)
 	if (life->foreign) {
 		life->foreign = life->end_wanted = false;
 		life->kill_ms = 0;
+		if (life->terminating && handover_frees_flink(life))
+			leave(life);
 		if (life->terminating || life->fenced)
 			return;
 		/* a recorded operation belongs to an earlier Flink, which cannot be asked any

@@ -150,11 +150,11 @@ void on_journal_seen(struct lifecycle *life, const struct event *event)
 void watch_journal(struct lifecycle *life)
 {
 	const struct lifecycle_config *config = life->config;
-	bool live = life->launch_step >= LAUNCH_STARTING && !life->fenced && !life->handover.given;
-
+	bool runs = life->launch_step >= LAUNCH_STARTING || life->foreign;
+	bool live = runs && !life->fenced && !life->handover.given;
 	bool idle = handover_must_check(life);
 
-	if ((!live || life->launch_step != LAUNCH_LIVE) && !idle)
+	if ((!live || life->launch_step == LAUNCH_STARTING) && !idle)
 		life->check_ms = 0;
 	else if (!config->journal_check_ms)
 		life->check_ms = 0;

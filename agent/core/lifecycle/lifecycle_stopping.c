@@ -217,6 +217,15 @@ void on_stopping(struct lifecycle *life, int64_t grace_left_ms, enum upgrade upg
 	checkpoint_give_up(life, "the container ends");
 	last_resort_forget(life);
 	emit(life, EFFECT_STOP_ACK);
+	/* MUT: the container ends while a Flink lives that is not in the journal */
+	if (life->foreign) {
+		/* nothing is known of its job: SIGTERM might let it delete its checkpoints */
+		enter(life, PHASE_TERMINATING,
+		      "the container ends: killing the Flink that is not in the journal (launch %s)",
+		      life->foreign_id);
+		kill_flink(life);
+		return;
+	}
 	/* MUT: the container ends while Flink lives */
 	if (life->launch_step != LAUNCH_LIVE && life->launch_step != LAUNCH_STARTING) {
 		launch_withdraw(life);
