@@ -330,7 +330,7 @@ static bool still_requested(const struct world *w, int base)
 	return false;
 }
 
-/* It has left nothing, not even HA data that name what it was started from, and the journal, which was lost or
+/* It has left nothing that is shown, not even HA data that name what it was started from, and the journal, which was lost or
  * is from a backup, does not know it. */
 static bool is_forgotten(const struct world *w, int head)
 {
@@ -344,7 +344,8 @@ static bool is_forgotten(const struct world *w, int head)
 	if (ha_newest(w, head) >= 0)
 		return false;
 	for (int i = 0; i < w->storage.count; i++)
-		if (w->storage.snaps[i].launch == head && snap_usable(&w->storage.snaps[i]))
+		if (w->storage.snaps[i].launch == head && !w->storage.snaps[i].veiled &&
+		    snap_usable(&w->storage.snaps[i]))
 			return false;
 	return true;
 }
