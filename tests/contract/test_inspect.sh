@@ -37,6 +37,8 @@ ok "values are right" json '.kind == "metadata" and .version == 6 and .checkpoin
 ok "relative files are exclusive, others shared" json \
 	'.files | all((.scope == "exclusive") == .relative)'
 ok "each path stands once" json '(.files | map(.path) | unique | length) == (.files | length)'
+ok "a snapshot of a job with gates says what they held back" status 0 "$DREY" inspect --json "$F/2.3.0-gate-holding-sp"
+ok "as a word" json '.gates == "holding"'
 ok "version 4 has no names" status 0 "$DREY" inspect --json "$F/1.20.5-hashmap-sp-native"
 ok "they are null" json '.flavour == "savepoint" and (.operators | all(.name == null))'
 ok "inspect reads standard input" status 0 \
