@@ -66,6 +66,8 @@ ADOPT_TEST(an_adoption_that_restored_nothing_is_made_again)
 	/* once Flink has confirmed it, what the job before it left is no part of the lineage any more */
 	launch->verified_unix_ms = 1000;
 	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.cause, ==, CAUSE_NO_USABLE_STATE);
+	CHECK_HAS(w->decision.reason, "; the newest that is there is file:/cp/" JOB_A "/chk-7 (");
 }
 
 /* A person had gone back, and that launch ended before it completed anything: Flink's HA data name what it was started from. */

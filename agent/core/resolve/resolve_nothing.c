@@ -87,10 +87,26 @@ static const struct launch *emptied(const struct inquiry *in)
 	return tip && tip->request_token && !tip->restore_path ? tip : NULL;
 }
 
+/* The newest that a person could choose, whoever made it: by all that is known it is whole. */
+static const struct candidate *newest_there(const struct inquiry *in)
+{
+	const struct candidate *newest = NULL;
+
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		const struct candidate *c = &in->facts->candidates[i];
+
+		if ((c->integrity == INTEGRITY_UNCHECKED || c->integrity == INTEGRITY_COMPLETE) &&
+		    (!newest ||
+		     c->snapshot.completed_unix_ms > newest->snapshot.completed_unix_ms))
+			newest = c;
+	}
+	return newest;
+}
+
 static void hold_without_state(struct inquiry *in)
 {
 	const struct candidate *newest = candidate_newest_own(in);
-	const struct candidate *left = left_behind(in);
+	const struct candidate *left = left_behind(in), *there = newest_there(in);
 	const struct launch *empty = emptied(in);
 
 	inquiry_hold(in, CAUSE_NO_USABLE_STATE, RULE_NOTHING,
@@ -109,6 +125,10 @@ static void hold_without_state(struct inquiry *in)
 			    left->snapshot.path);
 	if (left_out(in))
 		inquiry_add(in, "; %zu older snapshots were not checked", left_out(in));
+	/* MUT: the newest snapshot that is there is not named */
+	if (there)
+		inquiry_add(in, "; the newest that is there is %s (%s)", there->snapshot.path,
+			    inquiry_detail(there->reason));
 	inquiry_add(in, "; restore the storage, or " WAYS_OUT);
 }
 
