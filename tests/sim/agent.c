@@ -182,6 +182,7 @@ static void execute(struct world *w, const struct effect *effect)
 		rescale_ask(w, effect);
 		return;
 	case EFFECT_NOTE:
+	case EFFECT_COUNT:
 	case EFFECT_GATE: /* no world has gates: tests/sim/bluegreen.c plays them without a life cycle */
 	case EFFECT_TELL:
 		return;
@@ -225,6 +226,9 @@ void agent_step(struct world *w, const struct event *event)
 	checkpoint_judge(w);
 	trace_step(w, seen, before, &effects);
 	notice_check(w, &effects);
+	if (agent->life.postponed.count)
+		fail(w, "%s repeats without a pause",
+		     effect_type_name(agent->life.postponed.list[0].type));
 	machine_check(w);
 	/* an effect may end the container, and the agent with it */
 	for (size_t i = 0; i < effects.count; i++)

@@ -84,3 +84,32 @@ TEST(what_happens_now_and_then_does_not_wait)
 	}
 	life_end(&l);
 }
+
+/* Whatever makes it happen: here somebody who turns a switch on and off. */
+LIFE_TEST(the_journal_is_not_written_again_and_again_without_a_pause)
+{
+	int count;
+
+	run_proven(l);
+	pass(l, 60000);
+	forget(l);
+	for (int i = 0; i < 200; i++)
+		do_not_restart(l, i % 2 == 0);
+	count = took(l, EFFECT_WRITE_JOURNAL);
+	CHECK_INT(count, >, 5);
+	CHECK_INT(count, <=, 25);
+	CHECK(!lifecycle_check(&l->life));
+	/* and nothing is forgotten */
+	CHECK(!lifecycle_is_durable(&l->life));
+	pass(l, 2000);
+	CHECK(lifecycle_is_durable(&l->life));
+	CHECK(!l->life.journal.intent.do_not_restart);
+	/* a minute has a limit, too */
+	for (int i = 0; i < 2000; i++) {
+		do_not_restart(l, i % 2 == 0);
+		pass(l, 20);
+	}
+	CHECK_INT(took(l, EFFECT_WRITE_JOURNAL), <=, 160);
+	pass(l, 60000);
+	CHECK(lifecycle_is_durable(&l->life));
+}

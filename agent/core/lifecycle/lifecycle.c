@@ -342,7 +342,8 @@ int64_t lifecycle_deadline_ms(const struct lifecycle *life)
 			       life->handover.deadline_ms,
 			       life->handover.ask_again_ms,
 			       life->handover.held_kill_ms,
-			       life->transition.again_ms};
+			       life->transition.again_ms,
+			       life->postponed_ms};
 	int64_t next = -1;
 
 	if (life->contradiction)
@@ -454,6 +455,7 @@ static void decide(struct lifecycle *life, const struct event *event, const stru
 	flush_journal(life);
 	transition_tell_gates(life);
 	watch_journal(life);
+	pace_effects(life);
 	life->contradiction = lifecycle_check(life);
 	if (life->contradiction)
 		halt(life, event, before);
@@ -534,6 +536,7 @@ void lifecycle_release(struct lifecycle *life)
 	handover_release_seen(life);
 	rescale_forget(life);
 	effects_clear(&life->deferred);
+	effects_clear(&life->postponed);
 	free(life->end_reason);
 	free(life->keeper);
 	free(life->stalled);

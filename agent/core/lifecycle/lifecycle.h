@@ -96,8 +96,7 @@ enum effect_type {
 	EFFECT_TRIGGER,       /* POST the journal's operation, answer EVENT_OPERATION */
 	EFFECT_POLL_OPERATION,
 	EFFECT_INSPECT, /* path; answer EVENT_INSPECTED */
-	/* path; job_id: only the Flink that runs this job deletes it; answer EVENT_DISPOSED */
-	EFFECT_DISPOSE,
+	EFFECT_DISPOSE, /* path; job_id: only the Flink that runs this job does; answer EVENT_DISPOSED */
 	EFFECT_SIGNAL,   /* signo to Flink; group = its whole process group */
 	EFFECT_STOP_ACK, /* tell drey-init that the agent handles the stop */
 	EFFECT_EXIT,     /* tell drey-init to exit with status */
@@ -106,8 +105,7 @@ enum effect_type {
 	 * EVENT_JOURNAL_FAILED with conflict, and the sequence requested last; if it no longer
 	 * makes sense, EVENT_JOURNAL_SEEN (unknown) and then the same without conflict */
 	EFFECT_CHECK_JOURNAL,
-	/* tell drey-init: SIGKILL for Flink at until_ms, and no launch after that, unless another
-	 * EFFECT_LEASE extends it; comes before the LAUNCH that it allows */
+	/* tell drey-init: SIGKILL for Flink at until_ms, and no launch after that, unless another one extends it */
 	EFFECT_LEASE,
 	EFFECT_STAND_DOWN, /* the journal is another pod's, and no Flink runs: be a standby */
 	EFFECT_TELL,       /* pass the notice to hooks, Kubernetes Events and metrics */
@@ -120,6 +118,7 @@ enum effect_type {
 	/* with blue/green: the gates of the job `id` are told `order`, for the transition with the id
 	 * `text` (NULL: none is under way). What they report is EVENT_GATE, as long as there is one */
 	EFFECT_GATE,
+	EFFECT_COUNT,
 };
 
 /* Strings and pointers are borrowed for the step. */
@@ -284,6 +283,11 @@ struct effect {
 struct effects {
 	struct effect list[LIFECYCLE_MAX_EFFECTS];
 	size_t count;
+};
+
+struct pace_count { /* of one kind of effect, since then */
+	int64_t second_ms, minute_ms;
+	int in_second, in_minute;
 };
 
 enum launch_step {
@@ -509,9 +513,7 @@ struct lifecycle {
 	int64_t savepoint_retry_ms;        /* a requested savepoint is repeated; 0 = no pause */
 	int64_t clean_ms;                  /* SIGTERM waits for Flink's cleanup until then */
 	int64_t grace_end_ms;              /* when the container will be killed; 0 = not known */
-	/* the container is being stopped, and Flink is polled once more first: at most until then;
-	 * 0 = no such poll */
-	int64_t look_ms;
+	int64_t look_ms; /* until then Flink is polled once more before it is stopped; 0 = it is not */
 	int64_t look_since_ms; /* only answers to requests after this count */
 	int64_t budget_end_ms; /* a stop of the container must be complete by then */
 	enum upgrade upgrade;  /* why the container is being stopped */
@@ -520,6 +522,10 @@ struct lifecycle {
 	char *stop_error;      /* the stop of a container that ends has failed: why; NULL = no */
 	int holds;             /* in a row, for the backoff */
 	int64_t launches_ms[LAUNCHES_A_MINUTE]; /* newest first; 0 = none */
+	/* how often each effect came, and those that must wait (lifecycle_pace.c) until postponed_ms */
+	struct pace_count paces[EFFECT_COUNT];
+	struct effects postponed;
+	int64_t postponed_ms;
 
 	/* the step that runs */
 	int64_t now_ms, now_unix_ms;
@@ -546,16 +552,13 @@ void lifecycle_release(struct lifecycle *life);
 void lifecycle_step(struct lifecycle *life, const struct event *event, int64_t now_ms,
 		    int64_t now_unix_ms, struct effects *ret_effects);
 
-/* True while a job is running that is not to be stopped: a restore request (CONTROL_RESTORE) is
- * then refused, because it would silently apply to the next restart. */
+/* A job runs that is not to be stopped: a restore request is refused, as it would apply to the next restart. */
 bool lifecycle_refuses_restore(const struct lifecycle *life);
 
-/* True while this agent has never owned the journal, and no Flink of its own can be running: after a
- * write conflict it is not fenced; the next agent reads the journal again. */
+/* It has never owned the journal, and no Flink of its own can run: a write conflict does not fence it. */
 bool lifecycle_is_newcomer(const struct lifecycle *life);
 
-/* True while the machine waits for this effect, or for its answer. It may give up an observation, a
- * launch or an operation (id: its trigger id) before the driver could execute it. */
+/* Waits the machine for this effect, or its answer? It may give one up before it was executed (id: the trigger id). */
 bool lifecycle_awaits(const struct lifecycle *life, enum effect_type effect, const char *id);
 
 bool lifecycle_is_durable(const struct lifecycle *life); /* all that it has decided is on record */
@@ -572,8 +575,7 @@ bool lifecycle_is_unready(const struct lifecycle *life);
 /* Why a transition cannot be promoted, with this cut (0 = any), or aborted, now: a sentence; NULL = it can. */
 const char *lifecycle_refuses_promote(const struct lifecycle *life, int64_t at_unix_ms);
 const char *lifecycle_refuses_abort(const struct lifecycle *life);
-const char *
-lifecycle_refuses_acknowledge(const struct lifecycle *life); /* likewise: no state was lost */
+const char *lifecycle_refuses_acknowledge(const struct lifecycle *life);
 
 /* A transition is being given up: does a Flink lead on the other side (EVENT_CANDIDATE)? */
 bool lifecycle_asks_for_lock(const struct lifecycle *life);
@@ -582,15 +584,13 @@ bool lifecycle_asks_for_lock(const struct lifecycle *life);
  * are enough, or it is not known. The caller frees. */
 char *lifecycle_slots_short(const struct lifecycle *life);
 
-/* Fenced, or in contradiction with itself: it starts nothing and takes no
- * requests; life.reason says why. */
+/* Fenced, or in contradiction with itself: it starts nothing, takes no requests, and life.reason says why. */
 bool lifecycle_is_inert(const struct lifecycle *life);
 
 /* Monotonic time of the next EVENT_TICK; -1 = none. */
 int64_t lifecycle_deadline_ms(const struct lifecycle *life);
 
-/* What the machine contradicts itself in, as a sentence without a full stop; NULL = in
- * nothing. Each step ends with it. */
+/* What the machine contradicts itself in, as a clause; NULL = in nothing. Each step ends with it. */
 const char *lifecycle_check(const struct lifecycle *life);
 
 void effects_clear(struct effects *effects);

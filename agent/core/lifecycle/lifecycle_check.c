@@ -92,7 +92,7 @@ static const char *check_process(const struct lifecycle *life)
 		{life->end_wanted && live && !end_comes, "Flink must end, but nothing ends it"},
 		{life->clean_ms && (!live || !life->end_wanted),
 		 "the cleanup of a Flink is awaited that need not end"},
-		{!pace_is_kept(life), "Flink is started again and again without a pause"},
+		{!pace_is_kept(life), "something is done again and again without a pause"},
 	};
 
 	return first_broken(claims, ARRAY_LEN(claims));

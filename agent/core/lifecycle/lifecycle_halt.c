@@ -18,6 +18,7 @@ void halt(struct lifecycle *life, const struct event *event, const struct standi
 {
 	keep_notes(life->out);
 	effects_clear(&life->deferred);
+	effects_clear(&life->postponed);
 	enter_because(
 		life, PHASE_HOLDING, CAUSE_INTERNAL_ERROR,
 		"drey contradicts itself after the event '%s' in phase %s: %s; it decides nothing more until it is restarted, and Flink stays as it is",

@@ -132,6 +132,8 @@ int64_t pace_launch_ms(const struct lifecycle *life);
 void pace_launched(struct lifecycle *life);
 int pace_count(
 	const struct lifecycle *life); /* starts in the last minute, as far as they are kept */
+/* At the end of a step: what would come too often waits, and the rest of its kind behind it. */
+void pace_effects(struct lifecycle *life);
 /* For lifecycle_check(). */
 bool pace_is_kept(const struct lifecycle *life);
 /* A Flink that is started now need not be killed at once. */

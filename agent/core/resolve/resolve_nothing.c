@@ -96,8 +96,7 @@ static const struct candidate *newest_there(const struct inquiry *in)
 		const struct candidate *c = &in->facts->candidates[i];
 
 		if ((c->integrity == INTEGRITY_UNCHECKED || c->integrity == INTEGRITY_COMPLETE) &&
-		    (!newest ||
-		     c->snapshot.completed_unix_ms > newest->snapshot.completed_unix_ms))
+		    (!newest || c->snapshot.completed_unix_ms > newest->snapshot.completed_unix_ms))
 			newest = c;
 	}
 	return newest;
