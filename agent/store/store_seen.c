@@ -7,8 +7,11 @@
 void store_seen_uri(const struct uri *uri, struct buf *ret)
 {
 	buf_clear(ret);
-	buf_addf(ret, "%s:%s%s%s", uri->scheme, uri->authority[0] ? "//" : "", uri->authority,
-		 uri->authority[0] && !strcmp(uri->path, "/") ? "" : uri->path);
+	buf_addstr(ret, uri->scheme); /* for each file of a listing: no format */
+	buf_addstr(ret, uri->authority[0] ? "://" : ":");
+	buf_addstr(ret, uri->authority);
+	if (!uri->authority[0] || strcmp(uri->path, "/") != 0)
+		buf_addstr(ret, uri->path);
 }
 
 void store_seen_below(const struct uri *uri, const char *name, struct buf *ret)
@@ -23,9 +26,10 @@ int store_seen_size(struct store *store, const char *uri, int64_t size_bytes, st
 {
 	char answer[64];
 
-	snprintf(answer, sizeof(answer), "answered with %" PRId64 " bytes", size_bytes);
-	if (size_bytes >= 0 && sightings_check(store->seen, uri, size_bytes, answer, err) < 0)
-		return -1;
+	if (size_bytes >= 0 && sightings_check(store->seen, uri, size_bytes, "", NULL) < 0) {
+		snprintf(answer, sizeof(answer), "answered with %" PRId64 " bytes", size_bytes);
+		return sightings_check(store->seen, uri, size_bytes, answer, err);
+	}
 	sightings_found(store->seen, uri, size_bytes);
 	return 0;
 }
