@@ -529,8 +529,7 @@ static void give_up_what_is_gone(struct world *w, int base)
 	for (int i = 0; base >= 0 && i < w->storage.count; i++) {
 		struct snap *snap = &w->storage.snaps[i];
 
-		if ((!snap_usable(snap) || snap->slandered) &&
-		    snap->id > w->storage.snaps[base].id)
+		if ((!snap_usable(snap) || snap->slandered) && snap->id > w->storage.snaps[base].id)
 			snap->numbered = snap->named = (struct knowledge){0};
 	}
 }

@@ -136,6 +136,17 @@ WORLD_TEST_FROM(begin_upgrade, what_was_seen_of_a_generation_once_is_its_state)
 	CHECK_DECIDES(w, HOLD);
 }
 
+WORLD_TEST_FROM(begin_upgrade, what_cannot_be_read_does_not_end_a_stateless_upgrade)
+{
+	w->policy.stateless_upgrade = true;
+	of(ran(w, JOB_B, NULL, 0), "g2");
+	of(ran(w, JOB_C, NULL, 0), "g2");
+	broken(found_savepoint(w, JOB_B, 1), INTEGRITY_UNREADABLE, "permission denied");
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.cause, ==, CAUSE_SNAPSHOT_UNREADABLE);
+	CHECK_HAS(w->decision.reason, "which tells whether generation g2 has left state");
+}
+
 WORLD_TEST_FROM(begin_upgrade, what_only_the_ha_data_know_of_a_generation_is_its_state)
 {
 	struct candidate *entry;

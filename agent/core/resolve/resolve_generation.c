@@ -154,6 +154,23 @@ void order_permits(struct inquiry *in)
 	in->decision->allow_non_restored = in->decision->permit || is_still_permitted(in);
 }
 
+const struct candidate *generation_unread(const struct inquiry *in)
+{
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		const struct candidate *c = &in->facts->candidates[i];
+		int maker = c->integrity == INTEGRITY_UNREADABLE
+				    ? lineage_maker(in->journal, &c->snapshot)
+				    : -1;
+
+		if (maker >= 0 && in->policy->stateless_upgrade && in->policy->generation &&
+		    in->journal->launches[maker].generation &&
+		    !is_other(in->journal->launches[maker].generation, in->policy->generation) &&
+		    !in->journal->launches[maker].left_state)
+			return c;
+	}
+	return NULL;
+}
+
 bool generation_starts_empty(const struct inquiry *in)
 {
 	const struct journal *journal = in->journal;

@@ -141,6 +141,9 @@ bool generation_is_asked_for(const struct inquiry *in);
 /* Upgrades are declared stateless, and no launch of this generation has left state yet. */
 bool generation_starts_empty(const struct inquiry *in);
 
+/* What cannot be read, and would tell whether this generation has left state; NULL = nothing, or upgrades are not stateless. */
+const struct candidate *generation_unread(const struct inquiry *in);
+
 /* The Flink version of the launch that made this checkpoint, when it is of another line (1.20, 2.3)
  * than what would be launched: across lines only savepoints are meant to be readable. If that
  * launch is not in the journal: of the last one that was started from it. NULL: a savepoint, the

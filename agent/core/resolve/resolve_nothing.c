@@ -23,6 +23,17 @@ bool stateless_decides(struct inquiry *in)
 
 bool stateless_upgrade_decides(struct inquiry *in)
 {
+	const struct candidate *unread = generation_unread(in);
+
+	/* MUT: a savepoint that cannot be read is state of a generation that starts empty */
+	if (unread) {
+		inquiry_hold(
+			in, CAUSE_SNAPSHOT_UNREADABLE, RULE_UNREADABLE,
+			"upgrade is stateless, and %s, which tells whether generation %s has left state, cannot be read: %s",
+			unread->snapshot.path, in->policy->generation,
+			inquiry_detail(unread->detail));
+		return true;
+	}
 	if (!generation_starts_empty(in))
 		return false;
 	inquiry_judge_rest(in, VERDICT_REJECTED, "upgrade is stateless");
