@@ -519,6 +519,7 @@ struct lifecycle {
 	bool stop_follows;     /* a stop waits for the savepoint in flight */
 	char *stop_error;      /* the stop of a container that ends has failed: why; NULL = no */
 	int holds;             /* in a row, for the backoff */
+	bool hurried, late_again; /* lifecycle_lease.c: decided again at once; too late again */
 	int64_t launches_ms[LAUNCHES_A_MINUTE]; /* newest first; 0 = none */
 
 	/* the step that runs */
@@ -589,8 +590,7 @@ bool lifecycle_is_inert(const struct lifecycle *life);
 /* Monotonic time of the next EVENT_TICK; -1 = none. */
 int64_t lifecycle_deadline_ms(const struct lifecycle *life);
 
-/* What the machine contradicts itself in, as a sentence without a full stop; NULL = in
- * nothing. Each step ends with it. */
+/* What the machine contradicts itself in, as a sentence without a full stop; NULL = in nothing. Each step ends with it. */
 const char *lifecycle_check(const struct lifecycle *life);
 
 void effects_clear(struct effects *effects);

@@ -198,11 +198,14 @@ static void hold_launch(struct lifecycle *life, enum cause cause, int rule, cons
 /* It would be killed at once, or comes too soon after the others. What is decided then may be another start. */
 static bool must_wait(struct lifecycle *life)
 {
+	bool late = !lease_leaves_time(life);
 	int64_t due_ms = pace_launch_ms(life);
 	const char *why;
 	enum cause cause;
 
-	if (!lease_leaves_time(life)) {
+	life->late_again = late && life->hurried;
+	life->hurried = false;
+	if (late) {
 		cause = lease_that_ends(life, &why);
 		hold_launch(life, cause, 0, why);
 		/* while it holds, nothing else reads the journal: by the next retry it would be too long ago again */
