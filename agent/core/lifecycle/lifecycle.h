@@ -350,7 +350,8 @@ struct lifecycle {
 
 	/* requests in flight */
 	bool observing, polling, disposing;
-	char *keeper;  /* checked before an older one is disposed of; owned, NULL = none */
+	/* checked before an older savepoint is disposed of; the last that could not be read; owned, NULL = none */
+	char *keeper, *keeper_unread;
 	char *stalled; /* checked before the job is restarted from it; owned, NULL = none */
 	struct review review;
 	bool observe_again; /* the desired state changed during the observation */
