@@ -207,6 +207,52 @@ CLAIM_TEST(a_launch_that_has_shown_nothing_does_what_its_version_did)
 	CHECK_INT(restart_format(l), ==, FORMAT_NATIVE);
 }
 
+/* ---- a checkpoint after a native savepoint that cannot be restored ---- */
+
+#define NATIVE "file:/sp/native"
+
+/* The job runs, restored from a native savepoint that Flink shows as one that is not claimed. */
+static void run_from_native(struct life *l)
+{
+	struct snapshot native = {.path = (char *)NATIVE,
+				  .kind = SNAPSHOT_SAVEPOINT,
+				  .format = FORMAT_NATIVE,
+				  .checkpoint_id = 4,
+				  .verified = true};
+
+	hello(l, NULL);
+	journal_add_snapshot(&l->life.journal, &native);
+	observed(l, DECISION_START_FROM, NATIVE, 4, NULL);
+	started(l);
+	viewed(l, restored(NATIVE, 4, false));
+	CHECK_INT(claim_of(l), ==, CLAIM_MODE_NO_CLAIM);
+	xstrset(&journal_launch(&l->life.journal)->unusable, "a file is not where it should be");
+	forget(l);
+}
+
+/* It may be LEGACY: Flink builds upon the savepoint all the same. */
+CLAIM_TEST(in_legacy_mode_no_second_native_savepoint_is_taken)
+{
+	l->config.legacy_claim = true;
+	run_from_native(l);
+	CHECK(native_may_be_claimed(&l->life.journal, journal_launch(&l->life.journal), true));
+	CHECK_INT(restart_format(l), ==, FORMAT_CANONICAL);
+}
+
+CLAIM_TEST(where_there_is_no_legacy_mode_the_damage_has_another_cause)
+{
+	run_from_native(l);
+	CHECK_INT(restart_format(l), ==, FORMAT_NATIVE);
+}
+
+CLAIM_TEST(nor_is_it_the_format_if_the_savepoint_was_canonical)
+{
+	l->config.legacy_claim = true;
+	run_restored(l, false);
+	xstrset(&journal_launch(&l->life.journal)->unusable, "a file is missing");
+	CHECK_INT(restart_format(l), ==, FORMAT_NATIVE);
+}
+
 /* ---- a job that has no canonical savepoints ---- */
 
 static void run_with(struct life *l, enum state_backend backend)

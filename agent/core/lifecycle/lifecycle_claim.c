@@ -33,6 +33,25 @@ static bool is_same_version(const struct launch *launch, const struct launch *la
 	       (last->generation && xstrsame(launch->generation, last->generation));
 }
 
+/* A launch of this version after a native savepoint made a checkpoint that could not be restored. In claim mode LEGACY,
+ * which looks like NO_CLAIM, nothing else shows it. */
+static bool lost_after_native(const struct lifecycle *life)
+{
+	const struct journal *journal = &life->journal;
+	const struct launch *last = journal_launch_const(journal);
+
+	for (size_t i = journal->launch_count; i-- > 0;) {
+		const struct launch *launch = &journal->launches[i];
+
+		if (!is_same_version(launch, last))
+			break;
+		if (launch->unusable &&
+		    native_may_be_claimed(journal, launch, life->config->legacy_claim))
+			return true;
+	}
+	return false;
+}
+
 /* Of the running job, or one of the same version before it. */
 static enum native_risk native_risk_now(const struct lifecycle *life)
 {
@@ -41,6 +60,9 @@ static enum native_risk native_risk_now(const struct lifecycle *life)
 	const struct launch *last = journal_launch_const(journal);
 	enum claim_mode claim = last->effective.claim;
 
+	/* MUT: a native savepoint is taken again after one that no checkpoint could follow */
+	if (lost_after_native(life))
+		claim = CLAIM_MODE_CLAIM;
 	/* one that was started empty has the code of the one before */
 	for (size_t i = journal->launch_count; i-- > 0 && claim == CLAIM_MODE_UNKNOWN;) {
 		const struct launch *launch = &journal->launches[i];

@@ -19,6 +19,16 @@ enum native_risk native_risk(bool loses_claimed, enum claim_mode claim, enum sta
 	return NATIVE_UNKNOWN;
 }
 
+bool native_may_be_claimed(const struct journal *journal, const struct launch *launch, bool legacy)
+{
+	const struct snapshot *from =
+		launch->restore_path ? journal_snapshot(journal, launch->restore_path) : NULL;
+
+	if (launch->effective.claim == CLAIM_MODE_NO_CLAIM && !legacy)
+		return false;
+	return launch->restore_kind == SNAPSHOT_SAVEPOINT && from && from->format == FORMAT_NATIVE;
+}
+
 /* Source: StreamOperatorStateHandler.snapshotState() of 2.x; the task that throws it fails. */
 bool canonical_was_refused(const char *failure)
 {

@@ -39,6 +39,10 @@ enum native_risk {
 /* `loses_claimed`: this Flink has FLINK-39964. */
 enum native_risk native_risk(bool loses_claimed, enum claim_mode claim, enum state_backend backend);
 
+/* The launch was restored from a native savepoint that it claims, or may: in claim mode LEGACY, too, Flink may build its
+ * checkpoints upon the files of the savepoint. `legacy`: this Flink has that mode, which looks like NO_CLAIM. */
+bool native_may_be_claimed(const struct journal *journal, const struct launch *launch, bool legacy);
+
 /* A task has failed for this reason: Flink has no canonical savepoint of its state. */
 bool canonical_was_refused(const char *failure);
 

@@ -25,6 +25,7 @@ static const struct field config_fields[] = {
 	CONFIG("savepointRetryMs", KNOWN, savepoint_retry_ms, .sparse = true),
 	CONFIG("savepointFormat", WORD, format, .words = format_policy_words, .sparse = true),
 	CONFIG("nativeLosesClaimed", BOOL, native_loses_claimed, .sparse = true),
+	CONFIG("legacyClaim", BOOL, legacy_claim, .sparse = true),
 	CONFIG("forst", BOOL, forst, .sparse = true),
 	CONFIG("asyncState", BOOL, async_state, .sparse = true),
 	CONFIG("fullCheckpointMs", KNOWN, full_checkpoint_ms, .sparse = true),

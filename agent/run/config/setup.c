@@ -316,6 +316,7 @@ static int fill_derived(struct setup *setup, struct err *err)
 	fill_handover(setup);
 	setup->life.application_ids = flink_version_has_applications(setup->version);
 	setup->life.native_loses_claimed = flink_version_native_loses_claimed(setup->version);
+	setup->life.legacy_claim = flink_version_has_legacy_claim(setup->version);
 	flink_rest_url(config->flink.rest_address, (int)config->flink.rest_port, setup->rest_url);
 	setup->rest.base_url = setup->rest_url;
 	setup->rest.http = http_new(&straight, err);
