@@ -195,6 +195,25 @@ CLAIM_TEST(nor_does_a_launch_that_continues_by_high_availability)
 	CHECK_INT(claim_of(l), ==, CLAIM_MODE_UNKNOWN);
 }
 
+/* A hand-over gives the id that Flink waits with to the next try. */
+CLAIM_TEST(the_claim_is_seen_of_a_launch_with_the_id_of_one_that_never_started)
+{
+	struct launch *before;
+
+	hello(l, NULL);
+	observed(l, DECISION_START_FROM, CHK(4), 4, NULL);
+	launch_failed(l);
+	observed(l, DECISION_START_FROM, CHK(4), 4, NULL);
+	if (!CHECK_INT(l->life.journal.launch_count, ==, 2))
+		return;
+	before = &l->life.journal.launches[0];
+	CHECK(before->never_started);
+	memcpy(before->job_id, job_of(l), JOB_ID_BYTES);
+	started(l);
+	viewed(l, restored(CHK(4), 4, true));
+	CHECK_INT(claim_of(l), ==, CLAIM_MODE_CLAIM);
+}
+
 /* It has the code of the one before, of which it is known. */
 CLAIM_TEST(a_launch_that_has_shown_nothing_does_what_its_version_did)
 {

@@ -5,13 +5,21 @@
 #include "base/mem.h"
 
 /* Flink was started with its restore point as an argument. One that continues a launch by Flink's own high
- * availability is restored from a checkpoint of that launch, which tells nothing. */
+ * availability is restored from a checkpoint of that launch, which tells nothing. One that was never started has
+ * given its id to the next, and there was nothing to continue. */
 static bool was_given_its_restore_point(const struct journal *journal)
 {
-	const struct launch *launch = journal_launch_const(journal);
+	const struct launch *launch = journal_launch_const(journal), *before = launch;
 
-	return launch->restore_path &&
-	       (journal->launch_count < 2 || strcmp(launch->job_id, (launch - 1)->job_id) != 0);
+	if (!launch->restore_path)
+		return false;
+	while (before > journal->launches) {
+		before--;
+		/* MUT: a launch that was never started counts as continued */
+		if (!before->never_started)
+			return strcmp(launch->job_id, before->job_id) != 0;
+	}
+	return true;
 }
 
 void see_claim(struct lifecycle *life, struct launch *launch, const struct view *view)
