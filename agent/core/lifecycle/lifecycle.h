@@ -510,8 +510,7 @@ struct lifecycle {
 	int64_t savepoint_retry_ms;        /* a requested savepoint is repeated; 0 = no pause */
 	int64_t clean_ms;                  /* SIGTERM waits for Flink's cleanup until then */
 	int64_t grace_end_ms;              /* when the container will be killed; 0 = not known */
-	/* the container is being stopped, and Flink is polled once more first: at most until then;
-	 * 0 = no such poll */
+	/* the container ends, and Flink is polled once more first: at most until then; 0 = no such poll */
 	int64_t look_ms;
 	int64_t look_since_ms; /* only answers to requests after this count */
 	int64_t budget_end_ms; /* a stop of the container must be complete by then */
@@ -520,6 +519,7 @@ struct lifecycle {
 	bool stop_follows;     /* a stop waits for the savepoint in flight */
 	char *stop_error;      /* the stop of a container that ends has failed: why; NULL = no */
 	int holds;             /* in a row, for the backoff */
+	bool ids_looked; /* the HA maps of all numbered ids were asked for once (lifecycle_ids.c) */
 	bool hurried, late_again; /* lifecycle_lease.c: decided again at once; too late again */
 	int64_t launches_ms[LAUNCHES_A_MINUTE]; /* newest first; 0 = none */
 
@@ -584,8 +584,7 @@ bool lifecycle_asks_for_lock(const struct lifecycle *life);
  * are enough, or it is not known. The caller frees. */
 char *lifecycle_slots_short(const struct lifecycle *life);
 
-/* Fenced, or in contradiction with itself: it starts nothing and takes no
- * requests; life.reason says why. */
+/* Fenced, or in contradiction with itself: it starts nothing and takes no requests; life.reason says why. */
 bool lifecycle_is_inert(const struct lifecycle *life);
 
 /* Monotonic time of the next EVENT_TICK; -1 = none. */
