@@ -26,7 +26,8 @@ bool effective_same(const struct effective *a, const struct effective *b)
 	       a->interval_ms == b->interval_ms && a->externalized == b->externalized &&
 	       a->storage == b->storage && a->backend == b->backend &&
 	       a->changelog == b->changelog && a->unaligned == b->unaligned &&
-	       a->restarts == b->restarts && a->claim == b->claim;
+	       a->restarts == b->restarts && a->claim == b->claim &&
+	       a->canonical_refused == b->canonical_refused;
 }
 
 bool effective_cancel_deletes(const struct effective *effective)

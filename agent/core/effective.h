@@ -70,7 +70,8 @@ struct effective {
 	enum state_backend backend;
 	bool changelog, unaligned;
 	enum task_restarts restarts;
-	enum claim_mode claim; /* known earlier than the rest, or never */
+	enum claim_mode claim;  /* known earlier than the rest, or never */
+	bool canonical_refused; /* a canonical savepoint has failed, since its state has none */
 };
 
 /* By Flink's word; UNKNOWN of another one. */

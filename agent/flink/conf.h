@@ -116,6 +116,8 @@ struct flink_settings {
 	 * does not support NO_CLAIM (FLINK-38307, Flink 1.15 to 2.3), and a claim mode in files has no effect
 	 * (flink_overwritten_keys()). */
 	bool changelog;
+	bool forst;       /* state.backend.type */
+	bool async_state; /* table.exec.async-state.enabled (Flink 2.x) */
 };
 
 /* ERR_CONFIG: rest.port is 0 or a range with no single port, a duration or number cannot be

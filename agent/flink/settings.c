@@ -148,6 +148,7 @@ int flink_conf_settings(const struct flink_conf *conf, struct flink_settings *re
 {
 	const char *subdir = either(conf, "execution.checkpointing.create-subdir",
 				    "state.checkpoints.create-subdir");
+	const char *backend = either(conf, "state.backend.type", "state.backend");
 	struct flink_settings settings = {
 		.checkpoint_dir =
 			either(conf, "execution.checkpointing.dir", "state.checkpoints.dir"),
@@ -166,6 +167,8 @@ int flink_conf_settings(const struct flink_conf *conf, struct flink_settings *re
 
 	settings.changelog =
 		is_true(either(conf, "state.changelog.enabled", "state.backend.changelog.enabled"));
+	settings.forst = backend && strcasecmp(backend, "forst") == 0;
+	settings.async_state = is_true(flink_conf_get(conf, "table.exec.async-state.enabled"));
 	settings.ha = settings.ha_type && strcasecmp(settings.ha_type, "none") != 0;
 	if (read_port(conf, &settings.rest_port, err) < 0 ||
 	    read_duration(conf, "execution.checkpointing.interval",

@@ -109,6 +109,11 @@ bool flink_version_native_loses_claimed(struct flink_version version)
 	return !flink_version_at_least(version, 2, 4);
 }
 
+bool flink_version_has_legacy_claim(struct flink_version version)
+{
+	return !flink_version_at_least(version, 2, 0);
+}
+
 bool flink_version_new_dir_keys(struct flink_version version)
 {
 	return !flink_version_known(version) || flink_version_at_least(version, 1, 20);

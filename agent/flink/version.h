@@ -64,6 +64,9 @@ bool flink_version_has_applications(struct flink_version version);
  * directory. Fixed in 2.4; patch releases of earlier lines may have the fix too, and count as without. Unknown: true. */
 bool flink_version_native_loses_claimed(struct flink_version version);
 
+/* The claim mode LEGACY: before 2.0. Unknown: true. */
+bool flink_version_has_legacy_claim(struct flink_version version);
+
 /* execution.checkpointing.dir / .savepoint-dir instead of state.checkpoints.dir /
  * state.savepoints.dir, 1.20 and later. Unknown: see flink_version_old_dir_keys. */
 bool flink_version_new_dir_keys(struct flink_version version);

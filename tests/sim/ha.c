@@ -224,6 +224,7 @@ void ha_observe(struct world *w, struct facts *facts)
 		}
 	}
 	ids_maps_free(read);
+	facts->ha_unread = breaks_off;
 	facts_set_source(facts, SOURCE_HA,
 			 breaks_off ? SOURCE_UNREADABLE
 			 : found    ? SOURCE_PRESENT

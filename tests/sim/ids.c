@@ -367,8 +367,12 @@ static bool has_living_flink(const struct world *w, const char *job_id)
 
 void ids_judge(struct world *w, const char *job_id, const struct journal *before)
 {
-	/* a request of a person overrides what cannot be read, and a journal from a backup does not know the name */
-	bool unseen = w->truth.journal_changed && !w->agent->facts.names_read;
+	const struct facts *facts = &w->agent->facts;
+	/* a request of a person overrides what cannot be read of former directories, and a journal from a backup does not know
+	 * the name */
+	bool unseen = w->truth.journal_changed && !facts->names_read && !facts->ha_unread &&
+		      facts->sources[SOURCE_CHECKPOINTS].state != SOURCE_UNREADABLE &&
+		      facts->sources[SOURCE_SAVEPOINTS].state != SOURCE_UNREADABLE;
 
 	if (!is_a_name(w, job_id))
 		fail(w, "job id %s is none of the %d that the Role allows", job_id,

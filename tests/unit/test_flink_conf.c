@@ -246,6 +246,32 @@ TEST(a_claim_mode_in_a_file_does_not_help_the_changelog)
 	}
 }
 
+/* Flink refuses canonical savepoints of it. */
+TEST(forst_and_asynchronous_state_are_known)
+{
+	static const struct {
+		const char *text;
+		bool forst, async_state;
+	} cases[] = {
+		{"state.backend.type: ForSt\n", true, false},
+		{"state.backend: forst\n", true, false},
+		{"state.backend.type: rocksdb\nstate.backend: forst\n", false, false},
+		{"table.exec.async-state.enabled: TRUE\n", false, true},
+		{"table.exec.async-state.enabled: false\n", false, false},
+		{"rest.port: 8081\n", false, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct flink_conf conf = yaml(cases[i].text);
+		struct flink_settings got;
+
+		CHECK_INT(flink_conf_settings(&conf, &got, NULL), ==, 0);
+		if (got.forst != cases[i].forst || got.async_state != cases[i].async_state)
+			CHECK_STR(cases[i].text, "judged the other way");
+		flink_conf_release(&conf);
+	}
+}
+
 TEST(what_flinks_command_line_overwrites_is_reserved_too)
 {
 	size_t count = 0;

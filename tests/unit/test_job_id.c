@@ -346,6 +346,84 @@ TEST(an_id_whose_ha_map_was_not_read_is_not_drawn)
 	life_end(&l);
 }
 
+/* Some launches later the maps of the two that were next in the backup tell nothing: any may have the newest state. */
+TEST(a_trace_that_the_journal_does_not_know_makes_drey_read_all_maps_once)
+{
+	struct life l;
+
+	begin(&l, 200);
+	xstrset(&l.life.journal.id_space, SPACE);
+	journal_add_former_job(&l.life.journal, id_of(3));
+	l.life.journal.id_next = 10;
+	start_with_maps(&l, (const int64_t[]){3, 77, -1});
+	CHECK_NOTHING(&l, EFFECT_LAUNCH);
+	CHECK_PHASE(&l, PHASE_RESOLVING);
+	CHECK(!l.life.journal.id_space);
+	forget(&l);
+	pass(&l, 1);
+	CHECK_INT(took(&l, EFFECT_OBSERVE), ==, 1);
+	start_with_maps(&l, (const int64_t[]){3, 77, -1});
+	CHECK_PHASE(&l, PHASE_LAUNCHING);
+	CHECK_STR(l.life.journal.id_space, SPACE);
+	/* a journal that was read once is not replaced by a backup without a word (lifecycle_fence.c) */
+	fail_start(&l);
+	start_with_maps(&l, (const int64_t[]){3, 77, 78, -1});
+	CHECK_PHASE(&l, PHASE_LAUNCHING);
+	life_end(&l);
+}
+
+TEST(one_that_it_knows_does_not)
+{
+	struct life l;
+
+	begin(&l, 200);
+	xstrset(&l.life.journal.id_space, SPACE);
+	journal_add_former_job(&l.life.journal, id_of(3));
+	start_with_maps(&l, (const int64_t[]){3, -1});
+	CHECK_PHASE(&l, PHASE_LAUNCHING);
+	life_end(&l);
+}
+
+/* A request overrides sources that cannot be read, but gives the job no name that may have been used. */
+TEST(an_id_whose_traces_were_not_read_is_not_drawn)
+{
+	static const struct {
+		enum source_kind kind;
+		bool ha_unread, numbered;
+		enum cause cause; /* NONE: it is started */
+	} rows[] = {
+		{SOURCE_HA, true, true, CAUSE_HA_UNREADABLE},
+		{SOURCE_CHECKPOINTS, false, true, CAUSE_STORAGE_UNREADABLE},
+		{SOURCE_SAVEPOINTS, false, true, CAUSE_STORAGE_UNREADABLE},
+		/* the maps were read: one of another cluster id was not, or a value cannot be decoded */
+		{SOURCE_HA, false, true, CAUSE_NONE},
+		/* what is not configured any more may be lost for good */
+		{SOURCE_LINEAGE, false, true, CAUSE_NONE},
+		{SOURCE_RESULTS, false, true, CAUSE_NONE},
+		{SOURCE_HA, true, false, CAUSE_NONE},
+		{SOURCE_CHECKPOINTS, false, false, CAUSE_NONE},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct facts facts = {.ha_unread = rows[i].ha_unread};
+		struct life l;
+
+		begin(&l, 200);
+		if (!rows[i].numbered)
+			l.config.id_space = NULL;
+		facts_set_source(&facts, rows[i].kind, SOURCE_UNREADABLE, "403");
+		start_on(&l, &facts);
+		if (!CHECK_INT(l.life.cause, ==, rows[i].cause) ||
+		    !CHECK_INT(took(&l, EFFECT_LAUNCH), ==, rows[i].cause == CAUSE_NONE))
+			tap_note("row %zu", i);
+		if (rows[i].cause) {
+			CHECK_HAS(l.life.reason, "no job id is certain to be unused");
+			CHECK(!l.life.journal.launch_count);
+		}
+		life_end(&l);
+	}
+}
+
 TEST(ids_that_are_all_used_are_not_looked_at_for_ever)
 {
 	struct life l;

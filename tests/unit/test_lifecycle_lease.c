@@ -251,6 +251,70 @@ TEST(after_a_long_hold_the_journal_is_read_and_flink_is_started)
 	life_end(&l);
 }
 
+/* Fencing is strict, and the storage is so slow that the facts are gathered for longer than a lease lasts. */
+static void begin_slow(struct life *l)
+{
+	life_begin(l);
+	l->config.lease_ms = LEASE_MS;
+	l->config.journal_check_ms = 6000;
+	l->config.hold_retry_max_ms = 30000;
+	hello(l, NULL);
+	forget(l);
+}
+
+static void decide_slowly(struct life *l)
+{
+	await_observe(l);
+	pass(l, 40000);
+	observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+}
+
+LIFE_TEST_FROM(begin_slow, a_decision_that_takes_longer_than_a_lease_starts_flink)
+{
+	decide_slowly(l);
+	CHECK_INT(took(l, EFFECT_CHECK_JOURNAL), ==, 6);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
+	CHECK_PHASE(l, PHASE_LAUNCHING);
+}
+
+LIFE_TEST_FROM(begin_slow, another_drey_is_noticed_while_the_facts_are_gathered)
+{
+	const struct event taken = {.type = EVENT_JOURNAL_FAILED, .journal = {.conflict = true}};
+	struct event conflict = taken;
+
+	l->hold_checks = true;
+	pass(l, 7000);
+	CHECK_INT(took(l, EFFECT_CHECK_JOURNAL), ==, 1);
+	conflict.journal.sequence = l->life.requested;
+	step(l, &conflict);
+	observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+	CHECK_NOTHING(l, EFFECT_LAUNCH);
+	CHECK(l->life.fenced);
+}
+
+/* The API server does not answer as long as drey reads the storage, and always answers after that. */
+LIFE_TEST_FROM(begin_slow, a_start_that_comes_too_late_each_time_is_decided_again_with_a_pause)
+{
+	const struct event unreadable = {.type = EVENT_JOURNAL_SEEN, .journal.unknown = true};
+	int64_t pauses_ms = 0;
+
+	l->hold_checks = true;
+	for (int i = 0; i < 6; i++) {
+		int64_t held_ms;
+
+		pass(l, 40000);
+		step(l, &unreadable);
+		observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
+		CHECK_NOTHING(l, EFFECT_LAUNCH);
+		CHECK_HAS(l->life.reason, "was not checked for too long");
+		held_ms = l->now_ms;
+		journal_checked(l, false);
+		await_observe(l);
+		pauses_ms += l->now_ms - held_ms;
+	}
+	CHECK_INT(pauses_ms, >=, 30000);
+}
+
 TEST(a_launch_that_the_journal_has_too_late_is_withdrawn)
 {
 	struct life l;

@@ -75,6 +75,38 @@ LIFE_TEST_FROM(begin, nothing_goes_unless_what_is_left_is_complete)
 	CHECK_INT(l->life.journal.snapshot_count, ==, 3);
 }
 
+/* A person has deleted it: nothing goes until there is another one. */
+LIFE_TEST_FROM(begin, that_the_newest_cannot_be_read_is_told_once_with_the_way_out)
+{
+	static const char sentence[] =
+		"savepoints.retention waits: the newest savepoint file:/sp/savepoint-3, which is to stay, cannot be read, so no older one is deleted: a file is missing; if it was deleted, take another one (`drey savepoint`)";
+	struct snapshot fourth = {.path = (char *)(uintptr_t) "file:/sp/savepoint-4",
+				  .kind = SNAPSHOT_SAVEPOINT,
+				  .origin = ORIGIN_MANUAL,
+				  .completed_unix_ms = 1003,
+				  .verified = true};
+
+	l->hold_keeper_checks = true;
+	viewed(l, job_in(JOB_RUNNING));
+	keeper_checked(l, false, false);
+	CHECK_HAS(l->notes, sentence);
+	for (int i = 0; i < 3; i++) {
+		forget(l);
+		pass(l, 11 * 60 * 1000);
+		viewed(l, job_in(JOB_RUNNING));
+		CHECK_INT(took(l, EFFECT_INSPECT), ==, 1);
+		keeper_checked(l, false, false);
+		CHECK_STR(l->notes, "");
+	}
+	journal_add_snapshot(&l->life.journal, &fourth);
+	forget(l);
+	l->hold_keeper_checks = false;
+	pass(l, 11 * 60 * 1000);
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_STR(l->life.journal.disposing, "file:/sp/savepoint-1");
+	CHECK_STR(l->life.keeper_unread, NULL);
+}
+
 TEST(a_look_that_was_overtaken_lets_nothing_go)
 {
 	struct life l;

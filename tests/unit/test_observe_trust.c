@@ -47,6 +47,22 @@ WORLD_TEST(maps_that_cannot_be_read_are_not_absent)
 	CHECK_STR(w->facts.sources[SOURCE_HA].detail, "the second");
 }
 
+/* Else each value of them that cannot be decoded would keep a launch from getting a name. */
+WORLD_TEST(whether_all_maps_of_flinks_cluster_id_were_read_is_a_fact_of_its_own)
+{
+	for (int unread = 0; unread < 2; unread++) {
+		struct observe_plan plan;
+
+		observe_plan_init(&plan, &w->places, &w->journal, NULL);
+		observe_plan_add_ha(&plan, &w->ha, SOURCE_UNREADABLE, "403");
+		plan.ha_unread = unread;
+		facts_release(&w->facts);
+		observe_gather(&plan, &w->facts);
+		observe_plan_release(&plan);
+		CHECK_INT(w->facts.ha_unread, ==, unread);
+	}
+}
+
 /* What is there counts, also when more may be. */
 WORLD_TEST(what_was_read_of_them_counts_all_the_same)
 {

@@ -24,13 +24,17 @@ TEST(the_format_of_each_operation)
 		bool saves = rows[i].by_itself != FORMAT_UNKNOWN;
 
 		CHECK_INT(savepoint_format(FORMAT_POLICY_AUTO, rows[i].kind, rows[i].reason,
-					   NATIVE_SAFE),
+					   NATIVE_SAFE, false),
 			  ==, rows[i].by_itself);
+		/* of asynchronous state there is no other */
+		CHECK_INT(savepoint_format(FORMAT_POLICY_AUTO, rows[i].kind, rows[i].reason,
+					   NATIVE_UNKNOWN, true),
+			  ==, saves ? FORMAT_NATIVE : FORMAT_UNKNOWN);
 		CHECK_INT(savepoint_format(FORMAT_POLICY_CANONICAL, rows[i].kind, rows[i].reason,
-					   NATIVE_SAFE),
+					   NATIVE_SAFE, true),
 			  ==, saves ? FORMAT_CANONICAL : FORMAT_UNKNOWN);
 		CHECK_INT(savepoint_format(FORMAT_POLICY_NATIVE, rows[i].kind, rows[i].reason,
-					   NATIVE_CLAIMED),
+					   NATIVE_CLAIMED, false),
 			  ==, saves ? FORMAT_NATIVE : FORMAT_UNKNOWN);
 	}
 }
@@ -65,9 +69,9 @@ TEST(a_native_savepoint_is_safe_only_where_it_is_known_to_be)
 
 		if (!CHECK_INT(risk, ==, rows[i].risk))
 			tap_note("row %zu", i);
-		CHECK_INT(
-			savepoint_format(FORMAT_POLICY_AUTO, OPERATION_STOP, REASON_RESTART, risk),
-			==, risk == NATIVE_SAFE ? FORMAT_NATIVE : FORMAT_CANONICAL);
+		CHECK_INT(savepoint_format(FORMAT_POLICY_AUTO, OPERATION_STOP, REASON_RESTART, risk,
+					   false),
+			  ==, risk == NATIVE_SAFE ? FORMAT_NATIVE : FORMAT_CANONICAL);
 	}
 }
 
@@ -191,6 +195,25 @@ CLAIM_TEST(nor_does_a_launch_that_continues_by_high_availability)
 	CHECK_INT(claim_of(l), ==, CLAIM_MODE_UNKNOWN);
 }
 
+/* A hand-over gives the id that Flink waits with to the next try. */
+CLAIM_TEST(the_claim_is_seen_of_a_launch_with_the_id_of_one_that_never_started)
+{
+	struct launch *before;
+
+	hello(l, NULL);
+	observed(l, DECISION_START_FROM, CHK(4), 4, NULL);
+	launch_failed(l);
+	observed(l, DECISION_START_FROM, CHK(4), 4, NULL);
+	if (!CHECK_INT(l->life.journal.launch_count, ==, 2))
+		return;
+	before = &l->life.journal.launches[0];
+	CHECK(before->never_started);
+	memcpy(before->job_id, job_of(l), JOB_ID_BYTES);
+	started(l);
+	viewed(l, restored(CHK(4), 4, true));
+	CHECK_INT(claim_of(l), ==, CLAIM_MODE_CLAIM);
+}
+
 /* It has the code of the one before, of which it is known. */
 CLAIM_TEST(a_launch_that_has_shown_nothing_does_what_its_version_did)
 {
@@ -201,6 +224,150 @@ CLAIM_TEST(a_launch_that_has_shown_nothing_does_what_its_version_did)
 	viewed(l, job_in(JOB_RUNNING));
 	CHECK_INT(claim_of(l), ==, CLAIM_MODE_UNKNOWN);
 	CHECK_INT(restart_format(l), ==, FORMAT_NATIVE);
+}
+
+/* ---- a checkpoint after a native savepoint that cannot be restored ---- */
+
+#define NATIVE "file:/sp/native"
+
+/* The job runs, restored from a native savepoint that Flink shows as one that is not claimed. */
+static void run_from_native(struct life *l)
+{
+	struct snapshot native = {.path = (char *)NATIVE,
+				  .kind = SNAPSHOT_SAVEPOINT,
+				  .format = FORMAT_NATIVE,
+				  .checkpoint_id = 4,
+				  .verified = true};
+
+	hello(l, NULL);
+	journal_add_snapshot(&l->life.journal, &native);
+	observed(l, DECISION_START_FROM, NATIVE, 4, NULL);
+	started(l);
+	viewed(l, restored(NATIVE, 4, false));
+	CHECK_INT(claim_of(l), ==, CLAIM_MODE_NO_CLAIM);
+	xstrset(&journal_launch(&l->life.journal)->unusable, "a file is not where it should be");
+	forget(l);
+}
+
+/* It may be LEGACY: Flink builds upon the savepoint all the same. */
+CLAIM_TEST(in_legacy_mode_no_second_native_savepoint_is_taken)
+{
+	l->config.legacy_claim = true;
+	run_from_native(l);
+	CHECK(native_may_be_claimed(&l->life.journal, journal_launch(&l->life.journal), true));
+	CHECK_INT(restart_format(l), ==, FORMAT_CANONICAL);
+}
+
+CLAIM_TEST(where_there_is_no_legacy_mode_the_damage_has_another_cause)
+{
+	run_from_native(l);
+	CHECK_INT(restart_format(l), ==, FORMAT_NATIVE);
+}
+
+CLAIM_TEST(nor_is_it_the_format_if_the_savepoint_was_canonical)
+{
+	l->config.legacy_claim = true;
+	run_restored(l, false);
+	xstrset(&journal_launch(&l->life.journal)->unusable, "a file is missing");
+	CHECK_INT(restart_format(l), ==, FORMAT_NATIVE);
+}
+
+/* ---- a job that has no canonical savepoints ---- */
+
+static void run_with(struct life *l, enum state_backend backend)
+{
+	struct view view = job_in(JOB_RUNNING);
+
+	run_proven(l);
+	view.effective = (struct effective){.known = true, .backend = backend};
+	viewed(l, view);
+	forget(l);
+}
+
+/* The claim mode is not known, and a canonical one would restart all tasks. */
+CLAIM_TEST(a_job_with_forst_is_restarted_with_a_native_savepoint)
+{
+	run_with(l, STATE_BACKEND_FORST);
+	CHECK_INT(restart_format(l), ==, FORMAT_NATIVE);
+	CHECK(!strstr(l->notes, "the savepoint is a canonical one"));
+}
+
+CLAIM_TEST(and_suspended_with_one)
+{
+	run_with(l, STATE_BACKEND_FORST);
+	desire(l, DESIRED_SUSPENDED);
+	CHECK_INT(l->life.journal.operation.format, ==, FORMAT_NATIVE);
+}
+
+CLAIM_TEST(also_if_only_the_configuration_says_so)
+{
+	l->config.forst = true;
+	run_proven(l);
+	CHECK_INT(restart_format(l), ==, FORMAT_NATIVE);
+}
+
+CLAIM_TEST(but_not_if_the_job_says_that_it_has_another_backend)
+{
+	l->config.forst = true;
+	run_with(l, STATE_BACKEND_ROCKSDB);
+	CHECK_INT(restart_format(l), ==, FORMAT_CANONICAL);
+}
+
+CLAIM_TEST(asynchronous_state_of_any_backend_has_no_canonical_one)
+{
+	l->config.async_state = true;
+	run_with(l, STATE_BACKEND_ROCKSDB);
+	CHECK_INT(restart_format(l), ==, FORMAT_NATIVE);
+}
+
+static const char refusal[] =
+	"java.lang.Exception: Could not perform checkpoint 5 for operator Map (1/1)#0. (java.lang.UnsupportedOperationException: Not supported yet.)";
+
+/* Flink fails the stop by its failover; the task has failed for this reason. */
+static void stop_fails(struct life *l, const char *failure)
+{
+	struct view view = job_in(JOB_RESTARTING);
+
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	pass(l, 500);
+	operation(l, STATUS_FAILED, NULL, "FailoverRegion is restarting");
+	view.failure = failure;
+	viewed(l, view);
+	viewed(l, job_in(JOB_RUNNING));
+	pass(l, l->config.stop_retry_ms);
+}
+
+CLAIM_TEST(what_flink_has_refused_is_not_asked_for_again)
+{
+	run_with(l, STATE_BACKEND_ROCKSDB);
+	CHECK_INT(restart_format(l), ==, FORMAT_CANONICAL);
+	stop_fails(l, refusal);
+	CHECK_HAS(l->notes, "no canonical savepoint of this job's state");
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_STOP);
+	CHECK_INT(l->life.journal.operation.format, ==, FORMAT_NATIVE);
+	CHECK_HAS(buf_str(&l->durable_text), "\"canonicalRefused\": true");
+	/* whatever else the job says of itself */
+	restart_agent(l);
+	CHECK(journal_launch(&l->life.journal)->effective.canonical_refused);
+}
+
+CLAIM_TEST(a_task_that_fails_for_another_reason_refuses_nothing)
+{
+	run_with(l, STATE_BACKEND_ROCKSDB);
+	CHECK_INT(restart_format(l), ==, FORMAT_CANONICAL);
+	stop_fails(l, "java.lang.UnsupportedOperationException: by the code of the job");
+	CHECK_INT(l->life.journal.operation.format, ==, FORMAT_CANONICAL);
+}
+
+CLAIM_TEST(nor_does_one_that_nobody_has_asked_for_a_savepoint)
+{
+	struct view view = job_in(JOB_RESTARTING);
+
+	run_with(l, STATE_BACKEND_ROCKSDB);
+	view.failure = refusal;
+	viewed(l, view);
+	viewed(l, job_in(JOB_RUNNING));
+	CHECK_INT(restart_format(l), ==, FORMAT_CANONICAL);
 }
 
 /* An agent that finds the operation of another one repeats it as it was begun. */

@@ -80,6 +80,9 @@ TEST(knows_what_each_version_can_do)
 	CHECK(flink_version_native_loses_claimed(version("2.3.0")));
 	CHECK(!flink_version_native_loses_claimed(version("2.4-SNAPSHOT")));
 	CHECK(flink_version_native_loses_claimed(unknown));
+	CHECK(flink_version_has_legacy_claim(version("1.20.1")));
+	CHECK(!flink_version_has_legacy_claim(version("2.0.0")));
+	CHECK(flink_version_has_legacy_claim(unknown));
 	CHECK(flink_version_old_dir_keys(version("1.19.3")));
 	CHECK(!flink_version_new_dir_keys(version("1.19.3")));
 	CHECK(!flink_version_old_dir_keys(version("1.20.0")));

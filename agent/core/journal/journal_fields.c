@@ -142,6 +142,7 @@ static const struct field effective_fields[] = {
 	EFFECTIVE("unaligned", BOOL, unaligned, .sparse = true),
 	EFFECTIVE("restarts", WORD, restarts, .words = task_restarts_words, .sparse = true),
 	EFFECTIVE("claimMode", WORD, claim, .words = claim_mode_words, .key = true, .sparse = true),
+	EFFECTIVE("canonicalRefused", BOOL, canonical_refused, .key = true, .sparse = true),
 };
 const struct record effective_table = RECORD(struct effective, effective_fields);
 

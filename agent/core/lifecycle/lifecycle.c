@@ -539,6 +539,7 @@ void lifecycle_release(struct lifecycle *life)
 	effects_clear(&life->postponed);
 	free(life->end_reason);
 	free(life->keeper);
+	free(life->keeper_unread);
 	free(life->stalled);
 	free(life->stop_location);
 	free(life->stop_error);

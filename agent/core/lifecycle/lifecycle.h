@@ -354,7 +354,8 @@ struct lifecycle {
 
 	/* requests in flight */
 	bool observing, polling, disposing;
-	char *keeper;  /* checked before an older one is disposed of; owned, NULL = none */
+	/* checked before an older savepoint is disposed of; the last that could not be read; owned, NULL = none */
+	char *keeper, *keeper_unread;
 	char *stalled; /* checked before the job is restarted from it; owned, NULL = none */
 	struct review review;
 	bool observe_again; /* the desired state changed during the observation */
@@ -457,9 +458,8 @@ struct lifecycle {
 	/* two dreys */
 	bool has_written;      /* the journal was ours, since this agent began */
 	bool takeover_pending; /* the wait for another place's launch begins with our first write */
-	/* the facts are gathered while the Flink of that launch may still add state */
-	bool looks_early;
-	bool checking;                        /* the journal is being checked */
+	bool looks_early; /* facts are gathered while the Flink of that launch may still add state */
+	bool checking;    /* the journal is being checked */
 	int64_t write_sent_ms, check_sent_ms, /* when the last one was requested */
 		owned_ms;   /* when the last journal that proved to be ours was requested */
 	int64_t leased_ms;  /* the same of the lease object; 0 = it is not ours */
@@ -478,10 +478,10 @@ struct lifecycle {
 		int64_t savepoint_id;    /* savepoints up to this id are known */
 		bool tasks_missing;      /* the job does not run, or not all of it */
 		struct cluster cluster;
-		/* the first and the last poll that saw all tasks running; 0 = never */
-		int64_t first_ran_ms, all_ran_ms;
-		int slots_used; /* by the job, when all its tasks ran; 0 = not known */
-		bool not_ready; /* it was reported that the tasks do not run */
+		int64_t first_ran_ms,
+			all_ran_ms; /* first and last poll that saw all tasks run; 0 = never */
+		int slots_used;     /* by the job, when all its tasks ran; 0 = not known */
+		bool not_ready;     /* it was reported that the tasks do not run */
 		bool restarts_known;
 		int64_t restarts;      /* by Flink, in this process */
 		int64_t restarts_ms;   /* polled_ms of the last poll that returned them */
@@ -494,9 +494,8 @@ struct lifecycle {
 		struct settings_seen settings;
 		/* Flink's picture of the job, taken for the settings; it has no later failure */
 		int64_t picture_until_ms;
-		/* When a completed checkpoint was seen for the first time, or since when there could
-		 * be one: all tasks run, but for short restarts, and no operation is in flight.
-		 * 0 = there cannot be one */
+		/* When a completed checkpoint was seen first, or since when there could be one: all tasks run,
+		 * but for short restarts, and no operation is in flight. 0 = there cannot be one */
 		int64_t progress_ms;
 		bool checkpoints_failing; /* it was reported that they fail */
 		int64_t finished_ms;      /* since when FINISHED for an unclear reason */
@@ -521,6 +520,8 @@ struct lifecycle {
 	bool stop_follows;     /* a stop waits for the savepoint in flight */
 	char *stop_error;      /* the stop of a container that ends has failed: why; NULL = no */
 	int holds;             /* in a row, for the backoff */
+	bool ids_looked; /* the HA maps of all numbered ids were asked for once (lifecycle_ids.c) */
+	bool hurried, late_again; /* lifecycle_lease.c: decided again at once; too late again */
 	int64_t launches_ms[LAUNCHES_A_MINUTE]; /* newest first; 0 = none */
 	/* how often each effect came, and those that must wait (lifecycle_pace.c) until postponed_ms */
 	struct pace_count paces[EFFECT_COUNT];
@@ -562,8 +563,8 @@ bool lifecycle_is_newcomer(const struct lifecycle *life);
 bool lifecycle_awaits(const struct lifecycle *life, enum effect_type effect, const char *id);
 
 bool lifecycle_is_durable(const struct lifecycle *life); /* all that it has decided is on record */
-/* Must this pod be kept ready, whatever the job does (handover.h)? */
-bool lifecycle_keeps_ready(const struct lifecycle *life);
+bool lifecycle_keeps_ready(
+	const struct lifecycle *life); /* this pod, whatever the job does (handover.h) */
 /* The phase for people: a job that runs in the shadow is not Running. */
 enum phase lifecycle_phase(const struct lifecycle *life);
 /* Is the job offered to a pod that is prepared? And who is this one: owner, until it has given it away? */

@@ -225,7 +225,8 @@ static const char *check_deadlines(const struct lifecycle *life)
 		{!live && (life->ready_ms || life->tasks_ms),
 		 "the tasks have a deadline, but no Flink is running"},
 		{!live && (life->savepoint_ms || (life->check_ms && !life->foreign &&
-						  life->config->handover.mode == HANDOVER_OFF)),
+						  life->config->handover.mode == HANDOVER_OFF &&
+						  !(life->config->lease_ms && life->observing))),
 		 "a savepoint or a check of the journal is planned, but no Flink is running"},
 		{life->kill_ms && !live && !life->foreign,
 		 "Flink must be killed, but none is running"},

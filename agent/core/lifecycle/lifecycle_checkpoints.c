@@ -48,6 +48,7 @@ void see_settings(struct lifecycle *life, struct launch *launch, const struct vi
 		return;
 	now = view->effective;
 	now.claim = launch->effective.claim;
+	now.canonical_refused = launch->effective.canonical_refused;
 	if (effective_same(&launch->effective, &now))
 		return;
 	/* MUT: what the job says of its settings is not recorded */

@@ -5,13 +5,21 @@
 #include "base/mem.h"
 
 /* Flink was started with its restore point as an argument. One that continues a launch by Flink's own high
- * availability is restored from a checkpoint of that launch, which tells nothing. */
+ * availability is restored from a checkpoint of that launch, which tells nothing. One that was never started has
+ * given its id to the next, and there was nothing to continue. */
 static bool was_given_its_restore_point(const struct journal *journal)
 {
-	const struct launch *launch = journal_launch_const(journal);
+	const struct launch *launch = journal_launch_const(journal), *before = launch;
 
-	return launch->restore_path &&
-	       (journal->launch_count < 2 || strcmp(launch->job_id, (launch - 1)->job_id) != 0);
+	if (!launch->restore_path)
+		return false;
+	while (before > journal->launches) {
+		before--;
+		/* MUT: a launch that was never started counts as continued */
+		if (!before->never_started)
+			return strcmp(launch->job_id, before->job_id) != 0;
+	}
+	return true;
 }
 
 void see_claim(struct lifecycle *life, struct launch *launch, const struct view *view)
@@ -27,6 +35,31 @@ void see_claim(struct lifecycle *life, struct launch *launch, const struct view 
 	life->want_write = true;
 }
 
+static bool is_same_version(const struct launch *launch, const struct launch *last)
+{
+	return launch == last ||
+	       (last->generation && xstrsame(launch->generation, last->generation));
+}
+
+/* A launch of this version after a native savepoint made a checkpoint that could not be restored. In claim mode LEGACY,
+ * which looks like NO_CLAIM, nothing else shows it. */
+static bool lost_after_native(const struct lifecycle *life)
+{
+	const struct journal *journal = &life->journal;
+	const struct launch *last = journal_launch_const(journal);
+
+	for (size_t i = journal->launch_count; i-- > 0;) {
+		const struct launch *launch = &journal->launches[i];
+
+		if (!is_same_version(launch, last))
+			break;
+		if (launch->unusable &&
+		    native_may_be_claimed(journal, launch, life->config->legacy_claim))
+			return true;
+	}
+	return false;
+}
+
 /* Of the running job, or one of the same version before it. */
 static enum native_risk native_risk_now(const struct lifecycle *life)
 {
@@ -35,6 +68,9 @@ static enum native_risk native_risk_now(const struct lifecycle *life)
 	const struct launch *last = journal_launch_const(journal);
 	enum claim_mode claim = last->effective.claim;
 
+	/* MUT: a native savepoint is taken again after one that no checkpoint could follow */
+	if (lost_after_native(life))
+		claim = CLAIM_MODE_CLAIM;
 	/* one that was started empty has the code of the one before */
 	for (size_t i = journal->launch_count; i-- > 0 && claim == CLAIM_MODE_UNKNOWN;) {
 		const struct launch *launch = &journal->launches[i];
@@ -46,14 +82,63 @@ static enum native_risk native_risk_now(const struct lifecycle *life)
 	return native_risk(life->config->native_loses_claimed, claim, settings->backend);
 }
 
+static bool is_canonical(enum snapshot_format format, enum operation_kind kind)
+{
+	return format == FORMAT_CANONICAL &&
+	       (kind == OPERATION_SAVEPOINT || kind == OPERATION_STOP);
+}
+
+/* Only a savepoint that was requested makes tasks fail in that way. */
+void see_refusal(struct lifecycle *life, struct launch *launch, const char *failure)
+{
+	const struct operation *now = &life->journal.operation;
+	const struct operation_result *last = &life->journal.last_operation;
+
+	/* MUT: what Flink has refused is asked for again */
+	if (launch->effective.canonical_refused || !canonical_was_refused(failure) ||
+	    (!is_canonical(now->format, now->kind) &&
+	     (last->ok || !is_canonical(last->format, last->kind))))
+		return;
+	launch->effective.canonical_refused = true;
+	life->want_write = true;
+	note(life, NOTE_WARNING,
+	     "Flink has no canonical savepoint of this job's state: with savepoints.format: auto the next one is a native one");
+}
+
+/* What the job says of its backend, else Flink's configuration; and asynchronous state, which only a refusal shows if the
+ * code of the job sets it. */
+static bool has_no_canonical(const struct lifecycle *life)
+{
+	const struct journal *journal = &life->journal;
+	const struct effective *settings = journal_settings(journal);
+	const struct launch *last = journal_launch_const(journal);
+	bool forst = settings->backend == STATE_BACKEND_UNKNOWN
+			     ? life->config->forst
+			     : settings->backend == STATE_BACKEND_FORST;
+
+	if (forst || life->config->async_state)
+		return true;
+	for (size_t i = journal->launch_count; i-- > 0;) {
+		const struct launch *launch = &journal->launches[i];
+
+		if (!is_same_version(launch, last))
+			break;
+		if (launch->effective.canonical_refused)
+			return true;
+	}
+	return false;
+}
+
 enum snapshot_format operation_format(struct lifecycle *life, enum operation_kind kind,
 				      enum operation_reason reason)
 {
 	enum format_policy policy = life->config->format;
 	enum native_risk risk = native_risk_now(life);
-	enum snapshot_format format = savepoint_format(policy, kind, reason, risk);
+	bool no_canonical = has_no_canonical(life);
+	enum snapshot_format format = savepoint_format(policy, kind, reason, risk, no_canonical);
 
-	if (risk != NATIVE_SAFE && format != savepoint_format(policy, kind, reason, NATIVE_SAFE))
+	if (risk != NATIVE_SAFE &&
+	    format != savepoint_format(policy, kind, reason, NATIVE_SAFE, no_canonical))
 		note(life, NOTE_INFO, "the savepoint is a canonical one: the job %s (FLINK-39964)",
 		     risk == NATIVE_CLAIMED
 			     ? "claims what it is restored from, and could not restore its checkpoints after a native one"

@@ -71,6 +71,9 @@ struct lifecycle_config {
 	struct retention retention;
 	enum format_policy format;
 	bool native_loses_claimed; /* this Flink has FLINK-39964 (savepoint_format.h) */
+	bool legacy_claim;         /* this Flink has the claim mode LEGACY (effective.h) */
+	/* in Flink's configuration, which the code of the job may override */
+	bool forst, async_state;
 	int64_t savepoint_retries; /* of a requested one; a failed attempt is repeated this often */
 	int64_t savepoint_retry_ms; /* pause before each */
 	const char *savepoint_dir;  /* URI; NULL = operations need Flink's own default */

@@ -115,8 +115,10 @@ void journal_is_ours(struct lifecycle *life, int64_t asked_ms)
 	if (life->config->lease_ms)
 		lease_extend(life);
 	/* MUT: a journal that was read again starts nothing before the next retry */
-	if (life->config->lease_ms && lease_is_awaited(life))
+	if (life->config->lease_ms && lease_is_awaited(life)) {
 		life->retry_ms = life->now_ms;
+		life->hurried = true;
+	}
 }
 
 void check_journal(struct lifecycle *life)
@@ -152,7 +154,9 @@ void watch_journal(struct lifecycle *life)
 	const struct lifecycle_config *config = life->config;
 	bool runs = life->launch_step >= LAUNCH_STARTING || life->foreign;
 	bool live = runs && !life->fenced && !life->handover.given;
-	bool idle = handover_must_check(life);
+	/* a launch that is decided on these facts needs a proof that is no older than they are */
+	bool decides = config->lease_ms && life->observing && !life->fenced;
+	bool idle = handover_must_check(life) || decides;
 
 	if ((!live || life->launch_step == LAUNCH_STARTING) && !idle)
 		life->check_ms = 0;

@@ -81,13 +81,11 @@ static void take_back(struct lifecycle *life, const struct facts *facts)
 bool *job_ids_decided(struct lifecycle *life, const struct facts *facts)
 {
 	const struct lifecycle_config *config = life->config;
-	enum source_state ha = facts->sources[SOURCE_HA].state;
 	bool *read = NULL;
 
 	if (!config->id_space)
 		return NULL;
-	/* a request may override maps that cannot be read */
-	if (ha == SOURCE_PRESENT || ha == SOURCE_ABSENT)
+	if (facts->sources[SOURCE_HA].state != SOURCE_NOT_CONFIGURED)
 		read = ha_names_read(&life->journal, config->id_space, config->id_count);
 	if (facts->names_read && has_stayed(life) && count_free(life) < FREE_IDS)
 		take_back(life, facts);
@@ -117,15 +115,93 @@ static bool is_one_unread(const struct lifecycle *life, const struct facts *fact
 	return false;
 }
 
+/* As with a journal that knows of no numbered ids: all maps are read now. */
+static void read_all_maps(struct lifecycle *life)
+{
+	xstrset(&life->journal.id_space, NULL);
+	life->ids_looked = true;
+}
+
+static bool is_unknown_trace(const struct lifecycle *life, const struct facts *facts,
+			     const char *job_id)
+{
+	const struct journal *journal = &life->journal;
+
+	if (journal_knows_job(journal, job_id) || is_given_away(life, job_id))
+		return false;
+	for (size_t i = 0; i < facts->job_count; i++)
+		if (!strcmp(facts->jobs[i], job_id))
+			return true;
+	return false;
+}
+
+/* A launch that the journal does not know may have left the newest state in its HA map. */
+bool job_ids_look_first(struct lifecycle *life, const struct facts *facts, const bool *read)
+{
+	bool unknown = false, unread = false;
+	char job_id[JOB_ID_BYTES];
+
+	if (!read || life->ids_looked || transition_of(&life->journal.handover))
+		return false;
+	for (int64_t n = 0; n < life->config->id_count; n++) {
+		job_id_name(life->config->id_space, n, job_id);
+		unread |= !read[n];
+		unknown |= is_unknown_trace(life, facts, job_id);
+	}
+	/* MUT: a trace of an unknown job does not make drey read all HA maps */
+	if (!unknown || !unread)
+		return false;
+	read_all_maps(life);
+	enter(life, PHASE_RESOLVING,
+	      "a job id has left traces that the journal does not know of: the HA maps of all of them are read first");
+	life->retry_ms = life->now_ms;
+	return true;
+}
+
+void job_ids_chosen(struct lifecycle *life)
+{
+	const struct lifecycle_config *config = life->config;
+
+	if (!life->ids_looked || life->journal.id_space || !config->id_count)
+		return;
+	/* a launch that continues has drawn none */
+	life->journal.id_next = rng_below(&life->rng, config->id_count);
+	xstrset(&life->journal.id_space, config->id_space);
+}
+
+static char *unread(const char *what, const struct source_fact *source)
+{
+	return xasprintf(
+		"no job id is certain to be unused, since %s cannot be read (%s): make it readable, or set another kubernetes.salt and change the Role in the same way",
+		what, source->detail ? source->detail : "no detail");
+}
+
+/* What the new job would find beside its own: Flink's HA data of that id, checkpoints in its directory, savepoints. */
+char *job_ids_unread(const struct lifecycle *life, const struct facts *facts, enum cause *ret_cause)
+{
+	static const enum source_kind kinds[] = {SOURCE_CHECKPOINTS, SOURCE_SAVEPOINTS};
+
+	if (!life->config->id_space)
+		return NULL;
+	*ret_cause = CAUSE_HA_UNREADABLE;
+	/* MUT: a job id is drawn although HA maps were not read */
+	if (facts->ha_unread)
+		return unread("Flink's HA data", &facts->sources[SOURCE_HA]);
+	*ret_cause = CAUSE_STORAGE_UNREADABLE;
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		/* MUT: a job id is drawn whose traces were not read */
+		if (facts->sources[kinds[i]].state == SOURCE_UNREADABLE)
+			return unread(source_kind_name(kinds[i]), &facts->sources[kinds[i]]);
+	*ret_cause = CAUSE_JOB_IDS_USED_UP;
+	return NULL;
+}
+
 bool job_ids_look_on(struct lifecycle *life, const struct facts *facts, const bool *read)
 {
-	struct journal *journal = &life->journal;
-
 	/* the numbers that a transition has set aside are those of this space */
-	if (!is_one_unread(life, facts, read) || transition_of(&journal->handover))
+	if (!is_one_unread(life, facts, read) || transition_of(&life->journal.handover))
 		return false;
-	/* as with a journal that knows of no numbered ids: all maps are read now */
-	xstrset(&journal->id_space, NULL);
+	read_all_maps(life);
 	enter(life, PHASE_RESOLVING,
 	      "the next job ids have left traces that the journal does not know of: the HA maps of all of them are read first");
 	life->retry_ms = life->now_ms + life->config->hold_retry_first_ms;

@@ -10,6 +10,17 @@
  * drawn now, by number (core/ha_names.h; the caller frees); NULL = any. */
 bool *job_ids_decided(struct lifecycle *life, const struct facts *facts);
 
+/* A trace of a job id that the journal does not know: it may be from a backup. True: the HA maps of all ids are read, and it
+ * is decided again, once. */
+bool job_ids_look_first(struct lifecycle *life, const struct facts *facts, const bool *read);
+
+/* The launch has its id: from now on the maps of a few are enough again. */
+void job_ids_chosen(struct lifecycle *life);
+
+/* Why no numbered id may be drawn: traces of it could be where nothing was read. NULL = it may; the caller frees. */
+char *job_ids_unread(const struct lifecycle *life, const struct facts *facts,
+		     enum cause *ret_cause);
+
 /* None of these is free. True: others may be; their HA maps are read, and it is decided again. */
 bool job_ids_look_on(struct lifecycle *life, const struct facts *facts, const bool *read);
 

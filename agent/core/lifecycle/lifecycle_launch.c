@@ -198,11 +198,14 @@ static void hold_launch(struct lifecycle *life, enum cause cause, int rule, cons
 /* It would be killed at once, or comes too soon after the others. What is decided then may be another start. */
 static bool must_wait(struct lifecycle *life)
 {
+	bool late = !lease_leaves_time(life);
 	int64_t due_ms = pace_launch_ms(life);
 	const char *why;
 	enum cause cause;
 
-	if (!lease_leaves_time(life)) {
+	life->late_again = late && life->hurried;
+	life->hurried = false;
+	if (late) {
 		cause = lease_that_ends(life, &why);
 		hold_launch(life, cause, 0, why);
 		/* while it holds, nothing else reads the journal: by the next retry it would be too long ago again */
@@ -220,13 +223,35 @@ static bool must_wait(struct lifecycle *life)
 	return true;
 }
 
+static const struct candidate *start_of(const struct decision *decision, const struct facts *facts)
+{
+	return decision->kind == DECISION_START_EMPTY ? NULL
+						      : &facts->candidates[decision->candidate];
+}
+
+/* NULL, or why there is none; the caller frees. */
+static char *choose_job_id(struct lifecycle *life, const struct decision *decision,
+			   const struct facts *facts, const bool *names,
+			   char ret_job_id[JOB_ID_BYTES], enum cause *ret_cause)
+{
+	const struct launch *last = journal_launch(&life->journal);
+	char *why;
+
+	if (decision->kind == DECISION_CONTINUE && last) {
+		memcpy(ret_job_id, last->job_id, JOB_ID_BYTES);
+		return NULL;
+	}
+	if (is_repetition(life, decision, start_of(decision, facts)) &&
+	    take_void_id(life, facts, ret_job_id))
+		return NULL;
+	why = job_ids_unread(life, facts, ret_cause);
+	return why ? why : draw_job_id(life, facts, names, ret_job_id);
+}
+
 void begin_launch(struct lifecycle *life, const struct decision *decision,
 		  const struct facts *facts)
 {
-	const struct candidate *from = decision->kind == DECISION_START_EMPTY
-					       ? NULL
-					       : &facts->candidates[decision->candidate];
-	const struct launch *last = journal_launch(&life->journal);
+	const struct candidate *from = start_of(decision, facts);
 	char job_id[JOB_ID_BYTES] = "";
 	enum cause cause = CAUSE_JOB_IDS_USED_UP;
 	cleanup_free bool *names = NULL;
@@ -237,6 +262,8 @@ void begin_launch(struct lifecycle *life, const struct decision *decision,
 	if (must_wait(life))
 		return;
 	names = job_ids_decided(life, facts);
+	if (job_ids_look_first(life, facts, names))
+		return;
 	held = handover_held_id(life, decision, facts, job_id);
 	if (!held && !handover_frees_flink(life)) {
 		hold_launch(
@@ -244,12 +271,9 @@ void begin_launch(struct lifecycle *life, const struct decision *decision,
 			"the Flink that waits in main() is not to be used, and is being killed");
 		return;
 	}
-	if (decision->kind == DECISION_CONTINUE && last)
-		memcpy(job_id, last->job_id, JOB_ID_BYTES);
-	else if (!held &&
-		 (!is_repetition(life, decision, from) || !take_void_id(life, facts, job_id)))
-		why = draw_job_id(life, facts, names, job_id);
-	if (why && job_ids_look_on(life, facts, names)) {
+	if (!held)
+		why = choose_job_id(life, decision, facts, names, job_id, &cause);
+	if (why && cause == CAUSE_JOB_IDS_USED_UP && job_ids_look_on(life, facts, names)) {
 		free(why);
 		return;
 	}
@@ -260,6 +284,7 @@ void begin_launch(struct lifecycle *life, const struct decision *decision,
 		free(why);
 		return;
 	}
+	job_ids_chosen(life);
 	/* this decision has considered all earlier launches */
 	for (size_t i = 0; i < life->journal.launch_count; i++)
 		life->journal.launches[i].end_known = true;

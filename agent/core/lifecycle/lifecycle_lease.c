@@ -87,9 +87,13 @@ void lease_watch(struct lifecycle *life, bool live)
 		life->lease_end_ms = lease_end_ms(life) - LEASE_HASTE_MS;
 }
 
-/* A launch waits for nothing else. */
+/* A launch waits for nothing else. One that has come too late again although it was decided at once waits for the next
+ * retry, so that nothing repeats without a pause. */
 bool lease_is_awaited(const struct lifecycle *life)
 {
+	/* MUT: a start that comes too late is decided again at once, each time */
+	if (life->late_again)
+		return false;
 	return life->phase == PHASE_HOLDING && life->retry_ms &&
 	       life->cause == CAUSE_JOURNAL_UNREADABLE && lease_leaves_time(life);
 }

@@ -56,6 +56,19 @@ static void keeper_is_damaged(struct lifecycle *life, const char *path, const ch
 	     error ? error : "no detail");
 }
 
+/* It may have been deleted, and the wait may have no end: a person has to know. Once for each that stays. */
+static void keeper_is_unread(struct lifecycle *life, const char *path, const char *error)
+{
+	life->disposal_ms = life->now_ms + UNREAD_PAUSE_MS;
+	/* MUT: that retention waits is not said */
+	if (xstrsame(life->keeper_unread, path))
+		return;
+	xstrset(&life->keeper_unread, path);
+	note(life, NOTE_WARNING,
+	     "savepoints.retention waits: the newest savepoint %s, which is to stay, cannot be read, so no older one is deleted: %s; if it was deleted, take another one (`drey savepoint`)",
+	     path, error ? error : "no detail");
+}
+
 bool retention_inspected(struct lifecycle *life, const struct event *event)
 {
 	const struct snapshot *oldest;
@@ -65,9 +78,10 @@ bool retention_inspected(struct lifecycle *life, const struct event *event)
 		return false;
 	xstrset(&life->keeper, NULL);
 	if (!event->inspected.readable) {
-		life->disposal_ms = life->now_ms + UNREAD_PAUSE_MS;
+		keeper_is_unread(life, event->inspected.path, event->inspected.error);
 		return true;
 	}
+	xstrset(&life->keeper_unread, NULL);
 	/* MUT: an old savepoint is disposed of although the newest is damaged */
 	if (!event->inspected.complete) {
 		keeper_is_damaged(life, event->inspected.path, event->inspected.error);

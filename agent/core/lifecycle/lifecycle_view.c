@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_claim.h"
 #include "core/lifecycle/lifecycle_internal.h"
 #include "core/report/readiness.h"
 #include "core/resolve/lineage_dirs.h"
@@ -347,6 +348,8 @@ static void remember_view(struct lifecycle *life, struct launch *launch, const s
 		note(life, NOTE_WARNING, "the job is %s: %s", job_state_name(view->state),
 		     view->failure);
 	}
+	if (view->failure && worse)
+		see_refusal(life, launch, view->failure);
 	life->seen.reachable = view->reachable;
 	if (!view->reachable)
 		return; /* the last seen state is still the best one */

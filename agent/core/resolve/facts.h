@@ -171,6 +171,7 @@ struct facts {
 	struct source_fact results_listed;
 	/* everything that could show a trace of a numbered job id was read to its end (facts_are_read()) */
 	bool names_read;
+	bool ha_unread; /* of the HA maps of these ids, those of Flink's cluster id, one could not be read */
 	int max_metadata_version; /* what this Flink can read; 0 = not known */
 	int64_t now_unix_ms;
 	/* what Flink would start again automatically, keys of core/resolve/ha_keys.h; owned */

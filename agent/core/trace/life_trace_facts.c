@@ -118,6 +118,7 @@ static const struct field facts_fields[] = {
 	{.name = "jobs", .kind = FIELD_OWN, .write = write_jobs, .read = read_jobs},
 	{.name = "copy", .kind = FIELD_OWN, .write = write_copy, .read = read_copy},
 	FIELD("namesRead", BOOL, struct facts, names_read, .sparse = true),
+	FIELD("haUnread", BOOL, struct facts, ha_unread, .sparse = true),
 	FIELD("endedJob", ID, struct facts, ended_job),
 	FIELD("ended", SMALL, struct facts, ended, .unknown = -1),
 	FIELD("endedDetail", TEXT, struct facts, ended_detail, .sparse = true),

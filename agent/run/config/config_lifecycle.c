@@ -14,6 +14,7 @@ void config_lifecycle(const struct config *config, struct lifecycle_config *ret_
 		.savepoint_dir = config->flink.savepoint_directory,
 		.format = (enum format_policy)config->savepoints.format,
 		.native_loses_claimed = flink_version_native_loses_claimed(version),
+		.legacy_claim = flink_version_has_legacy_claim(version),
 		.savepoint_retries = config->savepoints.retries,
 		.savepoint_retry_ms = config->savepoints.retry_delay_ms,
 		.drain_on_stop = config->savepoints.drain,

@@ -298,6 +298,8 @@ static int fill_derived(struct setup *setup, struct err *err)
 		return -1;
 	setup->life.listed_checkpoint_dir = setup->checkpoint_dir;
 	setup->life.configured_interval_ms = setup->settings.checkpoint_interval_ms;
+	setup->life.forst = setup->settings.forst;
+	setup->life.async_state = setup->settings.async_state;
 	setup->life.listed_savepoint_dir = setup->savepoint_dir;
 	setup->life.ha_cluster_id = setup->ha.on ? setup->ha.cluster_id : NULL;
 	setup->life.flink_version = setup->life.policy.flink_version = setup->version_text;
@@ -314,6 +316,7 @@ static int fill_derived(struct setup *setup, struct err *err)
 	fill_handover(setup);
 	setup->life.application_ids = flink_version_has_applications(setup->version);
 	setup->life.native_loses_claimed = flink_version_native_loses_claimed(setup->version);
+	setup->life.legacy_claim = flink_version_has_legacy_claim(setup->version);
 	flink_rest_url(config->flink.rest_address, (int)config->flink.rest_port, setup->rest_url);
 	setup->rest.base_url = setup->rest_url;
 	setup->rest.http = http_new(&straight, err);

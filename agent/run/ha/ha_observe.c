@@ -25,6 +25,7 @@ void ha_observe(struct kube *kube, const struct ha_query *query, struct ha_uncha
 	if (!failover_lock_is_free(&cluster->lock, cluster->server_unix_ms,
 				   ha_unchanged_ms(unchanged, &cluster->lock), &held))
 		xstrset(&plan->lock_held, held);
+	plan->ha_unread = ret_reading->state == SOURCE_UNREADABLE;
 	observe_plan_add_ha(plan, &ret_reading->maps, ret_reading->state, ret_reading->detail);
 }
 

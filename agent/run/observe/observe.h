@@ -53,6 +53,7 @@ struct observe_plan {
 	struct ha_maps ha; /* HA ConfigMaps as they were read; owned */
 	enum source_state ha_state;
 	char *ha_detail; /* why they are unreadable */
+	bool ha_unread;  /* those of Flink's cluster id were not all read */
 	/* for the fact's detail: whose maps, that Flink would not use now, are included */
 	char *ha_former;
 	char *lock_held; /* why a live Flink may own the leader lock; NULL = none does */

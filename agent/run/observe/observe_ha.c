@@ -250,6 +250,8 @@ static void note_maps(struct look *look)
 				facts_add_stored(look->facts, map->entries[j].key);
 	}
 	xstrset(&look->facts->lock_held, look->plan->lock_held);
+	/* MUT: that HA maps were not read is forgotten */
+	look->facts->ha_unread = look->plan->ha_unread;
 }
 
 void observe_ha(struct look *look)
