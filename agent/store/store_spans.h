@@ -42,6 +42,7 @@ struct store_span {
 	struct buf least;     /* its smallest name: what a cut must not have left out */
 	struct buf beyond;    /* the smallest name behind its end that was returned */
 	unsigned empty;       /* pages without a name in a row */
+	bool marked;          /* an object stands for the directory itself: it comes first */
 	bool by_name;         /* its page was requested by the greatest name, not by a token */
 	struct buf last_file; /* the last names, for the order */
 	struct buf last_dir;

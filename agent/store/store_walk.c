@@ -104,7 +104,10 @@ int store_walk_name(struct store_walk *walk, size_t index, const char *name,
 	item->name = name + prefix;
 	item->span = index;
 	walk->any = true;
-	walk->names++;
+	/* MUT: a page that has only the directory itself again is progress */
+	if (*item->name || !span->marked)
+		walk->names++;
+	span->marked = span->marked || !*item->name;
 	if (!*item->name || was_passed_on(span, item->name))
 		return 0;
 	if (is_repeated(walk, span, item->name))
@@ -260,6 +263,7 @@ static void begin(struct store_walk *walk)
 		buf_clear(&span->before);
 		buf_clear(&span->from);
 		span->empty = 0;
+		span->marked = false;
 		free(span->token);
 		span->token = NULL;
 	}

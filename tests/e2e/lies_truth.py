@@ -49,10 +49,11 @@ def read_needs(path):
 
 def judge(needed, before, after, job):
     """What is still a snapshot has what it had; savepoints, the last launch and what an operator owns are as they were."""
-    gone = set(lines(before)) - set(lines(after))
+    there = set(lines(after))
+    gone = set(lines(before)) - there
     bad = [f"{name} is deleted" for name in sorted(gone) if name.startswith(("sp/", f"ck/{job}/")) or "/taskowned/" in name]
     for snapshot, names in read_needs(needed).items():
-        if f"{snapshot}/_metadata" not in gone:
+        if f"{snapshot}/_metadata" in there:
             bad += [f"{snapshot} stays, and its {name} is deleted" for name in names if name in gone]
     return bad
 

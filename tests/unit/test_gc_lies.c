@@ -6,6 +6,7 @@
 #include "base/fs.h"
 #include "gc_names.h"
 #include "metadata_writer.h"
+#include "run/gc/gc_needs.h"
 #include "run/gc/gc_run.h"
 #include "s3_stub.h"
 #include "store_dir.h"
@@ -17,6 +18,7 @@
 #define JOB_1  "11111111111111111111111111111111"
 #define JOB_2  "22222222222222222222222222222222"
 #define OTHER  "ffffffffffffffffffffffffffffffff"
+#define THEIRS "eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee"   /* in another directory */
 #define SEEN   "ck/" JOB_1 "/shared/" GC_UUID("b1") /* what OTHER refers to */
 #define UNSEEN "ck/" JOB_1 "/shared/" GC_UUID("b0")
 
@@ -36,6 +38,7 @@ static struct {
 	int readings;          /* that have begun */
 	bool forgets;          /* the first reading sees another reference of OTHER */
 	const char *late;      /* a key that the first reading does not list */
+	const char *denied;    /* what is in this may not be read */
 	bool keeps;            /* what is deleted stays */
 	const char *takes_too; /* and this is deleted as well */
 } play;
@@ -146,6 +149,10 @@ static bool answers(struct s3_stub *stub, const struct http_stub_request *reques
 			remove_key(stub, play.takes_too);
 		play.deleted++;
 		answer->status = 204;
+		return true;
+	}
+	if (play.denied && strstr(key, play.denied)) {
+		s3_stub_error(answer, 403, "AccessDenied", "");
 		return true;
 	}
 	if (lies_about(key)) {
@@ -390,6 +397,94 @@ LIE_TEST(unless_its_metadata_is_there_and_no_listing_has_it)
 	play.lie = (struct lie){.key = JOB_1 "/chk-21/_metadata", .hidden = true};
 	collect(w, 1);
 	check_nothing_deleted(w, "its _metadata is there, and was not listed");
+}
+
+/* ---- a whole checkpoint that no listing has ---- */
+
+LIE_TEST(a_checkpoint_that_no_listing_has_is_found_by_its_number)
+{
+	put_metadata(w, "ck/" JOB_1 "/chk-21/_metadata");
+	play.lie = (struct lie){.key = JOB_1 "/chk-21/", .hidden = true};
+	collect(w, 1);
+	check_nothing_deleted(
+		w, "chk-21/_metadata contradicts itself: it is there, and was not listed");
+}
+
+LIE_TEST(so_is_one_of_another_application)
+{
+	put_metadata(w, "ck/" OTHER "/chk-5/_metadata");
+	play.lie = (struct lie){.key = OTHER "/chk-5/", .hidden = true};
+	collect(w, 0);
+	check_nothing_deleted(w, OTHER "/chk-5/_metadata contradicts itself");
+}
+
+LIE_TEST(and_one_after_the_last_that_the_journal_has_noted)
+{
+	static const char *const schemes[] = {"s3", "s3a"};
+
+	remove_key(w->stub, "ck/" JOB_1 "/chk-20/_metadata");
+	put_metadata(w, "ck/" JOB_1 "/chk-22/_metadata");
+	play.lie = (struct lie){.key = JOB_1 "/chk-22/", .hidden = true};
+	for (size_t i = 0; i < ARRAY_LEN(schemes); i++) {
+		cleanup_free char *path = xasprintf("%s://b/ck/" JOB_1 "/chk-20", schemes[i]);
+
+		xstrset(&w->journal.launches[1].last_checkpoint_path, path);
+		write_journal(w);
+		gc_run_close(&w->run);
+		collect(w, 0);
+		check_nothing_deleted(w, JOB_1 "/chk-22/_metadata contradicts itself");
+	}
+}
+
+LIE_TEST(the_job_from_which_a_launch_was_restored_goes_on_where_nothing_is_listed)
+{
+	put_metadata(w, "theirs/" THEIRS "/chk-5/_metadata");
+	put_metadata(w, "theirs/" THEIRS "/chk-6/_metadata");
+	xstrset(&w->journal.launches[0].restore_path, "s3://b/theirs/" THEIRS "/chk-5");
+	write_journal(w);
+	collect(w, 0);
+	CHECK_STR(w->run.gc.stop ? w->run.gc.stop : "", "");
+	CHECK_INT(play.deleted, ==, 3);
+}
+
+LIE_TEST(one_that_cannot_be_looked_for_could_be_there)
+{
+	play.denied = JOB_1 "/chk-21/";
+	collect(w, 0);
+	check_nothing_deleted(w, JOB_1 "/chk-21/_metadata cannot be read");
+}
+
+LIE_TEST(one_that_is_completed_meanwhile_is_no_contradiction)
+{
+	int listings;
+
+	put_metadata(w, "ck/" JOB_2 "/chk-31/_metadata");
+	play.lie = (struct lie){.key = JOB_2 "/chk-31/", .hidden = true};
+	collect(w, 1);
+	check_nothing_deleted(w, "it is there, and was not listed");
+	listings = play.listed;
+	/* the first round has listed when it is asked for */
+	for (int to = 2; to <= listings / 2; to++) {
+		gc_run_close(&w->run);
+		play.listed = 0;
+		play.lie.to = to;
+		collect(w, 1);
+		CHECK_STR(w->run.gc.stop ? w->run.gc.stop : "", "");
+	}
+	CHECK_INT(listings, >, 5);
+}
+
+LIE_TEST(it_could_refer_to_what_is_asked_about)
+{
+	struct err err = {0};
+	char *why = NULL;
+
+	CHECK_INT(gc_needs(&w->setup, "s3://b/ck/" OTHER "/chk-7", &why, &err), ==, 0);
+	put_metadata(w, "ck/" JOB_2 "/chk-31/_metadata");
+	play.lie = (struct lie){.key = JOB_2 "/chk-31/", .hidden = true};
+	CHECK_INT(gc_needs(&w->setup, "s3://b/ck/" OTHER "/chk-7", &why, &err), ==, -1);
+	CHECK_HAS(err.msg, "chk-31/_metadata contradicts itself: it is there, and was not listed");
+	free(why);
 }
 
 /* ---- two readings ---- */

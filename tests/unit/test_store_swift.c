@@ -346,6 +346,9 @@ RIG_TEST(an_answer_without_a_size_is_none)
 
 /* ---- listings ---- */
 
+#define NAMED(name)                                                                                \
+	"{\"name\":\"" name "\",\"bytes\":1,\"last_modified\":\"2026-11-21T15:13:36.355440\"}"
+
 RIG_TEST(lists_one_level)
 {
 	put(rig, "a/b", 1);
@@ -373,6 +376,33 @@ RIG_TEST(pages_until_one_is_empty)
 	worked(rig, list(rig, "swift://c/d"));
 	CHECK_STR(buf_str(&rig->told), "a=1 b/ c=1 e/ ");
 	CHECK_INT(rig->stub->lists, ==, 5);
+}
+
+/* What S3's API keeps of a directory from which all was deleted. */
+RIG_TEST(a_directory_that_has_only_its_marker_ends)
+{
+	put(rig, "d/", 0);
+	put(rig, "e", 1);
+	worked(rig, list(rig, "swift://c/d"));
+	CHECK_STR(buf_str(&rig->told), "");
+	CHECK_INT(rig->stub->lists, ==, 2);
+	worked(rig, list_dirs(rig, "swift://c/d"));
+	CHECK_INT(rig->stub->lists, ==, 4);
+	put(rig, "d/a", 1);
+	rig->stub->page = 1;
+	worked(rig, list(rig, "swift://c/d"));
+	CHECK_STR(buf_str(&rig->told), "a=1 ");
+	CHECK_INT(rig->stub->lists, ==, 7);
+}
+
+RIG_TEST(one_that_comes_again_and_again_is_refused)
+{
+	put(rig, "d/", 0);
+	set_fault(rig, "marker=", 200, 1000);
+	fault_body = "[" NAMED("d/") "]";
+	failed(rig, list(rig, "swift://c/d"), ERR_FORMAT,
+	       "pages without a name, and there is another one");
+	CHECK_INT(rig->stub->faults, <, 200);
 }
 
 RIG_TEST(the_caller_can_end_a_listing)
@@ -408,9 +438,6 @@ RIG_TEST(a_broken_page_voids_the_listing)
 	set_fault(rig, "marker=d%2Fa", 404, 100);
 	failed(rig, list(rig, "swift://c/d"), ERR_CONFIG, "there is no container 'c'");
 }
-
-#define NAMED(name)                                                                                \
-	"{\"name\":\"" name "\",\"bytes\":1,\"last_modified\":\"2026-11-21T15:13:36.355440\"}"
 
 RIG_TEST(a_page_that_does_not_advance_is_refused)
 {

@@ -20,7 +20,7 @@
  * to: nothing but these leads Flink to it.
  *
  * Life cycle: a zeroed struct gc -> gc_add...() -> do gc_next_check() while >= 0 -> gc_retain() ->
- * read what is retained, gc_refer() -> gc_judge() -> gc_release(). One thread.
+ * read what is retained, gc_refer() -> look for gc_unfinished(), gc_near() -> gc_judge() -> gc_release(). One thread.
  */
 #ifndef DREY_CORE_GC_H
 #define DREY_CORE_GC_H
@@ -33,8 +33,9 @@
 #include "core/journal/journal.h"
 #include "core/resolve/facts.h"
 
-#define GC_RETRY_MS INT64_C(600000) /* after a collection that did not judge or delete everything */
-#define GC_SLACK_MS 1000            /* after the grace time: the clocks are not read together */
+#define GC_RETRY_MS     INT64_C(600000) /* after a collection that did not judge or delete everything */
+#define GC_NEAR_PER_JOB 6               /* checkpoints that no listing has, which are asked for */
+#define GC_SLACK_MS     1000            /* after the grace time: the clocks are not read together */
 
 struct gc_policy {
 	/* the first checkpoint of the last launch must be as old as that; what is deleted is older */
@@ -206,10 +207,19 @@ bool gc_is_referred(const struct gc *gc, const char *path);
  * each of the newest launches. */
 int gc_next_check(const struct gc *gc, const struct journal *journal);
 
+typedef void gc_checkpoint_fn(void *ctx, const char *dir); /* borrowed for the call */
+
 /* The checkpoints in trees of jobs that have no _metadata, neither as a file of the tree nor as a snapshot:
  * calls fn with the directory of each. A listing that has left out the _metadata would have its files
  * deleted: so look whether it is really absent. */
-void gc_unfinished(const struct gc *gc, void (*fn)(void *ctx, const char *dir), void *ctx);
+void gc_unfinished(const struct gc *gc, gc_checkpoint_fn *fn, void *ctx);
+
+/* The numbers next to those of the checkpoints that are known, or that the journal names, of each job, also of a
+ * foreign one: calls fn for at most GC_NEAR_PER_JOB of a job. A listing that has left out a whole checkpoint
+ * would have the files deleted that it shares: so look whether it is there. */
+void gc_near(const struct gc *gc, const struct journal *journal, gc_checkpoint_fn *fn, void *ctx);
+/* Is this checkpoint, by its job and number, among the snapshots, and not gone? */
+bool gc_has_checkpoint(const struct gc *gc, const char *path);
 
 /* Decide which snapshots stay. Read their references next. */
 void gc_retain(struct gc *gc, const struct journal *journal);

@@ -172,7 +172,7 @@ static void chks_find(const struct gc *gc, const struct gc_tree *tree, struct ch
 	}
 }
 
-void gc_unfinished(const struct gc *gc, void (*fn)(void *ctx, const char *dir), void *ctx)
+void gc_unfinished(const struct gc *gc, gc_checkpoint_fn *fn, void *ctx)
 {
 	for (size_t i = 0; i < gc->tree_count; i++) {
 		struct chks chks;

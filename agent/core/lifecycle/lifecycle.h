@@ -533,8 +533,7 @@ struct lifecycle {
 	struct effects *out;
 };
 
-/* In place of the machine while the journal cannot be read: Holding, with this reason. It takes no
- * events; release it, then lifecycle_init() when the journal was read. */
+/* While the journal cannot be read: Holding, with this reason; takes no events. Release it, then lifecycle_init(). */
 void lifecycle_init_unread(struct lifecycle *life, const struct lifecycle_config *config,
 			   const char *application, const char *why);
 

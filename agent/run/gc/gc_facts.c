@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "run/gc/gc_look.h"
+#include "run/gc/gc_confirm.h"
 #include "store/snapshots.h"
 #include "store/uri.h"
 #include "store/verify.h"
@@ -177,73 +177,6 @@ static void check_snapshots(struct gc_look *look)
 	}
 }
 
-/* What has no _metadata in the listings is asked for it: one name that a listing left out must not make
- * garbage of a checkpoint. */
-struct unfinished {
-	struct gc_look *look;
-	char **uris;
-	size_t count;
-};
-
-static void note_unfinished(void *ctx, const char *dir)
-{
-	struct unfinished *list = ctx;
-
-	list->uris = xreallocarray(list->uris, list->count + 1, sizeof(*list->uris));
-	list->uris[list->count++] = snapshots_metadata_uri(dir);
-}
-
-static const char *unfinished_uri(void *ctx, size_t index)
-{
-	const struct unfinished *list = ctx;
-
-	return list->uris[index];
-}
-
-static int on_unfinished(void *ctx, const struct store_look *found, struct err *err)
-{
-	struct unfinished *list = ctx;
-	const char *uri = list->uris[found->index];
-	cleanup_free char *why = NULL;
-
-	(void)err;
-	switch (found->state) {
-	case STORE_LOOK_ABSENT:
-		break;
-	case STORE_LOOK_PRESENT:
-		why = xasprintf("%s contradicts itself: it is there, and was not listed", uri);
-		/* MUT: a metadata that no listing names is not asked for */
-		gc_set_unreadable(list->look->gc, why);
-		break;
-	case STORE_LOOK_UNREADABLE:
-		gc_look_fail(list->look, uri, found->why);
-		break;
-	}
-	return 0;
-}
-
-static void confirm_unfinished(struct gc_look *look)
-{
-	struct unfinished list = {.look = look};
-
-	gc_unfinished(look->gc, note_unfinished, &list);
-	for (size_t i = 0, end; i < list.count; i = end) {
-		struct err err = {0};
-		struct store *store = stores_get(&look->stores, list.uris[i], &err);
-		struct unfinished part = {look, list.uris + i, 0};
-
-		for (end = i + 1; store && end < list.count && store_serves(store, list.uris[end]);)
-			end++;
-		part.count = end - i;
-		if (!store || store_look_many(store, unfinished_uri, part.count, 0, on_unfinished,
-					      &part, &err) < 0)
-			gc_look_fail(look, list.uris[i], &err);
-	}
-	for (size_t i = 0; i < list.count; i++)
-		free(list.uris[i]);
-	free(list.uris);
-}
-
 void gc_facts(const struct gc_facts_ask *ask, struct gc *gc)
 {
 	struct gc_look look;
@@ -258,8 +191,8 @@ void gc_facts(const struct gc_facts_ask *ask, struct gc *gc)
 	list_all_trees(&look);
 	gc_retain(gc, ask->journal);
 	gc_look_read(&look);
-	confirm_unfinished(&look);
-	gc_look_again(&look);
+	gc_confirm_unfinished(&look);
+	gc_confirm_near(&look);
 	gc_look_end(&look);
 }
 

@@ -68,6 +68,19 @@ static void add_dir(struct gc_look *look, enum snapshot_kind kind, const char *u
 		(struct gc_look_dir){kind, spelled ? spelled : xstrdup(uri), identity};
 }
 
+bool gc_look_lists(const struct gc_look *look, const char *uri)
+{
+	struct store_identity identity = {0};
+	bool found = false;
+
+	(void)store_identity(uri, &identity, NULL);
+	for (size_t i = 0; i < look->dir_count && !found; i++)
+		found = look->dirs[i].kind == SNAPSHOT_CHECKPOINT &&
+			is_same_dir(&look->dirs[i], uri, &identity);
+	store_identity_release(&identity);
+	return found;
+}
+
 /* Those of the configuration, and all that a launch has ever used. */
 static void find_dirs(struct gc_look *look)
 {

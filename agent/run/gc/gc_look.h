@@ -48,6 +48,9 @@ void gc_look_read(struct gc_look *look);
 /* List and read again until nothing is new, at most GC_FACTS_ROUNDS times. */
 void gc_look_again(struct gc_look *look);
 
+/* Is this one of the checkpoint directories that are listed, however it is called? */
+bool gc_look_lists(const struct gc_look *look, const char *uri);
+
 /* It cannot be read: nothing may be deleted. */
 void gc_look_fail(struct gc_look *look, const char *what, const struct err *err);
 /* -1: the caller of gc_facts() wants to end. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "run/gc/gc_look.h"
+#include "run/gc/gc_confirm.h"
 #include "run/gc/gc_run.h"
 #include "store/snapshots.h"
 #include "store/uri.h"
@@ -90,7 +90,7 @@ static int read_snapshots(struct gc_needs *needs, const struct gc_facts_ask *ask
 	gc_look_list(&needs->look);
 	gc_retain_but(&needs->gc, needs->savepoint);
 	gc_look_read(&needs->look);
-	gc_look_again(&needs->look);
+	gc_confirm_near(&needs->look);
 	gc_look_end(&needs->look);
 	if (needs->why)
 		return 1;

@@ -21,16 +21,26 @@ struct listing {
 	struct swift_attempt attempts[STORE_SPANS_MAX];
 };
 
+/* Where the page begins: after the last name or, as long as there was none, after the object that stands for the directory
+ * itself, which would come again for ever. */
+static char *page_after(const struct store_walk *walk, size_t index)
+{
+	const struct store_span *span = &walk->spans->list[index];
+
+	if (span->reached.len_bytes)
+		return xasprintf("%s%s", buf_str(&walk->prefix), store_walk_from(walk, index));
+	/* MUT: a directory that has only its marker is listed for ever */
+	if (span->marked && !span->after.len_bytes)
+		return xstrdup(buf_str(&walk->prefix));
+	return store_walk_after(walk, index);
+}
+
 static int prepare_page(struct store_walk *walk, size_t index, struct store_call *ret_call,
 			struct err *err)
 {
 	struct listing *listing = (struct listing *)walk;
 	struct swift_store *store = (struct swift_store *)walk->store;
-	const struct store_span *span = &walk->spans->list[index];
-	cleanup_free char *marker =
-		span->reached.len_bytes
-			? xasprintf("%s%s", buf_str(&walk->prefix), store_walk_from(walk, index))
-			: store_walk_after(walk, index);
+	cleanup_free char *marker = page_after(walk, index);
 	cleanup_buf struct buf query = BUF_INIT;
 	struct swift_request request = {.max_bytes = SWIFT_JSON_LIST_MAX_BYTES};
 
