@@ -59,8 +59,9 @@ int store_stat(struct store *store, const char *uri, struct store_stat *ret, str
 /* 1: the file exists, 0: proven not to, -1: not known. */
 int store_exists(struct store *store, const char *uri, struct err *err);
 
-/* The second witness of an absence: does a new listing of the directory above name it, as a file or a directory? 1: yes,
- * 0: no, or there is no such directory; -1: not known. */
+/* The second witness of an absence: does a new listing name it, as a file or a directory? Of the directory above; in an
+ * object store of the names that begin like it, mostly one page. 1: yes, 0: no, or there is no such directory; -1: not
+ * known. */
 int store_is_listed(struct store *store, const char *uri, struct err *err);
 
 struct store_entry {

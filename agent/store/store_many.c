@@ -163,19 +163,50 @@ static int note_wanted(void *ctx, const struct store_entry *entry, struct err *e
 	return wanted->found;
 }
 
-int store_is_listed(struct store *store, const char *uri, struct err *err)
+static int lists_above(struct store *store, const char *uri, struct err *err)
 {
 	cleanup_free char *dir = uri_parent(uri);
 	struct wanted wanted = {.name = uri_name(uri)};
 	struct err why = {0};
 
-	if (!dir)
-		return err_set(err, ERR_CONFIG, 0, "'%s' has no directory", uri);
 	if (store_list(store, dir, note_wanted, &wanted, &why) == 0 || why.kind == ERR_ABSENT)
 		return wanted.found;
 	if (err)
 		*err = why;
 	return -1;
+}
+
+/* As store_is_listed(), of a store that can be asked for one name. */
+static int lists_named(struct store *store, const struct uri *uri, struct err *err)
+{
+	sightings_tick tick = sightings_begin(store->seen);
+	cleanup_buf struct buf text = BUF_INIT;
+	struct store_named named;
+
+	if (store->ops->named(store, uri, false, &named, err))
+		return -1;
+	store_seen_uri(uri, &text);
+	if (named.file)
+		sightings_listed(store->seen, text.data, -1, tick);
+	buf_addch(&text, '/');
+	if (named.dir)
+		sightings_listed(store->seen, text.data, -1, tick);
+	return named.file || named.dir;
+}
+
+int store_is_listed(struct store *store, const char *uri, struct err *err)
+{
+	struct uri parsed = {0};
+	int listed;
+
+	if (store_parse_for(store, uri, &parsed, err))
+		return -1;
+	if (store->ops->named && strcmp(parsed.path, "/") != 0)
+		listed = lists_named(store, &parsed, err);
+	else
+		listed = lists_above(store, uri, err);
+	uri_release(&parsed);
+	return listed;
 }
 
 int store_list_dirs(struct store *store, const char *uri, const char *leaf, store_dir_fn fn,

@@ -16,6 +16,12 @@
 #define STORE_ARCHIVED_REMEDY                                                                      \
 	"request its restore (RestoreObject) and wait until it is done, or start from another snapshot"
 
+/* Where a listing has a name. */
+struct store_named {
+	bool file;
+	bool dir; /* names begin with it and a slash */
+};
+
 struct store_ops {
 	const char *const *schemes; /* NULL-terminated */
 	int list_page;
@@ -37,6 +43,10 @@ struct store_ops {
 			 store_look_fn fn, void *ctx, struct err *err);
 	int (*list_tree)(struct store *store, const struct uri *uri, store_leaf_fn fn, void *ctx,
 			 struct err *err);
+	/* What does a new listing of the names that begin like `uri` (not the root) have of it? deep: of all names, not of
+	 * one level, so a directory without names is none. NULL: the directory above is listed. */
+	int (*named)(struct store *store, const struct uri *uri, bool deep, struct store_named *ret,
+		     struct err *err);
 	/* `uri` of store_delete_many(), not parsed yet */
 	int (*delete_many)(struct store *store, store_uri_fn uri, size_t count, store_deleted_fn fn,
 			   void *ctx, struct err *err);

@@ -98,7 +98,7 @@ int store_walk_name(struct store_walk *walk, size_t index, const char *name,
 	size_t prefix = walk->prefix.len_bytes;
 	struct buf *last = last_of(walk, span, item->is_prefix);
 
-	if (prefix && strncmp(name, walk->prefix.data, prefix) != 0)
+	if (strncmp(name, store_walk_prefix(walk), walk->asked.len_bytes) != 0)
 		return err_set(err, ERR_FORMAT, 0,
 			       "'%.200s' does not start with the requested prefix", name);
 	item->name = name + prefix;
@@ -134,6 +134,11 @@ const char *store_walk_from(const struct store_walk *walk, size_t index)
 	const struct store_span *span = &walk->spans->list[index];
 
 	return buf_str(span->expects.len_bytes ? &span->from : &span->reached);
+}
+
+const char *store_walk_prefix(const struct store_walk *walk)
+{
+	return buf_str(&walk->asked);
 }
 
 char *store_walk_after(const struct store_walk *walk, size_t index)
@@ -360,6 +365,9 @@ int store_walk_all(struct store_walk *walk, struct err *err)
 	buf_clear(&walk->prefix);
 	if (walk->dir->path[1])
 		buf_addf(&walk->prefix, "%s/", walk->dir->path + 1);
+	buf_clear(&walk->asked);
+	buf_addf(&walk->asked, "%s%s", buf_str(&walk->prefix),
+		 walk->spans->begin ? walk->spans->begin : "");
 	do {
 		begin(walk);
 		rc = store_http_many(walk->http, &ops, walk, walk->open_count, STORE_WALK_IN_FLIGHT,
@@ -371,5 +379,6 @@ int store_walk_all(struct store_walk *walk, struct err *err)
 	if (!rc && !walk->ended)
 		rc = check_cuts(walk, &why);
 	buf_release(&walk->prefix);
+	buf_release(&walk->asked);
 	return rc && !walk->ended ? fail(walk, &why, err) : 0;
 }

@@ -5,6 +5,7 @@
 #include "base/percent.h"
 #include "format/s3_xml.h"
 #include "store/s3/s3_store.h"
+#include "store/store_named.h"
 #include "store/store_walk.h"
 
 /* A thousand of the longest keys, encoded, need half of it. */
@@ -46,7 +47,7 @@ static void build_query(const struct store_walk *walk, size_t index, struct buf 
 		add_parameter(query, "delimiter", "/");
 	add_parameter(query, "encoding-type", "url");
 	add_parameter(query, "list-type", "2");
-	add_parameter(query, "prefix", buf_str(&walk->prefix));
+	add_parameter(query, "prefix", store_walk_prefix(walk));
 	if (*after && !token)
 		add_parameter(query, "start-after", after);
 	xstrset(&span->asked, token || !*after ? NULL : after);
@@ -107,7 +108,7 @@ static int check_echo(const struct store_walk *walk, size_t index, const struct 
 		      struct err *err)
 {
 	const struct store_span *span = &walk->spans->list[index];
-	const char *prefix = buf_str(&walk->prefix), *after = span->asked ? span->asked : "";
+	const char *prefix = store_walk_prefix(walk), *after = span->asked ? span->asked : "";
 
 	/* MUT: a listing of another prefix is believed */
 	if (!s3_xml_says(page->prefix, page->prefix_decoded, prefix))
@@ -251,4 +252,12 @@ int s3_list_tree(struct store *store, const struct uri *uri, store_leaf_fn fn, v
 	struct store_dirs dirs = {.store = store, .dir = uri, .walk = list_walk};
 
 	return store_dirs_leaves(&dirs, fn, ctx, err);
+}
+
+int s3_named(struct store *store, const struct uri *uri, bool deep, struct store_named *ret,
+	     struct err *err)
+{
+	struct store_dirs dirs = {.store = store, .walk = list_walk};
+
+	return store_named_ask(&dirs, uri, deep, ret, err);
 }

@@ -78,6 +78,8 @@ int s3_list_dirs(struct store *store, const struct uri *uri, const char *leaf, s
 		 void *ctx, struct err *err);
 int s3_list_tree(struct store *store, const struct uri *uri, store_leaf_fn fn, void *ctx,
 		 struct err *err);
+int s3_named(struct store *store, const struct uri *uri, bool deep, struct store_named *ret,
+	     struct err *err);
 int s3_delete_many(struct store *store, store_uri_fn uri, size_t count, store_deleted_fn fn,
 		   void *ctx, struct err *err);
 int s3_read_open(struct store *store, const struct uri *uri, int64_t offset,

@@ -45,6 +45,7 @@ const struct store_ops store_s3_ops = {
 	.list_dirs = s3_list_dirs,
 	.look_many = s3_look_many,
 	.list_tree = s3_list_tree,
+	.named = s3_named,
 	.delete_many = s3_delete_many,
 	.read_open = s3_read_open,
 	.read = s3_read,
