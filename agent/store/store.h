@@ -99,6 +99,7 @@ int store_list_tree(struct store *store, const char *uri, store_leaf_fn fn, void
 struct store_dir {
 	const char *name; /* of the directory; borrowed for the call */
 	enum { STORE_LEAF_PRESENT, STORE_LEAF_ABSENT, STORE_LEAF_UNREADABLE } leaf;
+	bool has_names;         /* an object store has listed names in it, not only itself */
 	struct store_stat stat; /* of the file, if present */
 	const struct err *why;  /* where unreadable; borrowed for the call */
 };

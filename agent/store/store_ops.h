@@ -27,6 +27,7 @@ struct store_ops {
 	int list_page;
 	const char *absence;        /* what it says of a file that is absent: "answered 404" */
 	bool absence_needs_listing; /* that alone is no proof (store_confirm.h) */
+	bool lists_ghosts; /* it may list a directory of which only deleted files are left; `named` is set */
 	/* Can a store be opened with this URI? ERR_CONFIG. No I/O. NULL: with any */
 	int (*check_authority)(const struct uri *uri, struct err *err);
 	int (*open)(const struct store_config *config, const struct uri *uri, struct store **ret,

@@ -8,18 +8,19 @@ enum { MANY = 3500, MANY_SWIFT = 30 };
 /* What lies in the store, and whether "a/b" is listed. */
 static const struct {
 	const char *keys[3];
-	int between;                    /* names "a/b-0000", which come before "a/b/" */
-	int listed, lists, swift_lists; /* Swift says by an empty page that there is no more */
+	int between;       /* names "a/b-0000", which come before "a/b/" */
+	int listed, lists; /* a directory in S3: one more, which shows that it is not empty */
+	int swift_lists;   /* Swift says by an empty page that there is no more */
 } rows[] = {
 	{{"a/b"}, 0, 1, 1, 2},
-	{{"a/b/c"}, 0, 1, 1, 2},
-	{{"a/b/c", "a/b/d", "a/c"}, 0, 1, 1, 2},
+	{{"a/b/c"}, 0, 1, 2, 2},
+	{{"a/b/c", "a/b/d", "a/c"}, 0, 1, 2, 2},
 	{{"a/a", "a/c"}, 0, 0, 1, 1},
 	{{"a/bc"}, 0, 0, 1, 1},
 	{{"a/bc/d", "a/b.", "a/b-/b"}, 0, 0, 1, 1},
 	{{"a/b0"}, 0, 0, 1, 2},
 	{{"x"}, 0, 0, 1, 1},
-	{{"a/b/c", "a/bc"}, 1500, 1, 2, 2},
+	{{"a/b/c", "a/bc"}, 1500, 1, 3, 2},
 	{{"a/bc"}, 1500, 0, 2, 2},
 	{{"a/b"}, 1500, 1, 2, 3},
 };

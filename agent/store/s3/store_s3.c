@@ -38,6 +38,7 @@ const struct store_ops store_s3_ops = {
 	.schemes = schemes,
 	.list_page = 1000,
 	.absence = "answered 404",
+	.lists_ghosts = true, /* a bucket with versions (MinIO) */
 	.open = s3_open,
 	.close = s3_close,
 	.stat = s3_stat,
