@@ -157,6 +157,21 @@ int store_delete_many(struct store *store, store_uri_fn uri, size_t count, store
  * store has none. ERR_ABSENT: there is no such directory. */
 int store_remove_empty(struct store *store, const char *uri, struct err *err);
 
+/* A listing that is made next. */
+struct store_next {
+	const char *uri; /* borrowed for the call */
+	enum { STORE_NEXT_LIST, STORE_NEXT_DIRS, STORE_NEXT_IS_LISTED } kind;
+};
+
+#define STORE_AHEAD_MAX 8
+
+/*
+ * These listings (at most STORE_AHEAD_MAX; store_list(), store_list_dirs(), store_is_listed()) are made next and do not depend on
+ * one another: a store where each costs a round begins them all at once, and each of them then takes what it has got. Nothing
+ * else may be asked about these directories in between. No errors: a listing that failed here is made as if it had not begun.
+ */
+void store_ahead(struct store *store, const struct store_next *next, size_t count);
+
 /*
  * Look at the directory `uri` once more, to know what is gone: a file of it that was seen before, and that
  * this listing does not name, may be absent from now on. For who works beside a running job (gc), where

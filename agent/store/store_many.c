@@ -243,6 +243,12 @@ int store_list_tree(struct store *store, const char *uri, store_leaf_fn fn, void
 	return list(&ls, uri, err);
 }
 
+void store_ahead(struct store *store, const struct store_next *next, size_t count)
+{
+	if (store->ops->ahead && count > 1)
+		store->ops->ahead(store, next, count);
+}
+
 int store_look_again(struct store *store, const char *uri, struct err *err)
 {
 	struct listing ls = {.store = store};

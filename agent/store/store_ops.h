@@ -48,6 +48,8 @@ struct store_ops {
 	 * one level, so a directory without names is none. NULL: the directory above is listed. */
 	int (*named)(struct store *store, const struct uri *uri, bool deep, struct store_named *ret,
 		     struct err *err);
+	/* store_ahead(); NULL: it is of no use */
+	void (*ahead)(struct store *store, const struct store_next *next, size_t count);
 	/* `uri` of store_delete_many(), not parsed yet */
 	int (*delete_many)(struct store *store, store_uri_fn uri, size_t count, store_deleted_fn fn,
 			   void *ctx, struct err *err);

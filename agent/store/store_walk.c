@@ -355,6 +355,23 @@ static int fail(const struct store_walk *walk, const struct err *why, struct err
 			later ? buf_str(&span->after) : "", later ? "'" : "");
 }
 
+/* The first page of a listing that has just begun may be there already. */
+static int read_ahead(struct store_walk *walk, struct err *err)
+{
+	struct http_response response = {0};
+	enum store_verdict verdict;
+
+	if (!walk->ahead || walk->open_count != 1 ||
+	    walk->spans->list[walk->open[0]].after.len_bytes ||
+	    !walk->ahead(walk, walk->open[0], &response))
+		return 0;
+	verdict = judge_page(walk, 0, &response, err);
+	http_response_release(&response);
+	if (verdict == STORE_DONE)
+		walk->open_count = 0;
+	return verdict == STORE_DONE || verdict == STORE_MORE ? 0 : -1;
+}
+
 int store_walk_all(struct store_walk *walk, struct err *err)
 {
 	static const struct store_http_ops ops = {
@@ -370,8 +387,10 @@ int store_walk_all(struct store_walk *walk, struct err *err)
 		 walk->spans->begin ? walk->spans->begin : "");
 	do {
 		begin(walk);
-		rc = store_http_many(walk->http, &ops, walk, walk->open_count, STORE_WALK_IN_FLIGHT,
-				     &why);
+		rc = read_ahead(walk, &why);
+		if (!rc && walk->open_count)
+			rc = store_http_many(walk->http, &ops, walk, walk->open_count,
+					     STORE_WALK_IN_FLIGHT, &why);
 		note_reached(walk->spans);
 		if (walk->ignored)
 			store_spans_undo(walk->spans);

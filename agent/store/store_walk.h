@@ -49,6 +49,9 @@ struct store_walk {
 	enum store_verdict (*read)(struct store_walk *walk, size_t index,
 				   const struct http_response *response, bool *ret_more,
 				   struct err *err);
+	/* The answer to the first request of span `index`, if it was fetched before: true, and *ret is the caller's. NULL:
+	 * it never was. */
+	bool (*ahead)(struct store_walk *walk, size_t index, struct http_response *ret);
 	/* its own: */
 	struct buf prefix; /* "dir/", "" for the whole store */
 	struct buf asked; /* the same with what names must begin like: the prefix of the requests */
