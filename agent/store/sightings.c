@@ -308,6 +308,14 @@ bool sightings_left_out(const struct sightings *seen, const char *uri)
 	return sightings_of(seen, uri, &sighting) && sighting.left_out;
 }
 
+bool sightings_only_listed(const struct sightings *const_seen, const char *uri)
+{
+	struct sightings *seen = (struct sightings *)(uintptr_t)const_seen; /* for its buffer */
+	const struct slot *slot = find(seen, OF_NAME, uri);
+
+	return slot && slot->listed && !slot->found;
+}
+
 /* ---- contradictions ---- */
 
 static int contradict(struct sightings *seen, const char *uri, const struct slot *slot,

@@ -48,6 +48,9 @@ bool sightings_of(const struct sightings *seen, const char *uri, struct store_si
 /* Has the newest complete listing that would have named it not done so? */
 bool sightings_left_out(const struct sightings *seen, const char *uri);
 
+/* Have listings named it, and nothing else shown that it is there? */
+bool sightings_only_listed(const struct sightings *seen, const char *uri);
+
 /* ---- for store.c ---- */
 
 /* Times are ticks of this memory: they never go back, and a listing begins after all that was seen before. */
@@ -58,7 +61,7 @@ sightings_tick sightings_begin(struct sightings *seen);
 /* A listing that began at `tick` has named it. A directory ends in a slash: it has no size (-1). */
 void sightings_listed(struct sightings *seen, const char *uri, int64_t size_bytes,
 		      sightings_tick tick);
-/* It has answered itself. */
+/* It has answered itself; of a directory: names in it were seen. */
 void sightings_found(struct sightings *seen, const char *uri, int64_t size_bytes);
 void sightings_forget(struct sightings *seen, const char *uri); /* it was deleted */
 

@@ -159,6 +159,23 @@ static int list_job(struct store *store, struct listing *ls, const char *top, co
 	return store_list_dirs(store, dir, METADATA_NAME, on_checkpoint, ls, err);
 }
 
+/* The listings of the next jobs, at the same time. */
+static void begin_jobs(struct store *store, const char *top, const struct job_ids *jobs,
+		       size_t first)
+{
+	struct store_next next[STORE_AHEAD_MAX];
+	char *dirs[STORE_AHEAD_MAX];
+	size_t count = 0;
+
+	for (; count < STORE_AHEAD_MAX && first + count < jobs->count; count++) {
+		dirs[count] = uri_join(top, jobs->id[first + count]);
+		next[count] = (struct store_next){dirs[count], STORE_NEXT_DIRS};
+	}
+	store_ahead(store, next, count);
+	while (count)
+		free(dirs[--count]);
+}
+
 static int list_jobs(struct store *store, struct listing *ls, const char *top,
 		     snapshots_job_fn wanted, struct err *err)
 {
@@ -173,6 +190,8 @@ static int list_jobs(struct store *store, struct listing *ls, const char *top,
 	for (size_t i = 0; i < jobs.count && !rc && !ls->ended; i++) {
 		struct err why = {0};
 
+		if (i % STORE_AHEAD_MAX == 0)
+			begin_jobs(store, top, &jobs, i);
 		rc = list_job(store, ls, top, jobs.id[i], &why);
 		if (rc && why.kind == ERR_ABSENT && !ls->failed)
 			rc = 0; /* removed since */

@@ -59,8 +59,9 @@ int store_stat(struct store *store, const char *uri, struct store_stat *ret, str
 /* 1: the file exists, 0: proven not to, -1: not known. */
 int store_exists(struct store *store, const char *uri, struct err *err);
 
-/* The second witness of an absence: does a new listing of the directory above name it, as a file or a directory? 1: yes,
- * 0: no, or there is no such directory; -1: not known. */
+/* The second witness of an absence: does a new listing name it, as a file or a directory? Of the directory above; in an
+ * object store of the names that begin like it, mostly one page. 1: yes, 0: no, or there is no such directory; -1: not
+ * known. */
 int store_is_listed(struct store *store, const char *uri, struct err *err);
 
 struct store_entry {
@@ -98,6 +99,7 @@ int store_list_tree(struct store *store, const char *uri, store_leaf_fn fn, void
 struct store_dir {
 	const char *name; /* of the directory; borrowed for the call */
 	enum { STORE_LEAF_PRESENT, STORE_LEAF_ABSENT, STORE_LEAF_UNREADABLE } leaf;
+	bool has_names;         /* an object store has listed names in it, not only itself */
 	struct store_stat stat; /* of the file, if present */
 	const struct err *why;  /* where unreadable; borrowed for the call */
 };
@@ -154,6 +156,21 @@ int store_delete_many(struct store *store, store_uri_fn uri, size_t count, store
 /* Remove the empty directories below `uri`, and that one if it is empty then; others stay. An object
  * store has none. ERR_ABSENT: there is no such directory. */
 int store_remove_empty(struct store *store, const char *uri, struct err *err);
+
+/* A listing that is made next. */
+struct store_next {
+	const char *uri; /* borrowed for the call */
+	enum { STORE_NEXT_LIST, STORE_NEXT_DIRS, STORE_NEXT_IS_LISTED } kind;
+};
+
+#define STORE_AHEAD_MAX 8
+
+/*
+ * These listings (at most STORE_AHEAD_MAX; store_list(), store_list_dirs(), store_is_listed()) are made next and do not depend on
+ * one another: a store where each costs a round begins them all at once, and each of them then takes what it has got. Nothing
+ * else may be asked about these directories in between. No errors: a listing that failed here is made as if it had not begun.
+ */
+void store_ahead(struct store *store, const struct store_next *next, size_t count);
 
 /*
  * Look at the directory `uri` once more, to know what is gone: a file of it that was seen before, and that

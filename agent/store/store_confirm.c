@@ -108,9 +108,50 @@ int store_confirm_listing(struct store *store, const char *uri, struct err *err)
 	return store->ops->absence_needs_listing ? list_above(store, uri, err) : 0;
 }
 
+/* ---- directories of which only the name is left ---- */
+
+static int ghost_has(void *ctx, const struct store_leaf *leaf, struct err *err)
+{
+	(void)ctx;
+	(void)leaf;
+	(void)err;
+	return 1;
+}
+
+/* By two listings, each complete. */
+static bool is_empty_twice(struct store *store, const struct uri *dir)
+{
+	struct store_named named;
+	struct err why = {0};
+
+	/* MUT: one more listing tells that a directory is empty */
+	if (store->ops->list_tree(store, dir, ghost_has, NULL, &why) == 0 || why.kind != ERR_ABSENT)
+		return false;
+	/* MUT: the same question twice tells that a directory is empty */
+	if (store->ops->named(store, dir, true, &named, &why) < 0 || named.dir)
+		return false;
+	return true;
+}
+
+bool store_confirm_ghost(struct store *store, const char *uri)
+{
+	struct uri dir = {0};
+	bool empty;
+
+	if (!store->ops->lists_ghosts || uri[strlen(uri) - 1] != '/' ||
+	    !sightings_only_listed(store->seen, uri) || uri_parse(uri, &dir, NULL))
+		return false;
+	empty = strcmp(dir.path, "/") != 0 && is_empty_twice(store, &dir);
+	uri_release(&dir);
+	if (empty)
+		sightings_forget(store->seen, uri);
+	return empty;
+}
+
 int store_confirm_absent(struct store *store, const char *uri, struct err *err)
 {
-	if (sightings_check(store->seen, uri, -1, store->ops->absence, err) < 0)
+	if (sightings_check(store->seen, uri, -1, store->ops->absence, err) < 0 &&
+	    !store_confirm_ghost(store, uri))
 		return -1;
 	return store_confirm_listing(store, uri, err);
 }

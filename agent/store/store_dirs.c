@@ -107,7 +107,8 @@ static int look_at_pending(struct run *run, struct err *err)
 /* The directory is complete: hand it out or note it. */
 static int close_dir(struct run *run, struct open_dir *current, struct err *err)
 {
-	struct store_dir dir = {.name = buf_str(&current->name), .leaf = STORE_LEAF_ABSENT};
+	struct store_dir dir = {
+		.name = buf_str(&current->name), .leaf = STORE_LEAF_ABSENT, .has_names = true};
 
 	if (!current->open)
 		return 0;

@@ -18,6 +18,7 @@ struct listing {
 	void *ctx;
 	sightings_tick tick;
 	bool ended, failed; /* by the function */
+	bool any_file;      /* not only directories, of which nothing may be left */
 	struct buf uri;
 };
 
@@ -43,6 +44,7 @@ static int seen_entry(void *ctx, const struct store_entry *entry, struct err *er
 
 	note_listed(ls, entry->name, entry->is_prefix,
 		    entry->is_prefix ? -1 : entry->stat.size_bytes);
+	ls->any_file = ls->any_file || !entry->is_prefix;
 	return ls->entry ? note_end(ls, ls->entry(ls->ctx, entry, err)) : 0;
 }
 
@@ -52,6 +54,7 @@ static int seen_file(void *ctx, const struct store_leaf *leaf, struct err *err)
 
 	if (!leaf->odd)
 		note_listed(ls, leaf->name, false, leaf->in_doubt ? -1 : leaf->stat.size_bytes);
+	ls->any_file = true;
 	return note_end(ls, ls->file(ls->ctx, leaf, err));
 }
 
@@ -70,6 +73,11 @@ static int seen_directory(void *ctx, const struct store_dir *dir, struct err *er
 	struct err why = {0};
 
 	note_listed(ls, dir->name, true, -1);
+	/* MUT: a directory in which names were seen may be one of which nothing is left */
+	if (dir->has_names || dir->leaf == STORE_LEAF_PRESENT) {
+		sightings_found(ls->store->seen, ls->uri.data, -1);
+		ls->any_file = true;
+	}
 	buf_addstr(&ls->uri, ls->leaf);
 	switch (dir->leaf) {
 	case STORE_LEAF_PRESENT:
@@ -111,6 +119,15 @@ static void note_complete(struct listing *ls)
 	sightings_complete(ls->store->seen, scope, ls->uri.data, ls->tick);
 }
 
+/* Names in it were seen: nobody can say later that only a listing has named it. */
+static void note_content(struct listing *ls)
+{
+	if (!ls->any_file || !ls->store->ops->lists_ghosts)
+		return;
+	store_seen_below(&ls->dir, "", &ls->uri);
+	sightings_found(ls->store->seen, ls->uri.data, -1);
+}
+
 /* 0, or -1 with the reason in *why. */
 static int list_all(struct listing *ls, struct err *why)
 {
@@ -118,6 +135,7 @@ static int list_all(struct listing *ls, struct err *why)
 
 	ls->tick = sightings_begin(ls->store->seen);
 	rc = run_ops(ls, why);
+	note_content(ls);
 	if (rc && !ls->failed && why->kind == ERR_ABSENT) {
 		store_seen_below(&ls->dir, "", &ls->uri);
 		store_confirm_failure(ls->store, ls->uri.data, why);
@@ -163,19 +181,50 @@ static int note_wanted(void *ctx, const struct store_entry *entry, struct err *e
 	return wanted->found;
 }
 
-int store_is_listed(struct store *store, const char *uri, struct err *err)
+static int lists_above(struct store *store, const char *uri, struct err *err)
 {
 	cleanup_free char *dir = uri_parent(uri);
 	struct wanted wanted = {.name = uri_name(uri)};
 	struct err why = {0};
 
-	if (!dir)
-		return err_set(err, ERR_CONFIG, 0, "'%s' has no directory", uri);
 	if (store_list(store, dir, note_wanted, &wanted, &why) == 0 || why.kind == ERR_ABSENT)
 		return wanted.found;
 	if (err)
 		*err = why;
 	return -1;
+}
+
+/* As store_is_listed(), of a store that can be asked for one name. */
+static int lists_named(struct store *store, const struct uri *uri, struct err *err)
+{
+	sightings_tick tick = sightings_begin(store->seen);
+	cleanup_buf struct buf text = BUF_INIT;
+	struct store_named named;
+
+	if (store->ops->named(store, uri, false, &named, err))
+		return -1;
+	store_seen_uri(uri, &text);
+	if (named.file)
+		sightings_listed(store->seen, text.data, -1, tick);
+	buf_addch(&text, '/');
+	if (named.dir)
+		sightings_listed(store->seen, text.data, -1, tick);
+	return named.file || (named.dir && !store_confirm_ghost(store, text.data));
+}
+
+int store_is_listed(struct store *store, const char *uri, struct err *err)
+{
+	struct uri parsed = {0};
+	int listed;
+
+	if (store_parse_for(store, uri, &parsed, err))
+		return -1;
+	if (store->ops->named && strcmp(parsed.path, "/") != 0)
+		listed = lists_named(store, &parsed, err);
+	else
+		listed = lists_above(store, uri, err);
+	uri_release(&parsed);
+	return listed;
 }
 
 int store_list_dirs(struct store *store, const char *uri, const char *leaf, store_dir_fn fn,
@@ -192,6 +241,12 @@ int store_list_tree(struct store *store, const char *uri, store_leaf_fn fn, void
 	struct listing ls = {.store = store, .file = fn, .ctx = ctx};
 
 	return list(&ls, uri, err);
+}
+
+void store_ahead(struct store *store, const struct store_next *next, size_t count)
+{
+	if (store->ops->ahead && count > 1)
+		store->ops->ahead(store, next, count);
 }
 
 int store_look_again(struct store *store, const char *uri, struct err *err)

@@ -16,11 +16,18 @@
 #define STORE_ARCHIVED_REMEDY                                                                      \
 	"request its restore (RestoreObject) and wait until it is done, or start from another snapshot"
 
+/* Where a listing has a name. */
+struct store_named {
+	bool file;
+	bool dir; /* names begin with it and a slash */
+};
+
 struct store_ops {
 	const char *const *schemes; /* NULL-terminated */
 	int list_page;
 	const char *absence;        /* what it says of a file that is absent: "answered 404" */
 	bool absence_needs_listing; /* that alone is no proof (store_confirm.h) */
+	bool lists_ghosts; /* it may list a directory of which only deleted files are left; `named` is set */
 	/* Can a store be opened with this URI? ERR_CONFIG. No I/O. NULL: with any */
 	int (*check_authority)(const struct uri *uri, struct err *err);
 	int (*open)(const struct store_config *config, const struct uri *uri, struct store **ret,
@@ -37,6 +44,12 @@ struct store_ops {
 			 store_look_fn fn, void *ctx, struct err *err);
 	int (*list_tree)(struct store *store, const struct uri *uri, store_leaf_fn fn, void *ctx,
 			 struct err *err);
+	/* What does a new listing of the names that begin like `uri` (not the root) have of it? deep: of all names, not of
+	 * one level, so a directory without names is none. NULL: the directory above is listed. */
+	int (*named)(struct store *store, const struct uri *uri, bool deep, struct store_named *ret,
+		     struct err *err);
+	/* store_ahead(); NULL: it is of no use */
+	void (*ahead)(struct store *store, const struct store_next *next, size_t count);
 	/* `uri` of store_delete_many(), not parsed yet */
 	int (*delete_many)(struct store *store, store_uri_fn uri, size_t count, store_deleted_fn fn,
 			   void *ctx, struct err *err);

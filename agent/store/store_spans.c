@@ -183,7 +183,7 @@ void store_spans_cut(struct store_spans *spans, size_t index, const char *last)
 	uint64_t part = 0;
 	size_t parts;
 
-	if (spans->whole || !span->pages || !find_growth(span, last, &growth))
+	if (spans->whole || spans->begin || !span->pages || !find_growth(span, last, &growth))
 		return;
 	parts = plan_parts(span, &growth, &part);
 	if (parts < 2 || !part || spans->count + parts - 1 > STORE_SPANS_MAX)

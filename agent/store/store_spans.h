@@ -3,7 +3,7 @@
  * only. Pure: what has been read decides where to cut.
  *
  * A span is a part of the names below a directory: those after `after`, up to and including
- * `until`. The spans of a listing cover all names with nothing between them: it begins as one span
+ * `until`. The spans of a listing cover all names (or those that begin alike) with nothing between them: it begins as one span
  * without ends, and a cut only divides one, at a name that need not exist. So a cut at a bad place
  * costs a request, never a name. A cut contains no slash: all names of one directory are in one
  * span, as are the ends of a prefix into which a directory is folded.
@@ -52,6 +52,8 @@ struct store_spans {
 	struct store_span list[STORE_SPANS_MAX];
 	size_t count;
 	bool whole; /* never cut: the store ignores where to begin */
+	/* Only names that begin like this are listed, and not cut; NULL: all. Borrowed. */
+	const char *begin;
 };
 
 /* One span of everything. Release with store_spans_release(). */

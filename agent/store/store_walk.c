@@ -98,7 +98,7 @@ int store_walk_name(struct store_walk *walk, size_t index, const char *name,
 	size_t prefix = walk->prefix.len_bytes;
 	struct buf *last = last_of(walk, span, item->is_prefix);
 
-	if (prefix && strncmp(name, walk->prefix.data, prefix) != 0)
+	if (strncmp(name, store_walk_prefix(walk), walk->asked.len_bytes) != 0)
 		return err_set(err, ERR_FORMAT, 0,
 			       "'%.200s' does not start with the requested prefix", name);
 	item->name = name + prefix;
@@ -137,6 +137,11 @@ const char *store_walk_from(const struct store_walk *walk, size_t index)
 	const struct store_span *span = &walk->spans->list[index];
 
 	return buf_str(span->expects.len_bytes ? &span->from : &span->reached);
+}
+
+const char *store_walk_prefix(const struct store_walk *walk)
+{
+	return buf_str(&walk->asked);
 }
 
 char *store_walk_after(const struct store_walk *walk, size_t index)
@@ -354,6 +359,23 @@ static int fail(const struct store_walk *walk, const struct err *why, struct err
 			later ? buf_str(&span->after) : "", later ? "'" : "");
 }
 
+/* The first page of a listing that has just begun may be there already. */
+static int read_ahead(struct store_walk *walk, struct err *err)
+{
+	struct http_response response = {0};
+	enum store_verdict verdict;
+
+	if (!walk->ahead || walk->open_count != 1 ||
+	    walk->spans->list[walk->open[0]].after.len_bytes ||
+	    !walk->ahead(walk, walk->open[0], &response))
+		return 0;
+	verdict = judge_page(walk, 0, &response, err);
+	http_response_release(&response);
+	if (verdict == STORE_DONE)
+		walk->open_count = 0;
+	return verdict == STORE_DONE || verdict == STORE_MORE ? 0 : -1;
+}
+
 int store_walk_all(struct store_walk *walk, struct err *err)
 {
 	static const struct store_http_ops ops = {
@@ -364,10 +386,15 @@ int store_walk_all(struct store_walk *walk, struct err *err)
 	buf_clear(&walk->prefix);
 	if (walk->dir->path[1])
 		buf_addf(&walk->prefix, "%s/", walk->dir->path + 1);
+	buf_clear(&walk->asked);
+	buf_addf(&walk->asked, "%s%s", buf_str(&walk->prefix),
+		 walk->spans->begin ? walk->spans->begin : "");
 	do {
 		begin(walk);
-		rc = store_http_many(walk->http, &ops, walk, walk->open_count, STORE_WALK_IN_FLIGHT,
-				     &why);
+		rc = read_ahead(walk, &why);
+		if (!rc && walk->open_count)
+			rc = store_http_many(walk->http, &ops, walk, walk->open_count,
+					     STORE_WALK_IN_FLIGHT, &why);
 		note_reached(walk->spans);
 		if (walk->ignored)
 			store_spans_undo(walk->spans);
@@ -375,5 +402,6 @@ int store_walk_all(struct store_walk *walk, struct err *err)
 	if (!rc && !walk->ended)
 		rc = check_cuts(walk, &why);
 	buf_release(&walk->prefix);
+	buf_release(&walk->asked);
 	return rc && !walk->ended ? fail(walk, &why, err) : 0;
 }

@@ -49,8 +49,12 @@ struct store_walk {
 	enum store_verdict (*read)(struct store_walk *walk, size_t index,
 				   const struct http_response *response, bool *ret_more,
 				   struct err *err);
+	/* The answer to the first request of span `index`, if it was fetched before: true, and *ret is the caller's. NULL:
+	 * it never was. */
+	bool (*ahead)(struct store_walk *walk, size_t index, struct http_response *ret);
 	/* its own: */
 	struct buf prefix; /* "dir/", "" for the whole store */
+	struct buf asked; /* the same with what names must begin like: the prefix of the requests */
 	size_t open[STORE_SPANS_MAX], open_count;
 	size_t reading; /* the span whose request was made, or answer read, last */
 	bool any;       /* the directory exists: a name starts with the prefix */
@@ -78,6 +82,9 @@ bool store_walk_by_name(const struct store_walk *walk, size_t index);
 /* For `prepare`: the name below the directory after which the next page begins: the last one that was returned, or
  * the one before it. Borrowed. */
 const char *store_walk_from(const struct store_walk *walk, size_t index);
+
+/* For `prepare`: what the names of the answer begin with. Borrowed. */
+const char *store_walk_prefix(const struct store_walk *walk);
 
 /* For `prepare`: the name, with its prefix, after which the span continues; "" at the beginning.
  * The caller frees it. */

@@ -30,7 +30,6 @@ before=${2:-}
 make -j2 all build/bench/resolve/fixtures >&2
 FIXTURES=$BUILD/bench/resolve/fixtures
 METADATA=$TOP/tests/fixtures/metadata/2.3.0-hashmap-chk # of checkpoint 7, without files of its own
-WHERE=s3://flink/d
 
 row() { # CELL...
 	printf '|'
@@ -38,18 +37,18 @@ row() { # CELL...
 	printf '\n'
 }
 
-# Five launches with a checkpoint each, and savepoints of another time: the newest checkpoint is what the job starts from.
+# Five launches with a checkpoint each, and savepoints of another time: the newest checkpoint is what the job starts from. Each
+# world has a prefix of its own, because the proxy remembers; and none has an empty directory, which is no prefix in S3.
 fill() { # SAVEPOINTS
-	local dir=$RUN/gw/buckets/flink/d n
-	rm -rf "$dir" "$RUN/state"
-	mkdir -p "$dir/sp"
+	local dir=$RUN/gw/buckets/flink/d$1 where=s3://flink/d$1 n
+	rm -rf "$RUN/state"
 	for n in 1 2 3 4 5; do
 		mkdir -p "$dir/ck/$(gc_job $n)/chk-7"
 		cp "$METADATA" "$dir/ck/$(gc_job $n)/chk-7/_metadata"
 	done
-	[ "$1" = 0 ] || "$FIXTURES" job "$dir/sp" "$1"
-	gc_configure "$RUN" "$WHERE"
-	gc_journal "$RUN" "$WHERE" 5 "(\$now - 3600000 * (6 - n))"
+	[ "$1" = 0 ] || { mkdir "$dir/sp" && "$FIXTURES" job "$dir/sp" "$1"; }
+	gc_configure "$RUN" "$where"
+	gc_journal "$RUN" "$where" 5 "(\$now - 3600000 * (6 - n))"
 }
 
 # One decision of the drey in DIR: its time, its requests, and what it decides.

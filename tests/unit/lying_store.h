@@ -360,6 +360,7 @@ static int lake_list_dirs(struct store *store, const struct uri *uri, const char
 
 			if (strncmp(other, rest, len + 1) != 0)
 				break;
+			dir.has_names = true;
 			if (other[len] == '/' && !strcmp(other + len + 1, leaf)) {
 				dir.leaf = STORE_LEAF_PRESENT;
 				dir.stat = lake_stat_of(all[next]);
@@ -391,6 +392,36 @@ static int lake_list_tree(struct store *store, const struct uri *uri, store_leaf
 	}
 	free(all);
 	return rc < 0 ? -1 : 0;
+}
+
+/* What is below a directory is not shown by its name. */
+static int lake_named(struct store *store, const struct uri *uri, bool deep,
+		      struct store_named *ret, struct err *err)
+{
+	struct lake *lake = lake_of(store);
+	cleanup_free char *other = xasprintf("%s%s", lake->lie.other, strrchr(uri->path, '/'));
+	bool lies = lies_now(lake, ASK_LIST) && lake->lie.kind == LIE_OTHER &&
+		    begins(uri->path, lake->lie.name);
+	const char *path = lies ? other : uri->path;
+	size_t len = strlen(path);
+
+	(void)err;
+	lake->lie.told += lies;
+	*ret = (struct store_named){0};
+	for (size_t i = 0; i < lake->count; i++) {
+		struct lake_file *file = &lake->files[i];
+		bool shown = file->shown;
+
+		if (lies && was_there(file, lake->tick) && begins(file->name, uri->path))
+			file->denied = true;
+		if (!begins(file->name, path) || (file->name[len] && file->name[len] != '/') ||
+		    !lake_shows(lake, ASK_LIST, file))
+			continue;
+		*(file->name[len] ? &ret->dir : &ret->file) = true;
+		if (file->name[len] && !deep)
+			file->shown = shown;
+	}
+	return 0;
 }
 
 static int lake_delete_many(struct store *store, store_uri_fn uri, size_t count,
@@ -456,17 +487,19 @@ static void lake_read_close(struct store_stream *base)
 	free(base);
 }
 
-#define LAKE_OPS(names, page)                                                                      \
+#define LAKE_OPS(names, page, ...)                                                                 \
 	{                                                                                          \
 		.schemes = (names), .list_page = (page), .open = lake_open, .close = lake_close,   \
 		.stat = lake_stat, .list = lake_list, .list_dirs = lake_list_dirs,                 \
 		.list_tree = lake_list_tree, .delete_many = lake_delete_many,                      \
-		.read_open = lake_read_open, .read = lake_read, .read_close = lake_read_close,     \
+		__VA_ARGS__.read_open = lake_read_open, .read = lake_read,                         \
+		.read_close = lake_read_close,                                                     \
 	}
 
 static const char *const lake_s3[] = {"s3", "s3a", "s3p", NULL};
 static const char *const lake_file_scheme[] = {"file", NULL};
-const struct store_ops store_s3_ops = LAKE_OPS(lake_s3, 1000);
-const struct store_ops store_file_ops = LAKE_OPS(lake_file_scheme, 1);
+const struct store_ops store_s3_ops =
+	LAKE_OPS(lake_s3, 1000, .named = lake_named, .lists_ghosts = true, );
+const struct store_ops store_file_ops = LAKE_OPS(lake_file_scheme, 1, );
 
 #endif

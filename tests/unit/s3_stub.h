@@ -29,7 +29,7 @@
 
 struct s3_object {
 	char *key;
-	int64_t size_bytes; /* each byte is the low byte of its offset */
+	int64_t size_bytes; /* each byte is the low byte of its offset; -1: only a deleted version is left */
 	const char *etag;
 };
 
@@ -255,6 +255,8 @@ S3_FN void s3_stub_list(struct s3_stub *stub, const struct http_stub_request *re
 			continue;
 		if (delimiter)
 			slash = strchr(object->key + strlen(prefix), '/');
+		if (object->size_bytes < 0 && !slash)
+			continue; /* as MinIO: its directory is listed */
 		if (slash && folded.len_bytes &&
 		    !strncmp(object->key, folded.data, folded.len_bytes)) {
 			last = object->key;
@@ -330,7 +332,7 @@ S3_FN void s3_stub_object(struct s3_stub *stub, const struct http_stub_request *
 	const struct s3_object *object = s3_stub_find(stub, key);
 	bool head = !strcmp(request->method, "HEAD");
 
-	if (!object) {
+	if (!object || object->size_bytes < 0) {
 		s3_stub_error(answer, 404, "NoSuchKey",
 			      "<Message>The specified key does not exist.</Message>");
 		return;

@@ -11,8 +11,8 @@ static int lies; /* how often the listing of what is hidden is a lie; then it is
 static bool denies(struct s3_stub *stub, const struct http_stub_request *request,
 		   struct http_stub_answer *answer)
 {
-	/* the directory above */
-	if (strstr(request->target, "prefix=a%2F") && !strstr(request->target, "ck"))
+	/* all but what is in the directory, by a condition on s3:prefix */
+	if (strstr(request->target, "prefix=a%2F") && !strstr(request->target, "prefix=a%2Fck%2F"))
 		return denied(stub, request, answer);
 	if (strstr(request->target, "list-type") && !lies--)
 		stub->hides = NULL;

@@ -237,6 +237,7 @@ TEST(a_directory_that_was_listed_is_not_empty)
 
 	begin(&world);
 	s3_stub_put(world.stub, NAME, 5312);
+	list_it(world.store, "s3://b/ck/job");
 	CHECK_INT(store_list(world.store, "s3://b/ck", ignore_entry, NULL, &err), ==, 0);
 	pthread_mutex_lock(&world.stub->lock);
 	world.stub->object_count = 0;

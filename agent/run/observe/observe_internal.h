@@ -19,7 +19,7 @@ struct look {
 
 /*
  * A listing or a read has said that `uri` does not exist, which permits something: an older or an empty start. 0: a second
- * one agrees, that of the directory above, or, where that is denied, of `uri` itself. -1: it does not (ERR_CONTRADICTED), or
+ * one agrees (store_is_listed()), or, where that is denied, one of `uri` itself. -1: it does not (ERR_CONTRADICTED), or
  * there is none.
  */
 int observe_confirm_absent(struct store *store, const char *uri, struct err *err);

@@ -1,7 +1,7 @@
 /*
  * observe_result: what Flink has left behind about the end of the last launch. One listing of the
- * directory that only this launch has, and at most one file of each kind: three requests, five where it
- * holds both kinds (format/job_result.h).
+ * directory that only this launch has, with its second witness at the same time, and at most one file of each kind: four
+ * requests, six where it holds both kinds (format/job_result.h).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,9 +152,13 @@ static int look_into(struct look *look, struct err *err)
 	const struct observe_plan *plan = look->plan;
 	struct store *store = stores_get(&look->stores, plan->result_dir, err);
 	struct found found = {.job_id = plan->result_job};
+	/* mostly there is no record, and the second listing is needed, too */
+	const struct store_next next[] = {{plan->result_dir, STORE_NEXT_LIST},
+					  {plan->result_dir, STORE_NEXT_IS_LISTED}};
 
 	if (!store)
 		return -1;
+	store_ahead(store, next, ARRAY_LEN(next));
 	if (store_list(store, plan->result_dir, note_entry, &found, err) < 0)
 		return err->kind == ERR_ABSENT
 			       ? observe_confirm_absent(store, plan->result_dir, err)

@@ -2,21 +2,12 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/percent.h"
 #include "format/s3_xml.h"
 #include "store/s3/s3_store.h"
+#include "store/store_named.h"
 #include "store/store_walk.h"
 
-/* A thousand of the longest keys, encoded, need half of it. */
-#define PAGE_MAX_BYTES ((size_t)8 << 20)
-
 /* ---- one page ---- */
-
-static void add_parameter(struct buf *query, const char *name, const char *value)
-{
-	buf_addf(query, "%s%s=", query->len_bytes ? "&" : "", name);
-	percent_encode(query, value, false);
-}
 
 /* Where the page begins. Not at the token of the page before, as long as that had names: a token may stand
  * for a name that the page did not return, and what lies between is lost (MinIO of summer 2025 skips a name
@@ -40,15 +31,7 @@ static void build_query(const struct store_walk *walk, size_t index, struct buf 
 	cleanup_free char *after = page_after(walk, index);
 	const char *token = *after ? NULL : span->token;
 
-	if (token)
-		add_parameter(query, "continuation-token", token);
-	if (walk->delimited)
-		add_parameter(query, "delimiter", "/");
-	add_parameter(query, "encoding-type", "url");
-	add_parameter(query, "list-type", "2");
-	add_parameter(query, "prefix", buf_str(&walk->prefix));
-	if (*after && !token)
-		add_parameter(query, "start-after", after);
+	s3_list_query(store_walk_prefix(walk), walk->delimited, token, after, query);
 	xstrset(&span->asked, token || !*after ? NULL : after);
 }
 
@@ -56,7 +39,7 @@ static int prepare_page(struct store_walk *walk, size_t index, struct store_call
 			struct err *err)
 {
 	cleanup_buf struct buf query = BUF_INIT;
-	struct s3_ask ask = {.method = "GET", .key = "", .max_bytes = PAGE_MAX_BYTES};
+	struct s3_ask ask = {.method = "GET", .key = "", .max_bytes = S3_PAGE_MAX_BYTES};
 
 	walk->spans->list[index].by_name = store_walk_by_name(walk, index);
 	build_query(walk, index, &query);
@@ -107,7 +90,7 @@ static int check_echo(const struct store_walk *walk, size_t index, const struct 
 		      struct err *err)
 {
 	const struct store_span *span = &walk->spans->list[index];
-	const char *prefix = buf_str(&walk->prefix), *after = span->asked ? span->asked : "";
+	const char *prefix = store_walk_prefix(walk), *after = span->asked ? span->asked : "";
 
 	/* MUT: a listing of another prefix is believed */
 	if (!s3_xml_says(page->prefix, page->prefix_decoded, prefix))
@@ -170,6 +153,15 @@ static enum store_verdict read_page(struct store_walk *walk, size_t index,
 	return STORE_DONE;
 }
 
+static bool take_ahead(struct store_walk *walk, size_t index, struct http_response *ret)
+{
+	cleanup_buf struct buf query = BUF_INIT;
+
+	walk->spans->list[index].by_name = false;
+	build_query(walk, index, &query);
+	return s3_take_ahead((struct s3_store *)walk->store, buf_str(&query), ret);
+}
+
 /* ---- all pages ---- */
 
 static int list_walk(struct store *store, const struct uri *dir, struct store_spans *spans,
@@ -186,6 +178,7 @@ static int list_walk(struct store *store, const struct uri *dir, struct store_sp
 		.ctx = ctx,
 		.prepare = prepare_page,
 		.read = read_page,
+		.ahead = take_ahead,
 	};
 
 	if (store_walk_all(&walk, err))
@@ -251,4 +244,12 @@ int s3_list_tree(struct store *store, const struct uri *uri, store_leaf_fn fn, v
 	struct store_dirs dirs = {.store = store, .dir = uri, .walk = list_walk};
 
 	return store_dirs_leaves(&dirs, fn, ctx, err);
+}
+
+int s3_named(struct store *store, const struct uri *uri, bool deep, struct store_named *ret,
+	     struct err *err)
+{
+	struct store_dirs dirs = {.store = store, .walk = list_walk};
+
+	return store_named_ask(&dirs, uri, deep, ret, err);
 }

@@ -2,7 +2,7 @@
  * s3_store - what the files of the S3 store share; used by store_s3.c and s3_*.c only.
  *
  * s3_request.c signs requests and interprets failures, s3_look.c requests single files,
- * s3_list.c lists, s3_delete.c deletes, s3_read.c reads, s3_object.c reads and writes on conditions.
+ * s3_list.c lists, s3_ahead.c begins listings before they are made, s3_delete.c deletes, s3_read.c reads, s3_object.c reads and writes on conditions.
  * Contracts: store/store.h, store/store_object.h.
  */
 #ifndef DREY_STORE_S3_STORE_H
@@ -16,6 +16,8 @@
 #include "store/store_http.h"
 #include "store/store_ops.h"
 
+struct s3_ahead;
+
 struct s3_store {
 	struct store base;
 	struct http *http;
@@ -24,6 +26,7 @@ struct s3_store {
 	struct s3_endpoint endpoint;
 	int64_t clock_offset_ms; /* the server's clock - ours, once found to matter */
 	int64_t refused_ms;      /* when keys were discarded, monotonic; 0: never */
+	struct s3_ahead *ahead;  /* NULL: no listing was begun ahead */
 	bool bucket_seen;        /* it exists, and the endpoint is S3 */
 	bool unconditional;      /* the server has no conditional writes */
 	bool ask_by_get;         /* an answer to HEAD has no body: GET tells why it failed */
@@ -78,6 +81,22 @@ int s3_list_dirs(struct store *store, const struct uri *uri, const char *leaf, s
 		 void *ctx, struct err *err);
 int s3_list_tree(struct store *store, const struct uri *uri, store_leaf_fn fn, void *ctx,
 		 struct err *err);
+#define S3_PAGE_MAX_BYTES                                                                          \
+	((size_t)8 << 20) /* a thousand of the longest keys, encoded, need half of it */
+
+/* The query of a page of a listing is added to *query. token NULL, after "": the first page. */
+void s3_list_query(const char *prefix, bool delimited, const char *token, const char *after,
+		   struct buf *query);
+
+/* As store_ops.ahead(). */
+void s3_fetch_ahead(struct store *store, const struct store_next *next, size_t count);
+
+/* The answer to this query, if it was fetched ahead, once and soon: then *ret is the caller's. */
+bool s3_take_ahead(struct s3_store *s3, const char *query, struct http_response *ret);
+void s3_ahead_free(struct s3_ahead *ahead); /* NULL is allowed */
+
+int s3_named(struct store *store, const struct uri *uri, bool deep, struct store_named *ret,
+	     struct err *err);
 int s3_delete_many(struct store *store, store_uri_fn uri, size_t count, store_deleted_fn fn,
 		   void *ctx, struct err *err);
 int s3_read_open(struct store *store, const struct uri *uri, int64_t offset,

@@ -8,6 +8,7 @@ static void s3_close(struct store *store)
 {
 	struct s3_store *s3 = (struct s3_store *)store;
 
+	s3_ahead_free(s3->ahead);
 	http_free(s3->http);
 	s3_credentials_free(s3->credentials);
 	s3_endpoint_release(&s3->endpoint);
@@ -38,6 +39,7 @@ const struct store_ops store_s3_ops = {
 	.schemes = schemes,
 	.list_page = 1000,
 	.absence = "answered 404",
+	.lists_ghosts = true, /* a bucket with versions (MinIO) */
 	.open = s3_open,
 	.close = s3_close,
 	.stat = s3_stat,
@@ -45,6 +47,8 @@ const struct store_ops store_s3_ops = {
 	.list_dirs = s3_list_dirs,
 	.look_many = s3_look_many,
 	.list_tree = s3_list_tree,
+	.named = s3_named,
+	.ahead = s3_fetch_ahead,
 	.delete_many = s3_delete_many,
 	.read_open = s3_read_open,
 	.read = s3_read,

@@ -335,6 +335,7 @@ const struct store_ops store_swift_ops = {
 	.list_dirs = swift_list_dirs,
 	.look_many = swift_look_many,
 	.list_tree = swift_list_tree,
+	.named = swift_named,
 	.delete_many = swift_delete_many,
 	.read_open = swift_read_open,
 	.read = swift_read,

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/percent.h"
 #include "format/swift_json.h"
+#include "store/store_named.h"
 #include "store/store_walk.h"
 #include "store/swift/swift_call.h"
 
@@ -48,7 +49,7 @@ static int prepare_page(struct store_walk *walk, size_t index, struct store_call
 	if (walk->delimited)
 		buf_addstr(&query, "&delimiter=%2F");
 	buf_addstr(&query, "&prefix=");
-	percent_encode(&query, buf_str(&walk->prefix), false);
+	percent_encode(&query, store_walk_prefix(walk), false);
 	buf_addstr(&query, "&marker=");
 	percent_encode(&query, marker, false);
 	request.query = buf_str(&query);
@@ -252,4 +253,12 @@ int swift_list_tree(struct store *store, const struct uri *uri, store_leaf_fn fn
 	const struct store_dirs dirs = {.store = store, .dir = uri, .walk = walk};
 
 	return store_dirs_leaves(&dirs, fn, ctx, err);
+}
+
+int swift_named(struct store *store, const struct uri *uri, bool deep, struct store_named *ret,
+		struct err *err)
+{
+	const struct store_dirs dirs = {.store = store, .walk = walk};
+
+	return store_named_ask(&dirs, uri, deep, ret, err);
 }

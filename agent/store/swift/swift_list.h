@@ -12,4 +12,7 @@ int swift_list_dirs(struct store *store, const struct uri *uri, const char *leaf
 int swift_list_tree(struct store *store, const struct uri *uri, store_leaf_fn fn, void *ctx,
 		    struct err *err);
 
+int swift_named(struct store *store, const struct uri *uri, bool deep, struct store_named *ret,
+		struct err *err);
+
 #endif
