@@ -198,10 +198,14 @@ static enum store_verdict go_on(struct store_walk *walk, size_t index, bool more
 	return STORE_MORE;
 }
 
-/* What was returned before has come again, so nothing is left out between. An empty page is followed by another one. */
+/* What was returned before has come again, so nothing is left out between. An empty page is followed by another one; by
+ * tokens, all pages from the first one on are read again before it comes. */
 static int check_joins(const struct store_walk *walk, const struct store_span *span, bool more,
 		       struct err *err)
 {
+	/* MUT: a listing that is read again by tokens must have on its first page what was reached before */
+	if (more && walk->by_token)
+		return 0;
 	if (!span->expects.len_bytes || (more && !walk->names))
 		return 0;
 	return err_set(err, ERR_CONTRADICTED, 0,
