@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "core/resolve/lineage_dirs.h"
+#include "core/resolve/listing_doubt.h"
 #include "tests/sim/sim.h"
 
 #define METADATA_VERSION 6
@@ -243,6 +244,24 @@ static void list_all(struct world *w, struct facts *facts)
 	lineage_dirs_release(&dirs);
 }
 
+/* As observe_note_next() does, when all candidates are there. */
+static void ask_next(struct world *w, struct facts *facts)
+{
+	const struct journal *journal = &w->agent->life.journal;
+	cleanup_free char *path = NULL;
+	int64_t other;
+	int index;
+
+	for (size_t i = journal->launch_count; i-- > 0 && !path;)
+		path = listing_next(facts, journal->launches[i].job_id);
+	index = path ? storage_find(w, path) : -1;
+	if (index < 0 || !w->storage.snaps[index].complete || w->storage.snaps[index].deleted ||
+	    w->storage.snaps[index].completed_unix_ms >= unix_now(w) - MINUTE_MS ||
+	    lie_reads(w, index, &other) == LIE_SAYS_GONE)
+		return;
+	listing_leaves_out(facts, path);
+}
+
 static void look_at(struct world *w, struct facts *facts, enum source_kind source,
 		    const struct snapshot *named)
 {
@@ -358,6 +377,8 @@ void storage_gather(struct world *w, struct facts *ret_facts)
 	if (has(w, FEATURE_LIES))
 		lie_observe_journal(w, ret_facts);
 	look_at_journal(w, ret_facts);
+	if (has(w, FEATURE_LIES))
+		ask_next(w, ret_facts);
 	look_at_named(w, ret_facts, SOURCE_INITIAL,
 		      w->storage.initial >= 0 ? w->storage.snaps[w->storage.initial].path : NULL,
 		      ORIGIN_INITIAL);

@@ -152,6 +152,43 @@ TEST(a_metadata_that_no_listing_has_is_asked_for)
 	end(&world);
 }
 
+static enum source_state checkpoints_of(struct world *world, int64_t late_ms, const char *why)
+{
+	char job[][JOB_ID_BYTES] = {APP, JOB};
+	struct observe_plan plan = {.storage = &world->config, .job_ids = job, .job_id_count = 2};
+	struct facts facts = {.now_unix_ms = S3_STUB_TIME_MS + late_ms};
+	struct look look = {.plan = &plan, .facts = &facts, .stores = {.config = &world->config}};
+	enum source_state state;
+
+	observe_list(&look, SOURCE_CHECKPOINTS, "s3://b/a/ck");
+	observe_note_next(&look);
+	observe_peek(&look);
+	state = facts.sources[SOURCE_CHECKPOINTS].state;
+	if (why)
+		CHECK_HAS(facts.sources[SOURCE_CHECKPOINTS].detail, why);
+	stores_release(&look.stores);
+	facts_release(&facts);
+	return state;
+}
+
+/* No other name tells that a listing has left out the newest checkpoint of all. */
+TEST(the_checkpoint_after_the_newest_is_asked_for)
+{
+	struct world world;
+
+	begin(&world);
+	s3_stub_put(world.stub, "a/ck/" JOB "/chk-9/_metadata", 2);
+	s3_stub_put(world.stub, "a/ck/" JOB "/chk-8/_metadata", 2);
+	CHECK_INT(checkpoints_of(&world, 100000, NULL), ==, SOURCE_PRESENT);
+	s3_stub_put(world.stub, "a/ck/" JOB "/chk-10/_metadata", 2);
+	CHECK_INT(checkpoints_of(&world, 100000, NULL), ==, SOURCE_PRESENT);
+	world.stub->hides = "a/ck/" JOB "/chk-10/_metadata";
+	CHECK_INT(checkpoints_of(&world, 100000, "leaves out s3://b/a/ck/" JOB "/chk-10"), ==,
+		  SOURCE_UNREADABLE);
+	CHECK_INT(checkpoints_of(&world, 1000, NULL), ==, SOURCE_PRESENT); /* completed since */
+	end(&world);
+}
+
 TEST(no_records_of_any_launch_need_a_second_listing)
 {
 	struct world world;

@@ -1,5 +1,6 @@
 #include "core/resolve/listing_doubt.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,6 +94,38 @@ static void doubt(struct facts *facts, struct place_fact *place, const char *pat
 	place->state = SOURCE_UNREADABLE;
 	xstrset(&place->detail, why);
 	facts_set_source(facts, place->source, SOURCE_UNREADABLE, why);
+}
+
+char *listing_next(const struct facts *facts, const char *job_id)
+{
+	const struct candidate *newest = NULL;
+	cleanup_free char *dir = NULL;
+
+	for (size_t i = 0; i < facts->candidate_count; i++) {
+		const struct candidate *c = &facts->candidates[i];
+
+		if (c->snapshot.kind == SNAPSHOT_CHECKPOINT && c->snapshot.checkpoint_id &&
+		    !strcmp(c->snapshot.job_id, job_id) &&
+		    (!newest || c->snapshot.checkpoint_id > newest->snapshot.checkpoint_id))
+			newest = c;
+	}
+	if (!newest)
+		return NULL;
+	dir = xstrdup(newest->snapshot.path);
+	if (!is_checkpoint(take_name(dir)))
+		return NULL;
+	return xasprintf("%s/chk-%" PRId64, dir, newest->snapshot.checkpoint_id + 1);
+}
+
+void listing_leaves_out(struct facts *facts, const char *path)
+{
+	for (size_t i = 0; i < facts->place_count; i++) {
+		struct place_fact *place = &facts->places[i];
+
+		if (place->kind == SNAPSHOT_CHECKPOINT && place->state != SOURCE_UNREADABLE &&
+		    snapshot_is_under(path, place->dir))
+			doubt(facts, place, path);
+	}
 }
 
 void listing_doubt(const struct journal *journal, struct facts *facts)

@@ -16,6 +16,13 @@
 #include "core/journal/journal.h"
 #include "core/resolve/facts.h"
 
+/* The checkpoint after the newest that is known of this job: a listing that leaves it out is not contradicted by any other
+ * name, but it can be asked for by its own. The caller frees; NULL: none is known. */
+char *listing_next(const struct facts *facts, const char *job_id);
+
+/* What is at `path` exists, and was not listed: the listings that would have shown it are unreadable. */
+void listing_leaves_out(struct facts *facts, const char *path);
+
 /* Mark sources as SOURCE_UNREADABLE, with both sightings as their detail. May be called again. */
 void listing_doubt(const struct journal *journal, struct facts *facts);
 

@@ -280,6 +280,7 @@ void observe_gather(const struct observe_plan *plan, struct facts *ret_facts)
 		add_named(&look, SOURCE_JOURNAL, &plan->known[i]);
 	initial = add_path(&look, SOURCE_INITIAL, plan->initial, ORIGIN_INITIAL);
 	request = add_path(&look, SOURCE_REQUEST, plan->request, ORIGIN_REQUEST);
+	observe_note_next(&look);
 	observe_peek(&look);
 	set_named(&look, SOURCE_INITIAL, plan->initial, initial);
 	set_named(&look, SOURCE_REQUEST, plan->request, request);

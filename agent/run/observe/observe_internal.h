@@ -15,6 +15,7 @@ struct look {
 	size_t job_count;
 	size_t *peek; /* candidates whose _metadata must be read, by index */
 	size_t peek_count;
+	char *next; /* a checkpoint that no listing has, and that is asked for; NULL: none */
 };
 
 /*
@@ -66,6 +67,8 @@ bool observe_is_lost(const struct observe_plan *plan);
 
 /* Note that the beginning of its _metadata must be read; then read all that was noted: version and
  * checkpoint id, whether it exists at all, and its date if not known. */
+/* Note the checkpoint after the newest that is known (listing_next()), for the same reading. */
+void observe_note_next(struct look *look);
 void observe_note_peek(struct look *look, const struct candidate *candidate);
 void observe_peek(struct look *look);
 

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "core/resolve/listing_doubt.h"
 #include "format/metadata.h"
 #include "run/observe/observe_internal.h"
 #include "store/content.h"
@@ -11,6 +12,8 @@
 
 /* Its clock may differ from that of the store. */
 #define LISTED_LATE_MS 60000
+
+#define NEXT ((size_t)-1) /* in place of a candidate */
 
 struct batch {
 	struct look *look;
@@ -90,12 +93,28 @@ static void read_header(struct candidate *c, const struct store_look *seen)
 	}
 }
 
+/* It may have been completed since the listing; what is older was left out. */
+static void looked_next(struct look *look, const struct store_look *seen)
+{
+	struct facts *facts = look->facts;
+
+	/* MUT: a checkpoint that every listing leaves out is not asked for */
+	if (seen->state == STORE_LOOK_PRESENT &&
+	    seen->stat.mtime_unix_ms < facts->now_unix_ms - LISTED_LATE_MS)
+		listing_leaves_out(facts, look->next);
+}
+
 static int looked(void *ctx, const struct store_look *seen, struct err *err)
 {
 	const struct batch *batch = ctx;
-	struct candidate *c = &batch->look->facts->candidates[batch->candidates[seen->index]];
+	struct candidate *c;
 
 	(void)err;
+	if (batch->candidates[seen->index] == NEXT) {
+		looked_next(batch->look, seen);
+		return 0;
+	}
+	c = &batch->look->facts->candidates[batch->candidates[seen->index]];
 	c->read_unix_ms = clock_unix_ms();
 	c->contradicted = false;
 	switch (seen->state) {
@@ -127,6 +146,25 @@ static void look_at_batch(struct batch *batch, struct store *store)
 	batch->count = 0;
 }
 
+void observe_note_next(struct look *look)
+{
+	const struct observe_plan *plan = look->plan;
+
+	for (size_t i = plan->job_id_count; i-- > 0 && !look->next;)
+		look->next = listing_next(look->facts, plan->job_ids[i]);
+}
+
+/* Behind the candidates of its store. */
+static void add_next(struct batch *batch, const struct store *store)
+{
+	struct look *look = batch->look;
+
+	if (!look->next || stores_get(&look->stores, look->next, NULL) != store)
+		return;
+	batch->candidates[batch->count] = NEXT;
+	batch->uris[batch->count++] = snapshots_metadata_uri(look->next);
+}
+
 void observe_peek(struct look *look)
 {
 	struct batch batch = {.look = look,
@@ -153,12 +191,15 @@ void observe_peek(struct look *look)
 			batch.candidates[batch.count] = look->peek[i];
 			batch.uris[batch.count++] = snapshots_metadata_uri(path);
 		}
+		add_next(&batch, look->stores.store[s]);
 		if (batch.count)
 			look_at_batch(&batch, look->stores.store[s]);
 	}
 	free(stores);
 	free(batch.uris);
 	free(batch.candidates);
+	free(look->next);
+	look->next = NULL;
 	free(look->peek);
 	look->peek = NULL;
 	look->peek_count = 0;
