@@ -126,7 +126,7 @@ bool lie_judges(struct world *w, struct candidate *c, int index)
 		return false;
 	switch (lie_reads(w, index, &id)) {
 	case LIE_TRUTH: /* a lie may have ended since the listing */
-		w->storage.snaps[index].slandered = false;
+		w->storage.snaps[index].slandered = w->storage.snaps[index].misread = false;
 		return false;
 	case LIE_SAYS_GONE:
 		/* gone by listing and file alike, but on record: a start from before it must name it, or something newer */
@@ -140,8 +140,10 @@ bool lie_judges(struct world *w, struct candidate *c, int index)
 		another = facts_is_of_another(c, id);
 		if (!another && !c->recorded_id && !c->snapshot.checkpoint_id)
 			return false; /* nothing says what it should be */
-		if (!another)
+		if (!another) {
+			w->storage.snaps[index].misread = true;
 			return believe(c, id);
+		}
 		if (c->recorded_id)
 			c->snapshot.checkpoint_id = c->recorded_id;
 		judge_lie(c, INTEGRITY_DAMAGED, another);

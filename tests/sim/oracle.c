@@ -579,6 +579,15 @@ static bool is_left_unseen(const struct world *w, int head, int base)
 	return false;
 }
 
+/* A lie has called it damaged, which drey did not have to believe: it is the newest. */
+static bool is_newest_all_the_same(const struct world *w, int base, int newest)
+{
+	const struct snap *snap = base >= 0 ? &w->storage.snaps[base] : NULL;
+
+	return snap && snap->slandered && snap_usable(snap) &&
+	       (newest < 0 || snap->id > w->storage.snaps[newest].id);
+}
+
 static void launch_starts_right(struct world *w, int base)
 {
 	int head = truth_head(w);
@@ -587,6 +596,9 @@ static void launch_starts_right(struct world *w, int base)
 	if (still_requested(w, base) || is_given_up(w, base) || is_given_up_on_record(w, base))
 		return;
 	launch_is_not_too_old(w, base);
+	/* nothing says what the _metadata of another snapshot should be */
+	if (base >= 0 && w->storage.snaps[base].misread)
+		return;
 	if (stateless(w)) {
 		if (base >= 0)
 			fail(w, "a start from %s, but upgrades are stateless",
@@ -608,7 +620,9 @@ static void launch_starts_right(struct world *w, int base)
 		nothing_is_missed(w, base);
 	if (continues(w, head, base) || descends_from_unsure(w, head) ||
 	    is_found_unexpectedly(w, head, base) || is_left_unseen(w, head, base) ||
-	    lie_adopts_savepoint(w, base) || handover_struck_since(w, base))
+	    lie_adopts_savepoint(w, base) || handover_struck_since(w, base) ||
+	    is_newest_all_the_same(w, base, newest) ||
+	    (newest >= 0 && w->storage.snaps[newest].left_out && oracle_loss_covers(w, newest)))
 		return;
 	fail(w,
 	     "a start from %s (id %" PRId64 "), but the newest usable snapshot is %s (id %" PRId64
@@ -894,9 +908,13 @@ static void results_are_judged_right(struct world *w)
 	if (result->ok && result->location && !is_outside(w, result->location) &&
 	    (!snap || !snapshot_same_path(snap->path, result->location)))
 		fail(w, "operation %.6s has not taken %s", result->trigger_id, result->location);
-	if (!result->ok && snap && snap_usable(snap) && !snap->left_out && !snap->unseen &&
-	    journal->operation.kind == OPERATION_NONE && result->error &&
-	    strstr(result->error, "no savepoint of it"))
+	if (result->ok || !snap || !snap_usable(snap) || snap->unseen ||
+	    journal->operation.kind != OPERATION_NONE || !result->error ||
+	    !strstr(result->error, "no savepoint of it"))
+		return;
+	if (snap->left_out) /* on record now, and judged again when an agent reads it */
+		w->storage.snaps[snap - w->storage.snaps].unseen = true;
+	else
 		fail(w, "%s of operation %.6s was not found", snap->path, result->trigger_id);
 }
 

@@ -58,6 +58,15 @@ static bool names_lost(const struct world *w, const struct launch *launch, int l
 	       (loss->lost_checkpoint_id >= snap->id || !loss->lost_checkpoint_id);
 }
 
+bool oracle_loss_covers(const struct world *w, int snap)
+{
+	const struct state_loss *loss = &w->store.image->journal.loss;
+	const struct launch *launch = journal_launch_const(&w->store.image->journal);
+
+	return loss->unix_ms && launch && loss->launch == launch->number &&
+	       loss->lost_checkpoint_id > w->storage.snaps[snap].id;
+}
+
 void oracle_loss(struct world *w, const struct launch *launch, int base)
 {
 	const struct journal *stored = &w->store.image->journal;

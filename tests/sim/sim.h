@@ -268,7 +268,7 @@ struct snap {
 	/* when the lies that are told began: was it there, and its _metadata? */
 	bool was_there[LIES_AT_ONCE], was_complete[LIES_AT_ONCE];
 	/* by lies, for the decision under way; see lie.h */
-	bool left_out, veiled, slandered;
+	bool left_out, veiled, slandered, misread;
 	bool unseen; /* a launch was decided while it was veiled */
 };
 
@@ -911,6 +911,8 @@ void init_stop(struct world *w, int64_t grace_ms, enum upgrade upgrade);
 void oracle_launch(struct world *w);
 /* A start from before damaged state is on record, and no longer than it may be. */
 void oracle_loss(struct world *w, const struct launch *launch, int base);
+/* The last launch gives up something newer than that, and says so. */
+bool oracle_loss_covers(const struct world *w, int snap);
 void oracle_trigger(struct world *w, const struct effect *effect);
 void oracle_signal(struct world *w, const struct effect *effect);
 void oracle_dispose(struct world *w, int snap);
