@@ -205,3 +205,11 @@ bool lie_adopts_savepoint(const struct world *w, int base)
 	       snap_usable(&w->storage.snaps[base]) &&
 	       journal_launch_const(&w->agent->life.journal)->adopted;
 }
+
+bool lie_spares_newest(const struct world *w, int base, int newest)
+{
+	const struct snap *snap = base >= 0 ? &w->storage.snaps[base] : NULL;
+
+	return snap && snap->slandered && snap_usable(snap) &&
+	       (newest < 0 || snap->id > w->storage.snaps[newest].id);
+}

@@ -579,15 +579,6 @@ static bool is_left_unseen(const struct world *w, int head, int base)
 	return false;
 }
 
-/* A lie has called it damaged, which drey did not have to believe: it is the newest. */
-static bool is_newest_all_the_same(const struct world *w, int base, int newest)
-{
-	const struct snap *snap = base >= 0 ? &w->storage.snaps[base] : NULL;
-
-	return snap && snap->slandered && snap_usable(snap) &&
-	       (newest < 0 || snap->id > w->storage.snaps[newest].id);
-}
-
 static void launch_starts_right(struct world *w, int base)
 {
 	int head = truth_head(w);
@@ -621,7 +612,7 @@ static void launch_starts_right(struct world *w, int base)
 	if (continues(w, head, base) || descends_from_unsure(w, head) ||
 	    is_found_unexpectedly(w, head, base) || is_left_unseen(w, head, base) ||
 	    lie_adopts_savepoint(w, base) || handover_struck_since(w, base) ||
-	    is_newest_all_the_same(w, base, newest) ||
+	    lie_spares_newest(w, base, newest) ||
 	    (newest >= 0 && w->storage.snaps[newest].left_out && oracle_loss_covers(w, newest)))
 		return;
 	fail(w,
