@@ -32,6 +32,7 @@ struct rig {
 	struct standing standing;
 	char calls[256];
 	atomic_int cleans; /* on the lane */
+	int released;      /* what a clean map has returned */
 	/* what is in the way */
 	enum err_kind clean, port, lock, lease, build, link;
 	bool sent_lock; /* with the launch */
@@ -78,6 +79,7 @@ void ha_unchanged_release(struct ha_unchanged *unchanged)
 void ha_cluster_release(struct ha_cluster *cluster)
 {
 	(void)cluster;
+	the_rig->released++;
 }
 
 const char *setup_cluster_id(const struct setup *setup, enum side side)
@@ -250,7 +252,7 @@ static void launches(struct rig *rig)
 {
 	int64_t end_ms = clock_mono_ms() + LIMIT_MS;
 
-	rig->events = 0;
+	rig->events = rig->released = 0;
 	rig->calls[0] = '\0';
 	standing_launch(&rig->standing);
 	while (!rig->events && !strstr(rig->calls, "launch") && clock_mono_ms() < end_ms)
@@ -309,6 +311,8 @@ RIG_TEST(what_is_in_the_way_is_a_failed_start)
 		CHECK_STR(rig->last_id, JOB);
 		CHECK_HAS(rig->last_why, cases[i].why);
 		CHECK_INT(rig->last.process.waits, ==, cases[i].waits);
+		/* however far it came */
+		CHECK_INT(rig->released, ==, cases[i].clean == ERR_NONE);
 	}
 }
 
