@@ -272,3 +272,18 @@ RIG_TEST(an_order_that_somebody_else_has_damaged_is_written_again)
 	CHECK(file_has(rig->log_path, "the gates of the job ignore their order"));
 	CHECK(file_has(rig->log_path, "it is not JSON"));
 }
+
+/* Read was only the report: what was told meanwhile is not in the file because of that. */
+RIG_TEST(an_order_that_is_told_while_a_report_is_read_is_written)
+{
+	tell(rig, "h1-00000001", 3);
+	AWAIT(rig, file_has(rig->order, "\"number\":3,"));
+	step_for(rig, 50);
+	usleep(300000); /* the next look is due */
+	CHECK_INT(unlink(rig->order), ==, 0);
+	loop_step(rig->loop, 0, NULL); /* it begins */
+	usleep(50000);                 /* and has read */
+	tell(rig, "h1-00000001", 4);
+	tell(rig, "h1-00000001", 3);
+	AWAIT(rig, file_has(rig->order, "\"number\":3,"));
+}

@@ -38,7 +38,7 @@ struct rig {
 /* The store, for the lane. */
 static struct {
 	atomic_bool exists, ignores, hangs;
-	atomic_int checks, reads, writes;
+	atomic_int checks, reads, writes, conflicts;
 	struct buf body;
 	char etag[STORE_ETAG_BYTES];
 	struct err err; /* of every request; ERR_NONE: none */
@@ -111,8 +111,10 @@ int store_object_write(struct store *store, const char *uri, const struct store_
 		*err = there.err;
 		return -1;
 	}
-	if (there.exists ? strcmp(object->etag, there.etag) != 0 : object->etag[0])
+	if (there.exists ? strcmp(object->etag, there.etag) != 0 : object->etag[0]) {
+		there.conflicts++;
 		return err_set(err, ERR_BUSY, 0, "412");
+	}
 	buf_clear(&there.body);
 	buf_add(&there.body, object->body.data, object->body.len_bytes);
 	snprintf(there.etag, sizeof(there.etag), "\"%d\"", (int)there.writes);
@@ -179,7 +181,7 @@ static void rig_begin(struct rig *rig)
 
 	memset(rig, 0, sizeof(*rig));
 	there.exists = there.ignores = there.hangs = false;
-	there.checks = there.reads = there.writes = 0;
+	there.checks = there.reads = there.writes = there.conflicts = 0;
 	there.err = (struct err){0};
 	rig->setup.config.state_directory = dir_new();
 	rig->setup.config.application = (char *)"orders";
@@ -284,6 +286,34 @@ TEST(the_lease_of_the_agent_before_is_taken_over_and_told)
 	CHECK_INT(rig.lost, ==, 1);
 	CHECK_HAS(rig.why, "not meant to run there");
 	refuses(&rig, GATE_OBSERVE, CAUSE_LEASE_ELSEWHERE, "not meant to run there");
+	rig_end(&rig);
+}
+
+/* Nothing is read in between: the answer to each write has the tag that the next one goes by. */
+TEST(a_lease_that_is_held_is_renewed_by_the_tag_of_the_last_write)
+{
+	struct rig rig;
+	int reads;
+
+	rig_begin(&rig);
+	ours_before(&rig);
+	alive(&rig);
+	run_until_held(&rig);
+	reads = there.reads;
+	for (int renewed = 1; renewed <= 3; renewed++) {
+		int writes = there.writes;
+
+		/* which is written at once */
+		rig.driver.life.journal.intent.do_not_restart = renewed % 2;
+		part_lease.stepped(&rig.driver);
+		run_until(&rig, &there.writes, writes + 1);
+		CHECK_HAS(buf_str(&there.body),
+			  renewed % 2 ? "\"parked\": true" : "\"parked\": false");
+	}
+	CHECK_INT(there.reads, ==, reads);
+	CHECK_INT(there.conflicts, ==, 0);
+	CHECK_INT(rig.held, ==, 4);
+	CHECK_INT(rig.lost, ==, 0);
 	rig_end(&rig);
 }
 

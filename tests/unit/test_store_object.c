@@ -240,3 +240,179 @@ TEST(a_bucket_that_refuses_the_write_says_so)
 	check_hush(&world.err);
 	end(&world);
 }
+
+/* ---- conditional writes: the lease ---- */
+
+#define LEASE_URI "s3://b/lease.json"
+
+/* A server that has one object more, with a tag of its own for each write. What it ignores is set by the test. */
+static struct {
+	bool exists, ignores_match, ignores_none_match, has_no_tag;
+	int writes, conflicts;
+	char etag[64], body[64];
+} shared;
+
+static bool is_required(const struct http_stub_request *request)
+{
+	cleanup_free char *match = s3_stub_header(request->head, "If-Match");
+	cleanup_free char *none = s3_stub_header(request->head, "If-None-Match");
+
+	if (match && !shared.ignores_match)
+		return shared.exists && !strcmp(match, shared.etag);
+	return !none || shared.ignores_none_match || !shared.exists;
+}
+
+static bool shares(struct s3_stub *stub, const struct http_stub_request *request,
+		   struct http_stub_answer *answer)
+{
+	if (!strcmp(request->method, "GET") && !shared.exists)
+		return false; /* the stub has none */
+	if (!s3_stub_may(stub, request, answer))
+		return true;
+	if (!strcmp(request->method, "GET")) {
+		buf_addf(&answer->headers, "ETag: %s\r\n", shared.etag);
+		buf_addstr(&answer->body, shared.body);
+		return true;
+	}
+	if (!is_required(request)) {
+		shared.conflicts++;
+		s3_stub_error(answer, 412, "PreconditionFailed", "");
+		return true;
+	}
+	shared.exists = true;
+	snprintf(shared.etag, sizeof(shared.etag), "\"w%d\"", ++shared.writes);
+	snprintf(shared.body, sizeof(shared.body), "%.*s", (int)request->body_len_bytes,
+		 request->body);
+	if (!shared.has_no_tag)
+		buf_addf(&answer->headers, "ETag: %s\r\n", shared.etag);
+	return true;
+}
+
+static void share(struct world *world)
+{
+	memset(&shared, 0, sizeof(shared));
+	begin(world);
+	set_fault(world, shares);
+}
+
+static int write_text(struct world *world, const char *text, char *etag)
+{
+	struct store_object object = object_of(text, etag);
+	int rc = store_object_write(world->store, LEASE_URI, &object, 5000, etag, &world->err);
+
+	buf_release(&object.body);
+	return rc;
+}
+
+TEST(a_conditional_write_returns_the_tag_that_the_next_one_needs)
+{
+	struct world world;
+	struct store_object seen = {.body = BUF_INIT};
+	char etag[STORE_ETAG_BYTES] = "";
+
+	share(&world);
+	CHECK_INT(write_text(&world, "one", etag), ==, 0);
+	CHECK_STR(etag, "\"w1\"");
+	for (int i = 2; i < 5; i++) {
+		CHECK_INT(write_text(&world, "again", etag), ==, 0);
+		CHECK_STR(etag, shared.etag);
+	}
+	CHECK_INT(store_object_read(world.store, LEASE_URI, 5000, &seen, &world.err), ==, 0);
+	CHECK_STR(seen.etag, etag);
+	CHECK_STR(buf_str(&seen.body), "again");
+	CHECK_INT(shared.conflicts, ==, 0);
+	/* and after a read by the tag that it has shown */
+	CHECK_INT(write_text(&world, "last", seen.etag), ==, 0);
+	CHECK_STR(seen.etag, "\"w5\"");
+	buf_release(&seen.body);
+	end(&world);
+}
+
+TEST(of_two_conditional_writers_the_second_one_hears_of_the_first)
+{
+	struct world world;
+	char first[STORE_ETAG_BYTES] = "", second[STORE_ETAG_BYTES] = "";
+
+	share(&world);
+	CHECK_INT(write_text(&world, "one", first), ==, 0);
+	CHECK_INT(write_text(&world, "two", second), ==, -1);
+	CHECK_INT(world.err.kind, ==, ERR_BUSY);
+	CHECK_STR(second, "");
+	snprintf(second, sizeof(second), "%s", first);
+	CHECK_INT(write_text(&world, "two", second), ==, 0);
+	CHECK_INT(write_text(&world, "three", first), ==, -1);
+	CHECK_INT(world.err.kind, ==, ERR_BUSY);
+	CHECK_STR(shared.body, "two");
+	/* one that was deleted has no tag: it is not made again by a renewal */
+	shared.exists = false;
+	CHECK_INT(write_text(&world, "four", second), ==, -1);
+	CHECK_INT(world.err.kind, ==, ERR_BUSY);
+	CHECK(!shared.exists);
+	end(&world);
+}
+
+TEST(a_write_whose_answer_has_no_tag_is_not_known)
+{
+	struct world world;
+	char etag[STORE_ETAG_BYTES] = "";
+
+	share(&world);
+	shared.has_no_tag = true;
+	CHECK_INT(write_text(&world, "one", etag), ==, -1);
+	CHECK_INT(world.err.kind, ==, ERR_FORMAT);
+	end(&world);
+}
+
+TEST(a_server_that_ignores_a_condition_is_found_out)
+{
+	static const struct {
+		bool exists, ignores_match, ignores_none_match;
+		const char *why; /* NULL: it may be used */
+	} cases[] = {
+		{false, false, false, NULL},
+		{true, false, false, NULL}, /* the object is there from the last time */
+		{false, true, false, "ignores If-Match"},
+		{true, true, false, "ignores If-Match"},
+		{false, false, true, "ignores If-None-Match"},
+		{true, false, true, "ignores If-None-Match"},
+		{true, true, true, "ignores If-None-Match"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct world world;
+
+		share(&world);
+		shared.exists = cases[i].exists;
+		shared.ignores_match = cases[i].ignores_match;
+		shared.ignores_none_match = cases[i].ignores_none_match;
+		CHECK_INT(store_object_check(world.store, LEASE_URI, 5000, &world.err), ==,
+			  cases[i].why ? -1 : 0);
+		CHECK_INT(world.err.kind, ==, cases[i].why ? ERR_CONFIG : ERR_NONE);
+		CHECK_HAS(world.err.msg, cases[i].why ? cases[i].why : "");
+		end(&world);
+	}
+}
+
+TEST(a_store_that_cannot_be_asked_is_not_called_unfit)
+{
+	struct world world;
+
+	begin(&world);
+	set_fault(&world, denied);
+	CHECK_INT(store_object_check(world.store, LEASE_URI, 5000, &world.err), ==, -1);
+	CHECK_INT(world.err.kind, ==, ERR_DENIED);
+	end(&world);
+}
+
+TEST(a_store_without_conditional_writes_is_refused)
+{
+	struct files f;
+	struct store_object object = object_of("one", "");
+
+	files_begin(&f);
+	CHECK_INT(store_object_write(f.store, f.uri, &object, 5000, f.etag, &f.err), ==, -1);
+	CHECK_INT(f.err.kind, ==, ERR_CONFIG);
+	CHECK_HAS(f.err.msg, "has no conditional writes; use S3");
+	buf_release(&object.body);
+	files_end(&f);
+}

@@ -129,7 +129,7 @@ static void prepared(void *arg, bool ran)
 		driver_ha_hold(standing->driver, &job->launch, &job->cluster.lock);
 		result = start(standing, &job->launch, &job->err);
 	}
-	if (result == 0)
+	if (job->result == 0)
 		ha_cluster_release(&job->cluster);
 	event.process.why = result < 0 ? job->err.msg : "it is not wanted any more";
 	event.process.waits = job->result < 0 && job->err.kind == ERR_BUSY;
