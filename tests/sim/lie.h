@@ -139,7 +139,8 @@ void lie_observe_journal(struct world *w, struct facts *facts);
 /* The journal may be lost, but Flink's record of the end of a job that has finished is there. */
 bool lie_leaves_end(const struct world *w);
 
-/* A lie has called `base` damaged, which drey did not have to believe: it is newer than the newest by the lies. */
+/* A lie has called `base` damaged, which drey did not have to believe: it is newer than the newest by the lies. Or the
+ * _metadata of another snapshot was taken for its own, and nothing says what that should be. */
 bool lie_spares_newest(const struct world *w, int base, int newest);
 /* A lie has made this launch go back, and no agent has seen its job run. */
 bool lie_is_unverified(const struct world *w, int launch);

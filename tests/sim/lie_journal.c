@@ -210,6 +210,8 @@ bool lie_spares_newest(const struct world *w, int base, int newest)
 {
 	const struct snap *snap = base >= 0 ? &w->storage.snaps[base] : NULL;
 
-	return snap && snap->slandered && snap_usable(snap) &&
+	if (!snap || snap->misread)
+		return snap;
+	return snap->slandered && snap_usable(snap) &&
 	       (newest < 0 || snap->id > w->storage.snaps[newest].id);
 }

@@ -350,12 +350,6 @@ static bool is_forgotten(const struct world *w, int head)
 	return true;
 }
 
-/* What it went back from counts again. */
-static bool went_back_in_vain(const struct world *w, int head)
-{
-	return has(w, FEATURE_LIES) && !left_anything(w, head) && lie_is_unverified(w, head);
-}
-
 /* Starting from a launch that can no longer be judged, or from the previous one, is right. */
 static bool continues(const struct world *w, int head, int base)
 {
@@ -365,7 +359,9 @@ static bool continues(const struct world *w, int head, int base)
 		if (is_newest(w, head, base))
 			return true;
 		if (!w->truth.launches[head].unsure && !is_forgotten(w, head) &&
-		    !start_is_unknown(w, head) && !went_back_in_vain(w, head))
+		    !start_is_unknown(w, head) &&
+		    !(has(w, FEATURE_LIES) && !left_anything(w, head) &&
+		      lie_is_unverified(w, head)))
 			return false;
 	}
 	return is_newest(w, -1, base) || (base >= 0 && base == w->storage.initial);
@@ -587,9 +583,6 @@ static void launch_starts_right(struct world *w, int base)
 	if (still_requested(w, base) || is_given_up(w, base) || is_given_up_on_record(w, base))
 		return;
 	launch_is_not_too_old(w, base);
-	/* nothing says what the _metadata of another snapshot should be */
-	if (base >= 0 && w->storage.snaps[base].misread)
-		return;
 	if (stateless(w)) {
 		if (base >= 0)
 			fail(w, "a start from %s, but upgrades are stateless",
