@@ -530,8 +530,7 @@ static void give_up_what_is_gone(struct world *w, int base)
 	}
 }
 
-/* The newest usable checkpoint of this job that Flink's HA has had. Only the journal distinguishes one that had begun
- * when the map was copied from one that was never acknowledged. */
+/* Of this job, that Flink's HA has had. Only the journal tells one that had begun when the map was copied. */
 static int newest_acknowledged(const struct world *w, int launch)
 {
 	int newest = -1;
