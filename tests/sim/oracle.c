@@ -341,7 +341,7 @@ static bool is_forgotten(const struct world *w, int head)
 	for (size_t i = 0; i < journal->launch_count; i++)
 		if (truth_is_record(w, &journal->launches[i], head))
 			return false;
-	if (ha_newest(w, head) >= 0)
+	if (ha_newest(w, head) >= 0 && !w->lies.old_maps)
 		return false;
 	for (int i = 0; i < w->storage.count; i++)
 		if (w->storage.snaps[i].launch == head && !w->storage.snaps[i].veiled &&
