@@ -39,7 +39,7 @@ struct rig {
 	struct link_msg hello;
 	struct journal journal;
 	struct driver_claim claim;
-	bool was_in_shadow; /* by then nobody reads that journal */
+	bool was_in_shadow; /* by then no other part reads that journal */
 	/* what people see */
 	enum phase phase;
 	enum cause cause;

@@ -237,6 +237,14 @@ static void run_until_known(struct rig *rig)
 		loop_step(rig->driver.loop, 20, NULL);
 }
 
+static void run_until_alive(struct rig *rig)
+{
+	int64_t end_ms = clock_mono_ms() + LIMIT_MS;
+
+	while (!rig->driver.alive && clock_mono_ms() < end_ms)
+		loop_step(rig->driver.loop, 20, NULL);
+}
+
 static void keeps(struct rig *rig, enum link_type type)
 {
 	driver_start_keep(&rig->driver, &(struct link_msg){.type = type, .grace_left_ms = 7000});
@@ -323,8 +331,7 @@ RIG_TEST(a_remote_journal_is_waited_for_and_nothing_is_decided)
 	rig->unreadable = (struct err){0};
 	run_until(rig, &rig->reads, rig->reads + 1);
 	run_until_known(rig);
-	for (int i = 0; i < 100 && !rig->driver.alive; i++)
-		loop_step(rig->driver.loop, 20, NULL);
+	run_until_alive(rig);
 	CHECK(rig->driver.alive && !rig->driver.held);
 	CHECK_STR(rig->running, JOB);
 }
@@ -465,8 +472,7 @@ RIG_TEST(a_pod_that_stands_by_shows_that_until_it_owns_the_journal)
 	CHECK_INT(rig->shows, ==, 2);
 	CHECK_INT(rig->driver.life.phase, ==, PHASE_PREPARED);
 	owns(rig, &claim, 0);
-	for (int i = 0; i < 100 && !rig->driver.alive; i++)
-		loop_step(rig->driver.loop, 20, NULL);
+	run_until_alive(rig);
 	CHECK(rig->driver.alive && !rig->driver.held && !rig->driver.stands);
 	driver_start_show(&rig->driver, PHASE_STANDBY, CAUSE_STANDING_BY, "it waits");
 	CHECK(!rig->driver.held);
