@@ -103,6 +103,19 @@ LIFE_TEST_FROM(begin, a_stop_that_flink_has_reported_needs_no_view_of_the_end)
 	CHECK_NOTHING(l, EFFECT_SIGNAL);
 }
 
+/* The same while the savepoint is still being inspected: Flink's word is on record. */
+LIFE_TEST_FROM(begin, a_stop_that_flink_has_reported_is_none_that_failed)
+{
+	upgrade(l, UPGRADE_BY_SAVEPOINT);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	operation(l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+	pass(l, GRACE_MS - l->config.kill_after_ms - 999);
+	CHECK(l->life.journal.last_operation.ok);
+	CHECK_STR(l->life.journal.last_operation.location, SAVEPOINT_1);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	CHECK(!strstr(l->notes, "no savepoint taken"));
+}
+
 TEST(no_time_or_no_running_job_is_no_savepoint)
 {
 	struct life l;

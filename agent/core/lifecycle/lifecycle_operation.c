@@ -546,8 +546,8 @@ void on_inspected(struct lifecycle *life, const struct event *event)
 bool stop_is_reported(const struct lifecycle *life)
 {
 	/* MUT: a stop that Flink has reported fails because the end of its job was not seen in time */
-	return life->journal.operation.kind == OPERATION_STOP && life->step == STEP_ENDING &&
-	       ended_by_stop(life);
+	return life->journal.operation.kind == OPERATION_STOP &&
+	       (life->step == STEP_ENDING || life->step == STEP_INSPECTING) && ended_by_stop(life);
 }
 
 static void stopped_unseen(struct lifecycle *life)
