@@ -35,18 +35,23 @@ const struct launch *journal_launch_const(const struct journal *journal)
 	return journal->launch_count ? &journal->launches[journal->launch_count - 1] : NULL;
 }
 
+const struct launch *journal_version_before(const struct journal *journal,
+					    const struct launch *launch)
+{
+	bool same = launch > journal->launches && launch->generation &&
+		    xstrsame((launch - 1)->generation, launch->generation);
+
+	return same ? launch - 1 : NULL;
+}
+
 const struct effective *journal_settings(const struct journal *journal)
 {
 	const struct launch *last = journal_launch_const(journal);
 
-	for (size_t i = journal->launch_count; i-- > 0;) {
-		const struct launch *launch = &journal->launches[i];
-
-		if (!last->generation || !xstrsame(launch->generation, last->generation))
-			break;
+	for (const struct launch *launch = last; launch;
+	     launch = journal_version_before(journal, launch))
 		if (launch->effective.known)
 			return &launch->effective;
-	}
 	return &last->effective;
 }
 

@@ -366,6 +366,10 @@ bool journal_is_backup(const struct journal *found, const struct journal *ours, 
  * launch has had: by its launch id, without one by its job id. */
 void launch_name_results(struct launch *launch, const char *dir);
 
+/* The launch before this one (of the journal), if it had the same version; NULL = it had not, or that is not known. */
+const struct launch *journal_version_before(const struct journal *journal,
+					    const struct launch *launch);
+
 /* The current launch, or NULL if there has never been one; borrowed. */
 struct launch *journal_launch(struct journal *journal);
 const struct launch *journal_launch_const(const struct journal *journal);

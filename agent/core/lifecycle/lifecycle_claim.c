@@ -35,28 +35,17 @@ void see_claim(struct lifecycle *life, struct launch *launch, const struct view 
 	life->want_write = true;
 }
 
-static bool is_same_version(const struct launch *launch, const struct launch *last)
-{
-	return launch == last ||
-	       (last->generation && xstrsame(launch->generation, last->generation));
-}
-
 /* A launch of this version after a native savepoint made a checkpoint that could not be restored. In claim mode LEGACY,
  * which looks like NO_CLAIM, nothing else shows it. */
 static bool lost_after_native(const struct lifecycle *life)
 {
 	const struct journal *journal = &life->journal;
-	const struct launch *last = journal_launch_const(journal);
 
-	for (size_t i = journal->launch_count; i-- > 0;) {
-		const struct launch *launch = &journal->launches[i];
-
-		if (!is_same_version(launch, last))
-			break;
+	for (const struct launch *launch = journal_launch_const(journal); launch;
+	     launch = journal_version_before(journal, launch))
 		if (launch->unusable &&
 		    native_may_be_claimed(journal, launch, life->config->legacy_claim))
 			return true;
-	}
 	return false;
 }
 
@@ -72,13 +61,9 @@ static enum native_risk native_risk_now(const struct lifecycle *life)
 	if (lost_after_native(life))
 		claim = CLAIM_MODE_CLAIM;
 	/* one that was started empty has the code of the one before */
-	for (size_t i = journal->launch_count; i-- > 0 && claim == CLAIM_MODE_UNKNOWN;) {
-		const struct launch *launch = &journal->launches[i];
-
-		if (!last->generation || !xstrsame(launch->generation, last->generation))
-			break;
+	for (const struct launch *launch = last; launch && claim == CLAIM_MODE_UNKNOWN;
+	     launch = journal_version_before(journal, launch))
 		claim = launch->effective.claim;
-	}
 	return native_risk(life->config->native_loses_claimed, claim, settings->backend);
 }
 
@@ -111,21 +96,16 @@ static bool has_no_canonical(const struct lifecycle *life)
 {
 	const struct journal *journal = &life->journal;
 	const struct effective *settings = journal_settings(journal);
-	const struct launch *last = journal_launch_const(journal);
 	bool forst = settings->backend == STATE_BACKEND_UNKNOWN
 			     ? life->config->forst
 			     : settings->backend == STATE_BACKEND_FORST;
 
 	if (forst || life->config->async_state)
 		return true;
-	for (size_t i = journal->launch_count; i-- > 0;) {
-		const struct launch *launch = &journal->launches[i];
-
-		if (!is_same_version(launch, last))
-			break;
+	for (const struct launch *launch = journal_launch_const(journal); launch;
+	     launch = journal_version_before(journal, launch))
 		if (launch->effective.canonical_refused)
 			return true;
-	}
 	return false;
 }
 
