@@ -285,9 +285,9 @@ struct effects {
 	size_t count;
 };
 
-struct pace_count { /* of one kind of effect, since then */
-	int64_t second_ms, minute_ms;
-	int in_second, in_minute;
+struct pace_window { /* how often one kind of effect came since then */
+	int64_t since_ms;
+	int count;
 };
 
 enum launch_step {
@@ -524,7 +524,7 @@ struct lifecycle {
 	bool hurried, late_again; /* lifecycle_lease.c: decided again at once; too late again */
 	int64_t launches_ms[LAUNCHES_A_MINUTE]; /* newest first; 0 = none */
 	/* how often each effect came, and those that must wait (lifecycle_pace.c) until postponed_ms */
-	struct pace_count paces[EFFECT_COUNT];
+	struct pace_window paces[EFFECT_COUNT][2];
 	struct effects postponed;
 	int64_t postponed_ms;
 

@@ -52,6 +52,16 @@ void effects_remove(struct effects *effects, size_t index)
 		(effects->count - index) * sizeof(effects->list[0]));
 }
 
+void effects_move(struct effects *from, size_t index, struct effects *to)
+{
+	struct effect *effect = &from->list[index];
+
+	*append(to, effect->type) = *effect;
+	effect->text = NULL;
+	effect->notice = (struct notice){0};
+	effects_remove(from, index);
+}
+
 bool withdraw(struct lifecycle *life, enum effect_type type)
 {
 	size_t before = life->deferred.count;
@@ -96,9 +106,7 @@ static void release_deferred(struct lifecycle *life)
 			life->left = true;
 			life->exit_ms = 0;
 		}
-		*append(life->out, effect->type) = *effect;
-		effect->text = NULL;
-		effects_remove(&life->deferred, i);
+		effects_move(&life->deferred, i, life->out);
 	}
 }
 

@@ -46,6 +46,7 @@ const struct effect *find_deferred(const struct lifecycle *life, enum effect_typ
 
 /* Release the effect and close the gap. */
 void effects_remove(struct effects *effects, size_t index);
+void effects_move(struct effects *from, size_t index, struct effects *to); /* to its end */
 
 /* Withdraw deferred effects of this type; true if there were any. */
 bool withdraw(struct lifecycle *life, enum effect_type type);

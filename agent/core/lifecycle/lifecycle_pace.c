@@ -1,12 +1,11 @@
 /*
- * Nothing that repeats runs without a pause. What follows from a failure has its own backoff; this is the limit
- * behind all of them, for what nobody thought of: so many in a second, and in a minute.
+ * Nothing that repeats runs without a pause. What follows from a failure has its own backoff. Behind all backoffs, and
+ * for a repetition that has none, there is a limit for each effect in a second and in a minute.
  *
  * A start of Flink that comes too early is decided again when its time has come, by what is true then. Every other
  * effect waits, and is dropped if nothing waits for it any more; an Event that comes too often is dropped. The limits are
  * twice what the simulator has ever seen, which fails when anything has to wait.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -53,10 +52,10 @@ void pace_launched(struct lifecycle *life)
 
 /* ---- all other effects ---- */
 
-/* 0: no limit. What ends Flink or the agent never waits, nor what is only written to a log or told to drey-init. */
-static const struct {
-	int second, minute;
-} paces[EFFECT_COUNT] = {
+static const int64_t window_ms[] = {1000, 60000};
+
+/* In each window; 0: no limit. What ends Flink or the agent never waits, nor what is only logged or told to drey-init. */
+static const int paces[EFFECT_COUNT][ARRAY_LEN(window_ms)] = {
 	[EFFECT_OBSERVE] = {8, 60},
 	[EFFECT_WRITE_JOURNAL] = {25, 120},
 	[EFFECT_POLL] = {30, 300},
@@ -74,34 +73,20 @@ static const struct {
 /* 0: it may come now, and is counted; else when. */
 static int64_t pace_effect_ms(struct lifecycle *life, enum effect_type type)
 {
-	struct pace_count *count = &life->paces[type];
+	struct pace_window *windows = life->paces[type];
+	int64_t due_ms = 0;
 
-	if (!paces[type].second)
+	if (!paces[type][0])
 		return 0;
-	if (life->now_ms - count->second_ms >= 1000) {
-		count->second_ms = life->now_ms;
-		count->in_second = 0;
+	for (size_t i = 0; i < ARRAY_LEN(window_ms); i++) {
+		if (life->now_ms - windows[i].since_ms >= window_ms[i])
+			windows[i] = (struct pace_window){.since_ms = life->now_ms};
+		if (windows[i].count >= paces[type][i])
+			due_ms = windows[i].since_ms + window_ms[i];
 	}
-	if (life->now_ms - count->minute_ms >= 60000) {
-		count->minute_ms = life->now_ms;
-		count->in_minute = 0;
-	}
-	/* MUT: what repeats has no limit in a minute */
-	if (count->in_minute >= paces[type].minute)
-		return count->minute_ms + 60000;
-	if (count->in_second >= paces[type].second)
-		return count->second_ms + 1000;
-	count->in_second++;
-	count->in_minute++;
-	return 0;
-}
-
-static void move_effect(struct effects *from, size_t index, struct effects *to)
-{
-	to->list[to->count++] = from->list[index];
-	from->list[index].text = NULL;
-	from->list[index].notice = (struct notice){0};
-	effects_remove(from, index);
+	for (size_t i = 0; i < ARRAY_LEN(window_ms) && !due_ms; i++)
+		windows[i].count++;
+	return due_ms;
 }
 
 /* Those that have waited come first, if anything still waits for them, and as far as there is room. */
@@ -113,12 +98,12 @@ static void resume_postponed(struct lifecycle *life)
 		const struct effect *first = &life->postponed.list[0];
 
 		if (lifecycle_awaits(life, first->type, first->id))
-			move_effect(&life->postponed, 0, &all);
+			effects_move(&life->postponed, 0, &all);
 		else
 			effects_remove(&life->postponed, 0);
 	}
 	while (life->out->count)
-		move_effect(life->out, 0, &all);
+		effects_move(life->out, 0, &all);
 	*life->out = all;
 }
 
@@ -139,7 +124,7 @@ void pace_effects(struct lifecycle *life)
 		} else if (type == EFFECT_TELL || life->postponed.count == LIFECYCLE_MAX_EFFECTS) {
 			effects_remove(life->out, i);
 		} else {
-			move_effect(life->out, i, &life->postponed);
+			effects_move(life->out, i, &life->postponed);
 			if (!next_ms || due_ms < next_ms)
 				next_ms = due_ms;
 		}
@@ -149,10 +134,10 @@ void pace_effects(struct lifecycle *life)
 
 bool pace_is_kept(const struct lifecycle *life)
 {
-	for (size_t i = 0; i < EFFECT_COUNT; i++)
-		if (life->paces[i].in_second > paces[i].second ||
-		    life->paces[i].in_minute > paces[i].minute)
-			return false;
+	for (size_t type = 0; type < EFFECT_COUNT; type++)
+		for (size_t i = 0; i < ARRAY_LEN(window_ms); i++)
+			if (life->paces[type][i].count > paces[type][i])
+				return false;
 	for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
 		int64_t before_ms = limits[i].launches < LAUNCHES_A_MINUTE
 					    ? life->launches_ms[limits[i].launches]
