@@ -17,6 +17,21 @@ bool candidate_is_initial(const struct candidate *c)
 	return c->source == SOURCE_INITIAL || c->snapshot.origin == ORIGIN_INITIAL;
 }
 
+struct candidate *candidate_newest_dated(const struct inquiry *in, candidate_test *fits,
+					 const struct candidate *than)
+{
+	struct candidate *newest = NULL;
+
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		struct candidate *c = &in->facts->candidates[i];
+
+		if (fits(in, c, than) &&
+		    (!newest || c->snapshot.completed_unix_ms > newest->snapshot.completed_unix_ms))
+			newest = c;
+	}
+	return newest;
+}
+
 bool candidate_is_fallback(const struct inquiry *in, const struct candidate *c)
 {
 	return candidate_is_initial(c) && !in->journal->ever_proven &&

@@ -356,7 +356,6 @@ bool unknown_launch_forbids(struct inquiry *in)
 {
 	const struct candidate *c;
 	const char *job;
-
 	bool unasked = inquiry_never_ran(in) && (!in->adopts || in->policy->adopt);
 
 	if (in->policy->restore == POLICY_NONE || unasked ||

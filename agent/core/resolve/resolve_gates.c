@@ -1,12 +1,11 @@
 /*
- * Rule 8, blue/green. A journal that is lost in a transition takes the cut with it: which of the two versions was to write
- * which records. The state of the gates is in each snapshot (format/metadata.h). One whose gates held records back is
- * not the newest state that loses nothing, whatever its date is: nobody writes what was held back. One from before that
- * is, and repeats what was written since. Which of the two is wanted, a person knows.
+ * Rule 8, blue/green. The journal has the cut of a transition: which of the two versions writes which records. When the
+ * journal is lost, only the snapshots show that there was one (format/metadata.h). If a job is started from a snapshot whose
+ * gates held records back, these records are lost; from one before that, records are written twice. A person decides.
  */
 #include "core/resolve/resolve_internal.h"
 
-/* Whole, or may be; not after c, and its gates held nothing back, as far as is known. */
+/* Completed before c, and neither damaged nor with records held back, as far as is known. */
 static bool is_before(const struct inquiry *in, const struct candidate *other,
 		      const struct candidate *c)
 {
@@ -18,21 +17,6 @@ static bool is_before(const struct inquiry *in, const struct candidate *other,
 	       other->snapshot.completed_unix_ms <= c->snapshot.completed_unix_ms;
 }
 
-static struct candidate *newest_before(const struct inquiry *in, const struct candidate *c)
-{
-	struct candidate *newest = NULL;
-
-	for (size_t i = 0; i < in->facts->candidate_count; i++) {
-		struct candidate *other = &in->facts->candidates[i];
-
-		if (is_before(in, other, c) &&
-		    (!newest ||
-		     other->snapshot.completed_unix_ms > newest->snapshot.completed_unix_ms))
-			newest = other;
-	}
-	return newest;
-}
-
 bool gates_decide(struct inquiry *in, struct candidate *c)
 {
 	struct candidate *before;
@@ -40,7 +24,7 @@ bool gates_decide(struct inquiry *in, struct candidate *c)
 	/* MUT: a snapshot whose gates held records back is taken without its journal */
 	if (!c->gates_hold)
 		return false;
-	before = newest_before(in, c);
+	before = candidate_newest_dated(in, is_before, c);
 	if (before && before->integrity == INTEGRITY_UNCHECKED) {
 		inquiry_verify(in, before, RULE_NOTHING);
 		return true;

@@ -156,16 +156,17 @@ void order_permits(struct inquiry *in)
 
 const struct candidate *generation_unread(const struct inquiry *in)
 {
+	if (!in->policy->stateless_upgrade || !in->policy->generation)
+		return NULL;
 	for (size_t i = 0; i < in->facts->candidate_count; i++) {
 		const struct candidate *c = &in->facts->candidates[i];
 		int maker = c->integrity == INTEGRITY_UNREADABLE
 				    ? lineage_maker(in->journal, &c->snapshot)
 				    : -1;
+		const struct launch *launch = maker >= 0 ? &in->journal->launches[maker] : NULL;
 
-		if (maker >= 0 && in->policy->stateless_upgrade && in->policy->generation &&
-		    in->journal->launches[maker].generation &&
-		    !is_other(in->journal->launches[maker].generation, in->policy->generation) &&
-		    !in->journal->launches[maker].left_state)
+		if (launch && launch->generation && !launch->left_state &&
+		    !is_other(launch->generation, in->policy->generation))
 			return c;
 	}
 	return NULL;

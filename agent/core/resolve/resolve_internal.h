@@ -239,6 +239,12 @@ struct candidate *candidate_newest_own(struct inquiry *in);
 /* No launch has ever run, and none is known to have left anything. */
 bool inquiry_never_ran(const struct inquiry *in);
 
+/* Of those that fit, beside `than` (NULL: nothing), the one with the newest date, whoever made it; NULL = none. */
+typedef bool candidate_test(const struct inquiry *in, const struct candidate *c,
+			    const struct candidate *than);
+struct candidate *candidate_newest_dated(const struct inquiry *in, candidate_test *fits,
+					 const struct candidate *than);
+
 /* Negative when a is newer; inside one job by checkpoint id, else by time of completion. */
 int candidate_compare_age(const struct snapshot *a, const struct snapshot *b, bool by_id);
 bool candidate_same_job(const struct candidate *a, const struct candidate *b);

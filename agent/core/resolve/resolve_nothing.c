@@ -45,19 +45,17 @@ bool stateless_upgrade_decides(struct inquiry *in)
 
 /* ---- nothing was found ---- */
 
-/* What an earlier launch has completed, of a branch that a later start has left; the newest. */
+/* What an earlier launch has completed, of a branch that a later start has left. */
+static bool is_left_behind(const struct inquiry *in, const struct candidate *c,
+			   const struct candidate *than)
+{
+	(void)than;
+	return facts_was_completed(c) && lineage_maker(in->journal, &c->snapshot) >= 0;
+}
+
 static const struct candidate *left_behind(const struct inquiry *in)
 {
-	const struct candidate *newest = NULL;
-
-	for (size_t i = 0; i < in->facts->candidate_count; i++) {
-		const struct candidate *c = &in->facts->candidates[i];
-
-		if (facts_was_completed(c) && lineage_maker(in->journal, &c->snapshot) >= 0 &&
-		    (!newest || c->snapshot.completed_unix_ms > newest->snapshot.completed_unix_ms))
-			newest = c;
-	}
-	return newest;
+	return candidate_newest_dated(in, is_left_behind, NULL);
 }
 
 static bool has_state(const struct inquiry *in)
@@ -98,25 +96,20 @@ static const struct launch *emptied(const struct inquiry *in)
 	return tip && tip->request_token && !tip->restore_path ? tip : NULL;
 }
 
-/* The newest that a person could choose, whoever made it: by all that is known it is whole. */
-static const struct candidate *newest_there(const struct inquiry *in)
+/* A person could choose it: nothing shows that it is damaged. */
+static bool is_there(const struct inquiry *in, const struct candidate *c,
+		     const struct candidate *than)
 {
-	const struct candidate *newest = NULL;
-
-	for (size_t i = 0; i < in->facts->candidate_count; i++) {
-		const struct candidate *c = &in->facts->candidates[i];
-
-		if ((c->integrity == INTEGRITY_UNCHECKED || c->integrity == INTEGRITY_COMPLETE) &&
-		    (!newest || c->snapshot.completed_unix_ms > newest->snapshot.completed_unix_ms))
-			newest = c;
-	}
-	return newest;
+	(void)in;
+	(void)than;
+	return c->integrity == INTEGRITY_UNCHECKED || c->integrity == INTEGRITY_COMPLETE;
 }
 
 static void hold_without_state(struct inquiry *in)
 {
 	const struct candidate *newest = candidate_newest_own(in);
-	const struct candidate *left = left_behind(in), *there = newest_there(in);
+	const struct candidate *left = left_behind(in);
+	const struct candidate *there = candidate_newest_dated(in, is_there, NULL);
 	const struct launch *empty = emptied(in);
 
 	inquiry_hold(in, CAUSE_NO_USABLE_STATE, RULE_NOTHING,
