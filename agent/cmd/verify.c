@@ -62,7 +62,7 @@ static void print_text(const struct cli *cli, const struct verify_report *report
 			report->header.version, report->files_ok, report->file_count,
 			text_size(report->size_bytes, size));
 	fputc('\n', cli->out);
-	if (report->decoded && report->tail.gates > METADATA_GATES_OPEN)
+	if (report->decoded && metadata_gates_hold(report->tail.gates))
 		fputs("  gates       of a blue/green upgrade: they hold records back for the other version\n",
 		      cli->out);
 	for (size_t i = 0; i < report->problem_count; i++) {

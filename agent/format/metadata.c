@@ -282,6 +282,11 @@ const char *metadata_gates_name(enum metadata_gates gates)
 	return NULL;
 }
 
+bool metadata_gates_hold(enum metadata_gates gates)
+{
+	return gates == METADATA_GATES_TRANSITION || gates == METADATA_GATES_HOLDING;
+}
+
 const char *metadata_format_name(enum metadata_format format)
 {
 	switch (format) {

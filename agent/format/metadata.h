@@ -139,4 +139,7 @@ const char *metadata_flavour_name(enum metadata_flavour flavour);
 const char *metadata_format_name(enum metadata_format format);
 const char *metadata_gates_name(enum metadata_gates gates);
 
+/* They held records back, or may have. */
+bool metadata_gates_hold(enum metadata_gates gates);
+
 #endif

@@ -82,6 +82,7 @@ static int read_operator_handle(struct metadata_reader *rd, struct err *err)
 {
 	struct metadata_context in = {0};
 	struct gate_states gate = {0};
+	enum metadata_gates gates;
 	uint8_t tag, empty;
 	int32_t states;
 
@@ -97,8 +98,9 @@ static int read_operator_handle(struct metadata_reader *rd, struct err *err)
 	while (states-- > 0)
 		if (read_operator_state(rd, &gate, err))
 			return -1;
-	if (gates_of(&gate) > rd->tail.gates)
-		rd->tail.gates = gates_of(&gate);
+	gates = gates_of(&gate);
+	if (gates > rd->tail.gates)
+		rd->tail.gates = gates;
 	if (tag == TAG_OPERATOR_MERGED &&
 	    (metadata_skip_utf(rd, "the directory of merged files", err) ||
 	     metadata_skip_utf(rd, "the shared directory of merged files", err) ||

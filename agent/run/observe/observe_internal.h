@@ -65,11 +65,11 @@ bool observe_is_numbered(const struct look *look, const char *job_id);
 /* The journal was read, and knows of no launch: it may be lost. */
 bool observe_is_lost(const struct observe_plan *plan);
 
-/* Note that the beginning of its _metadata must be read; then read all that was noted: version and
- * checkpoint id, whether it exists at all, and its date if not known. */
-/* Note the checkpoint after the newest that is known (listing_next()), for the same reading. */
-void observe_note_next(struct look *look);
+/* Note that the beginning of its _metadata must be read; and that the checkpoint after the newest that is known must be
+ * asked for (listing_next()). Then read all that was noted: version and checkpoint id, whether it exists at all, and its
+ * date if not known. */
 void observe_note_peek(struct look *look, const struct candidate *candidate);
+void observe_note_next(struct look *look);
 void observe_peek(struct look *look);
 
 /* detail is copied. */

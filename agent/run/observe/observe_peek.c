@@ -49,11 +49,16 @@ static const char *uri_at(void *ctx, size_t index)
 	return batch->uris[index];
 }
 
-/* The listing had none. It may have been written since; else more may be missing from that listing. */
+/* The listing did not have it. It may have been written since; else more may be missing from that listing. */
+static bool is_older(const struct store_look *seen, int64_t listed_unix_ms)
+{
+	return seen->stat.mtime_unix_ms < listed_unix_ms - LISTED_LATE_MS;
+}
+
 static bool was_left_out(const struct candidate *c, const struct store_look *seen)
 {
 	return c->integrity == INTEGRITY_INCOMPLETE && facts_is_listed(c->source) &&
-	       seen->stat.mtime_unix_ms < c->listed_unix_ms - LISTED_LATE_MS;
+	       is_older(seen, c->listed_unix_ms);
 }
 
 static void read_header(struct candidate *c, const struct store_look *seen)
@@ -93,14 +98,12 @@ static void read_header(struct candidate *c, const struct store_look *seen)
 	}
 }
 
-/* It may have been completed since the listing; what is older was left out. */
 static void looked_next(struct look *look, const struct store_look *seen)
 {
 	struct facts *facts = look->facts;
 
 	/* MUT: a checkpoint that every listing leaves out is not asked for */
-	if (seen->state == STORE_LOOK_PRESENT &&
-	    seen->stat.mtime_unix_ms < facts->now_unix_ms - LISTED_LATE_MS)
+	if (seen->state == STORE_LOOK_PRESENT && is_older(seen, facts->now_unix_ms))
 		listing_leaves_out(facts, look->next);
 }
 

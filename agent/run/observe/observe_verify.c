@@ -30,8 +30,7 @@ static void take_content(struct candidate *candidate, const struct verify_report
 	/* Flink writes no date into it. */
 	if (snapshot->completed_unix_ms <= 0 && report->metadata_unix_ms > 0)
 		snapshot->completed_unix_ms = report->metadata_unix_ms;
-	candidate->gates_hold = report->tail.gates == METADATA_GATES_TRANSITION ||
-				report->tail.gates == METADATA_GATES_HOLDING;
+	candidate->gates_hold = metadata_gates_hold(report->tail.gates);
 	take_operators(candidate, report);
 }
 
