@@ -295,7 +295,7 @@ static void on_tick(struct lifecycle *life)
 	due(life, &life->handover.held_kill_ms);
 	due(life, &life->transition.again_ms);
 	/* MUT: SIGKILL never comes */
-	if (due(life, &life->kill_ms) && (life->launch_step == LAUNCH_LIVE || life->foreign)) {
+	if (due(life, &life->kill_ms) && flink_is_live(life)) {
 		kill_flink(life);
 		note(life, NOTE_WARNING, "Flink did not exit in time; sending SIGKILL");
 	}

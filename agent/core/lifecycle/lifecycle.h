@@ -105,7 +105,7 @@ enum effect_type {
 	 * EVENT_JOURNAL_FAILED with conflict, and the sequence requested last; if it no longer
 	 * makes sense, EVENT_JOURNAL_SEEN (unknown) and then the same without conflict */
 	EFFECT_CHECK_JOURNAL,
-	/* tell drey-init: SIGKILL for Flink at until_ms, and no launch after that, unless another one extends it */
+	/* tell drey-init: SIGKILL at until_ms, no launch after that, unless another one extends it; before its LAUNCH */
 	EFFECT_LEASE,
 	EFFECT_STAND_DOWN, /* the journal is another pod's, and no Flink runs: be a standby */
 	EFFECT_TELL,       /* pass the notice to hooks, Kubernetes Events and metrics */
@@ -478,10 +478,10 @@ struct lifecycle {
 		int64_t savepoint_id;    /* savepoints up to this id are known */
 		bool tasks_missing;      /* the job does not run, or not all of it */
 		struct cluster cluster;
-		int64_t first_ran_ms,
-			all_ran_ms; /* first and last poll that saw all tasks run; 0 = never */
-		int slots_used;     /* by the job, when all its tasks ran; 0 = not known */
-		bool not_ready;     /* it was reported that the tasks do not run */
+		/* the first and the last poll that saw all tasks running; 0 = never */
+		int64_t first_ran_ms, all_ran_ms;
+		int slots_used; /* by the job, when all its tasks ran; 0 = not known */
+		bool not_ready; /* it was reported that the tasks do not run */
 		bool restarts_known;
 		int64_t restarts;      /* by Flink, in this process */
 		int64_t restarts_ms;   /* polled_ms of the last poll that returned them */
@@ -562,8 +562,8 @@ bool lifecycle_is_newcomer(const struct lifecycle *life);
 bool lifecycle_awaits(const struct lifecycle *life, enum effect_type effect, const char *id);
 
 bool lifecycle_is_durable(const struct lifecycle *life); /* all that it has decided is on record */
-bool lifecycle_keeps_ready(
-	const struct lifecycle *life); /* this pod, whatever the job does (handover.h) */
+/* Must this pod be kept ready, whatever the job does (handover.h)? */
+bool lifecycle_keeps_ready(const struct lifecycle *life);
 /* The phase for people: a job that runs in the shadow is not Running. */
 enum phase lifecycle_phase(const struct lifecycle *life);
 /* Is the job offered to a pod that is prepared? And who is this one: owner, until it has given it away? */
@@ -572,7 +572,7 @@ enum role lifecycle_role(const struct lifecycle *life);
 /* It has taken the job, which does not run yet, or runs it in the shadow: not ready, however it looks. */
 bool lifecycle_is_unready(const struct lifecycle *life);
 
-/* Why a transition cannot be promoted, with this cut (0 = any), or aborted, now: a sentence; NULL = it can. */
+/* Why, now, a transition cannot be promoted (at this cut; 0 = any) or aborted, or no loss acknowledged; NULL = it can. */
 const char *lifecycle_refuses_promote(const struct lifecycle *life, int64_t at_unix_ms);
 const char *lifecycle_refuses_abort(const struct lifecycle *life);
 const char *lifecycle_refuses_acknowledge(const struct lifecycle *life);

@@ -35,6 +35,11 @@ void terminate_flink(struct lifecycle *life)
 	send_term(life, false);
 }
 
+bool flink_is_live(const struct lifecycle *life)
+{
+	return life->launch_step == LAUNCH_LIVE || life->foreign;
+}
+
 void kill_flink(struct lifecycle *life)
 {
 	struct effect *effect = emit(life, EFFECT_SIGNAL);

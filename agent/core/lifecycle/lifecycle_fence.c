@@ -31,7 +31,7 @@ void fence(struct lifecycle *life, const char *why)
 		"fenced: another drey writes this application's journal (%s); this one acts no more and kills its Flink",
 		why);
 	/* MUT: a fenced drey does not kill its Flink */
-	if (life->launch_step == LAUNCH_LIVE || life->foreign)
+	if (flink_is_live(life))
 		kill_flink(life);
 }
 

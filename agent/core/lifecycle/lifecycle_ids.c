@@ -169,7 +169,7 @@ void job_ids_chosen(struct lifecycle *life)
 	xstrset(&life->journal.id_space, config->id_space);
 }
 
-static char *unread(const char *what, const struct source_fact *source)
+static char *say_unread(const char *what, const struct source_fact *source)
 {
 	return xasprintf(
 		"no job id is certain to be unused, since %s cannot be read (%s): make it readable, or set another kubernetes.salt and change the Role in the same way",
@@ -186,12 +186,12 @@ char *job_ids_unread(const struct lifecycle *life, const struct facts *facts, en
 	*ret_cause = CAUSE_HA_UNREADABLE;
 	/* MUT: a job id is drawn although HA maps were not read */
 	if (facts->ha_unread)
-		return unread("Flink's HA data", &facts->sources[SOURCE_HA]);
+		return say_unread("Flink's HA data", &facts->sources[SOURCE_HA]);
 	*ret_cause = CAUSE_STORAGE_UNREADABLE;
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
 		/* MUT: a job id is drawn whose traces were not read */
 		if (facts->sources[kinds[i]].state == SOURCE_UNREADABLE)
-			return unread(source_kind_name(kinds[i]), &facts->sources[kinds[i]]);
+			return say_unread(source_kind_name(kinds[i]), &facts->sources[kinds[i]]);
 	*ret_cause = CAUSE_JOB_IDS_USED_UP;
 	return NULL;
 }

@@ -345,6 +345,7 @@ void end_flink_because(struct lifecycle *life, enum cause cause, const char *fmt
  * (end_job_that_runs_again()), and the savepoint is found in storage, as after the death of an agent. */
 void end_flink_unrecorded(struct lifecycle *life);
 enum phase ending_phase(const struct lifecycle *life); /* while Flink is being ended */
+bool flink_is_live(const struct lifecycle *life);      /* also one that is not in the journal */
 void kill_flink(struct lifecycle *life); /* SIGKILL now, to its whole group, until it has ended */
 void on_exited(struct lifecycle *life, const struct event *event);
 

@@ -105,7 +105,7 @@ static void kill_for_lease(struct lifecycle *life)
 	xstrset(&life->end_reason, life->reason);
 	life->end_counts = false;
 	life->end_wanted = true;
-	if (life->launch_step == LAUNCH_LIVE || life->foreign)
+	if (flink_is_live(life))
 		kill_flink(life);
 }
 
@@ -134,8 +134,7 @@ static bool waits_for_lease(const struct lifecycle *life)
 
 static void lease_is_lost(struct lifecycle *life, const char *why)
 {
-	bool lives = life->launch_step == LAUNCH_LIVE || life->launch_step == LAUNCH_STARTING ||
-		     life->foreign;
+	bool lives = flink_is_live(life) || life->launch_step == LAUNCH_STARTING;
 
 	life->leased_ms = 0;
 	life->lease_assumed = false;
