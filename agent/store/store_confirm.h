@@ -12,17 +12,17 @@
 #include "store/store_ops.h"
 
 /*
- * Is `uri` (canonical, with its last slash) a directory of which a store that `lists_ghosts` goes on listing the name, and
- * which is empty? Only if nothing but its name was seen, and two more listings agree, without what was seen: one of all
- * names in it, and one of all names that begin like it, so that a store that shows nothing for the one question is caught by
- * the other. Then its name is forgotten. False: also if one of them could not be read.
+ * A store that `lists_ghosts` may list the name of a directory after its last file was deleted. Is `uri` (canonical, with
+ * its last slash) such a directory? It is if nothing but its name was seen, and two new listings have no name in it: one of
+ * all names below it, and one of all names that begin like it, so that a store that answers one of the questions wrongly is
+ * noticed by the other. Then its name is forgotten. False: also if one of them could not be read.
  */
 bool store_confirm_ghost(struct store *store, const char *uri);
 
 /*
  * The store has said that `uri` (canonical; a directory may end in a slash) does not exist. 0: nothing that was seen says
- * otherwise (but the name of a ghost), and, if this store needs a listing, a complete one of the nearest directory above it that exists, made now
- * or remembered, does not name what leads there. -1: ERR_CONTRADICTED, it was seen or is named; else why that
+ * otherwise (but the name of a ghost), and, if this store needs a listing, a complete one of the nearest directory above it
+ * that exists, made now or remembered, does not name what leads there. -1: ERR_CONTRADICTED, it was seen or is named; else why that
  * directory could not be listed; never ERR_ABSENT.
  */
 int store_confirm_absent(struct store *store, const char *uri, struct err *err);

@@ -129,6 +129,7 @@ static void pursue_running(struct lifecycle *life)
 	if (transition_defers(life))
 		return;
 	if (intent->state == DESIRED_CANCELLED) {
+		/* its job has ended, and Flink cleans up after it */
 		/* MUT: a cancel ends Flink whose job has stopped with a savepoint at once */
 		if (stop_is_reported(life))
 			return;

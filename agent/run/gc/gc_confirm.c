@@ -21,8 +21,8 @@ static void asked_note(void *ctx, const char *dir)
 	list->uris[list->count++] = snapshots_metadata_uri(dir);
 }
 
-/* Elsewhere nothing is listed, so that nothing is left out: the job of another application, from which a launch was once
- * restored, goes on there. */
+/* A directory that is not listed leaves nothing out: it may belong to another application whose snapshot a launch was once
+ * restored from, and whose job still writes checkpoints. */
 static void asked_note_near(void *ctx, const char *dir)
 {
 	struct asked *list = ctx;

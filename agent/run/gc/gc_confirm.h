@@ -13,8 +13,8 @@
 /* gc_unfinished(): of dead jobs, so none is completed meanwhile. */
 void gc_confirm_unfinished(struct gc_look *look);
 
-/* gc_near() in the directories that are listed, at most GC_NEAR_PER_JOB requests for each job. One that is there may have been completed after the listing: so
- * this does gc_look_again(), and asks once more for what that has not found. */
+/* gc_near() in the directories that are listed, at most GC_NEAR_PER_JOB requests for each job. A checkpoint that is there may
+ * have been completed after the listing: so this does gc_look_again(), and asks once more for what that has not found. */
 void gc_confirm_near(struct gc_look *look);
 
 #endif

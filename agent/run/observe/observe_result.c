@@ -152,7 +152,7 @@ static int look_into(struct look *look, struct err *err)
 	const struct observe_plan *plan = look->plan;
 	struct store *store = stores_get(&look->stores, plan->result_dir, err);
 	struct found found = {.job_id = plan->result_job};
-	/* mostly there is no record, and the second listing is needed, too */
+	/* usually there is no record, so the second listing is needed as well */
 	const struct store_next next[] = {{plan->result_dir, STORE_NEXT_LIST},
 					  {plan->result_dir, STORE_NEXT_IS_LISTED}};
 

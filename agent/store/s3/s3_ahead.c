@@ -16,9 +16,9 @@ struct s3_ahead {
 	int64_t at_ms;
 	size_t count;
 	struct s3_ahead_page {
-		char *query; /* NULL: there is no page, or it was taken */
+		char *query;
 		struct buf body;
-		bool got;
+		bool got; /* it was answered, and not taken yet */
 	} pages[STORE_AHEAD_MAX];
 };
 

@@ -2,7 +2,8 @@
  * s3_store - what the files of the S3 store share; used by store_s3.c and s3_*.c only.
  *
  * s3_request.c signs requests and interprets failures, s3_look.c requests single files,
- * s3_list.c lists, s3_ahead.c begins listings before they are made, s3_delete.c deletes, s3_read.c reads, s3_object.c reads and writes on conditions.
+ * s3_list.c lists, s3_ahead.c begins listings before they are made, s3_delete.c deletes, s3_read.c reads, s3_object.c
+ * reads and writes on conditions.
  * Contracts: store/store.h, store/store_object.h.
  */
 #ifndef DREY_STORE_S3_STORE_H
@@ -81,8 +82,8 @@ int s3_list_dirs(struct store *store, const struct uri *uri, const char *leaf, s
 		 void *ctx, struct err *err);
 int s3_list_tree(struct store *store, const struct uri *uri, store_leaf_fn fn, void *ctx,
 		 struct err *err);
-#define S3_PAGE_MAX_BYTES                                                                          \
-	((size_t)8 << 20) /* a thousand of the longest keys, encoded, need half of it */
+/* A thousand of the longest keys, encoded, need half of it. */
+#define S3_PAGE_MAX_BYTES ((size_t)8 << 20)
 
 /* The query of a page of a listing is added to *query. token NULL, after "": the first page. */
 void s3_list_query(const char *prefix, bool delimited, const char *token, const char *after,
