@@ -365,6 +365,7 @@ static void decide(struct world *w)
 	struct agent *agent = w->agent;
 	struct event event = {.type = EVENT_OBSERVED,
 			      .observed = {.facts = &agent->facts, .decision = &agent->decision}};
+	char reserved[JOB_ID_BYTES];
 
 	resolve(&agent->life.journal, &agent->facts, &w->config->policy, &agent->decision);
 	say(w, "resolve: %s, rule %d: %s", decision_kind_name(agent->decision.kind),
@@ -378,8 +379,9 @@ static void decide(struct world *w)
 		w->figures->adopted++;
 	}
 	agent->observing = false;
+	memcpy(reserved, agent->life.journal.handover.job_id, sizeof(reserved));
 	agent_step(w, &event);
-	ids_judge_used_up(w);
+	ids_judge_used_up(w, reserved);
 }
 
 /* drey takes it before it reads any source: otherwise another Flink could make newer state in the meantime. */

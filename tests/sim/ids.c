@@ -410,10 +410,11 @@ static bool is_in_journal(const struct journal *journal, const char *job_id)
 	for (size_t i = 0; i < journal->snapshot_count; i++)
 		if (!strncmp(journal->snapshots[i].job_id, job_id, strlen("123456")))
 			return true;
-	return !strcmp(journal->handover.job_id, job_id);
+	return false;
 }
 
-void ids_judge_used_up(struct world *w)
+/* The candidate of a hand-over that has ended may still hold a Flink of that id; the next offer forgets it, maybe at once. */
+void ids_judge_used_up(struct world *w, const char *reserved)
 {
 	const struct lifecycle *life = &w->agent->life;
 
@@ -422,7 +423,7 @@ void ids_judge_used_up(struct world *w)
 		return;
 	for (int64_t n = 0; n < w->config->id_count; n++) {
 		const char *job_id = w->ids.names[n];
-		bool left = is_in_journal(&life->journal, job_id);
+		bool left = is_in_journal(&life->journal, job_id) || !strcmp(reserved, job_id);
 
 		for (int i = 0; !left && i < w->truth.count; i++)
 			left = !strcmp(w->truth.launches[i].job_id, job_id) && ids_trace(w, i);

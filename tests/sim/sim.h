@@ -858,7 +858,8 @@ void ids_observe(struct world *w, struct facts *facts);
 void ids_observe_map(struct world *w, struct facts *facts, int launch);
 /* oracle: may a launch, or a hand-over, have this id? `before`: the journal without it. */
 void ids_judge(struct world *w, const char *job_id, const struct journal *before);
-void ids_judge_used_up(struct world *w);                    /* after a decision: is it true? */
+/* After a decision: is it true? `reserved`: the id that a hand-over had set aside before it. */
+void ids_judge_used_up(struct world *w, const char *reserved);
 void ids_judge_launch(struct world *w, const char *job_id); /* the last one of the journal */
 void ids_drawn(struct world *w, const char *job_id);        /* a launch has it */
 /* The launch on record; a numbered id may be that of several. -1 = no such. */
