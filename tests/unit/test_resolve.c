@@ -361,6 +361,30 @@ WORLD_TEST(an_initial_savepoint_may_be_given_after_a_failed_empty_start)
 	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-3");
 }
 
+/* Lying world, 636118: the journal was lost and Flink's HA maps told the former jobs. A launch was requested from one
+ * of their checkpoints, and never ran; then the request was withdrawn. */
+WORLD_TEST(the_initial_savepoint_never_follows_a_launch_that_was_to_start_from_another)
+{
+	given_initial(w, 900);
+	intended(w, JOB_B, "file:/cp/" JOB_A "/chk-974", 974);
+	w->journal.snapshots = xcalloc(1, sizeof(*w->journal.snapshots));
+	w->journal.snapshot_count = 1;
+	w->journal.snapshots[0] = (struct snapshot){.path = xstrdup("file:/cp/" JOB_A "/chk-974"),
+						    .kind = SNAPSHOT_CHECKPOINT,
+						    .checkpoint_id = 974,
+						    .completed_unix_ms = 974000};
+	journal_add_former_job(&w->journal, JOB_A);
+	found_checkpoint(w, JOB_A, 974);
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.cause, ==, CAUSE_NO_USABLE_STATE);
+	CHECK_HAS(w->decision.reason, "the newest that is there is file:/cp/" JOB_A "/chk-974");
+	/* an initial savepoint that was configured before is none of these */
+	xstrset(&w->journal.launches[0].restore_path, "file:/initial-of-before");
+	xstrset(&w->journal.snapshots[0].path, "file:/initial-of-before");
+	w->journal.snapshots[0].origin = ORIGIN_INITIAL;
+	CHECK_STARTS_FROM(w, "file:/initial");
+}
+
 /* S3, S4: the journal is lost, the checkpoints are there; a stale initial path is configured. */
 WORLD_TEST(a_lost_journal_does_not_bring_the_initial_savepoint_back)
 {

@@ -700,6 +700,24 @@ WORLD_TEST(a_launch_that_only_ha_data_know_of_has_run)
 	CHECK_CONTINUES(w, CHK_A(7));
 }
 
+/* Lying world, 539381: the journal is from a backup. Later launch B began its first savepoint, and the _metadata that is
+ * not there cannot be asked for now: that is no state with a date. */
+WORLD_TEST(an_unknown_launch_is_not_dated_by_what_could_not_be_read)
+{
+	struct candidate *begun;
+
+	proved(w, JOB_A, NULL, 0, 7);
+	same_as_ever(w);
+	found_checkpoint(w, JOB_A, 8);
+	in_ha(w, found_checkpoint(w, JOB_A, 7), JOB_B);
+	begun = found_savepoint(w, JOB_B, 9);
+	broken(begun, INTEGRITY_UNREADABLE, "timeout");
+	begun->snapshot.completed_unix_ms = 0;
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.cause, ==, CAUSE_UNKNOWN_LAUNCH);
+	CHECK_HAS(w->decision.reason, "the journal may be from a backup");
+}
+
 /* The history that the simulator calls 1418148. B was to start from chk-12 of A. Its Flink restored chk-3 instead,
  * completed savepoint 4 and was dead before anybody had looked. A person named that savepoint, and C was started from it. From
  * then on the ids tell the order on this branch only: C goes before it, and A's chk-12 is no way on although its id is

@@ -442,6 +442,27 @@ bool unknown_age_decides(struct inquiry *in)
 	return heads_decide(in) || age_unknown(in);
 }
 
+/* An initial savepoint, of now or of an earlier configuration. */
+static bool is_initial_path(const struct inquiry *in, const char *path)
+{
+	const struct snapshot *known = journal_snapshot(in->journal, path);
+	const struct candidate *c = facts_find(in->facts, path);
+
+	return (known && known->origin == ORIGIN_INITIAL) || (c && candidate_is_initial(c));
+}
+
+/* A launch was to start from something else, whether it ran or not: the initial savepoint is from before that. */
+static bool is_past_initial(const struct inquiry *in)
+{
+	const struct journal *journal = in->journal;
+
+	for (size_t i = 0; i < journal->launch_count; i++)
+		if (journal->launches[i].restore_path &&
+		    !is_initial_path(in, journal->launches[i].restore_path))
+			return true;
+	return false;
+}
+
 bool newest_decides(struct inquiry *in)
 {
 	const char *path = NULL;
@@ -452,7 +473,7 @@ bool newest_decides(struct inquiry *in)
 		if (heads_decide(in) || candidate_decides(in, c))
 			return true;
 	/* a newer snapshot of ours existed: do not go back behind it */
-	if (candidate_trace(in) || lineage_newest(&in->lineage, true, &path))
+	if (candidate_trace(in) || lineage_newest(&in->lineage, true, &path) || is_past_initial(in))
 		return false;
 	while ((c = open_fallback(in)))
 		if (candidate_decides(in, c))

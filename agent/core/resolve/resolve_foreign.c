@@ -318,13 +318,17 @@ static bool is_made_by(const struct candidate *c, const char *job_id)
 		      : strstr(c->snapshot.path, job_id) != NULL;
 }
 
-/* It has completed something, whose date shows whether it is newer than ours. */
+/* It has completed something, whose date shows whether it is newer than ours. (What has no date is perhaps only a directory
+ * whose _metadata could not be asked for.) */
 static bool job_left_state(const struct inquiry *in, const char *job_id)
 {
-	for (size_t i = 0; i < in->facts->candidate_count; i++)
-		if (facts_was_completed(&in->facts->candidates[i]) &&
-		    is_made_by(&in->facts->candidates[i], job_id))
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		const struct candidate *c = &in->facts->candidates[i];
+
+		if (facts_was_completed(c) && c->snapshot.completed_unix_ms &&
+		    is_made_by(c, job_id))
 			return true;
+	}
 	return false;
 }
 
