@@ -385,6 +385,17 @@ WORLD_TEST(the_initial_savepoint_never_follows_a_launch_that_was_to_start_from_a
 	CHECK_STARTS_FROM(w, "file:/initial");
 }
 
+/* Lying world, 962632: its only savepoint was requested by somebody else, who knows where it is. */
+WORLD_TEST(the_initial_savepoint_never_follows_a_launch_that_has_left_state)
+{
+	given_initial(w, 900);
+	ran(w, JOB_A, NULL, 0)->left_state = true;
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.cause, ==, CAUSE_NO_USABLE_STATE);
+	w->journal.launches[0].mismatched = true;
+	CHECK_STARTS_FROM(w, "file:/initial");
+}
+
 /* S3, S4: the journal is lost, the checkpoints are there; a stale initial path is configured. */
 WORLD_TEST(a_lost_journal_does_not_bring_the_initial_savepoint_back)
 {

@@ -451,15 +451,21 @@ static bool is_initial_path(const struct inquiry *in, const char *path)
 	return (known && known->origin == ORIGIN_INITIAL) || (c && candidate_is_initial(c));
 }
 
-/* A launch was to start from something else, whether it ran or not: the initial savepoint is from before that. */
+/* A launch was to start from something else, whether it ran or not, or has left state somewhere: the initial savepoint is
+ * from before that. */
 static bool is_past_initial(const struct inquiry *in)
 {
 	const struct journal *journal = in->journal;
 
-	for (size_t i = 0; i < journal->launch_count; i++)
-		if (journal->launches[i].restore_path &&
-		    !is_initial_path(in, journal->launches[i].restore_path))
+	for (size_t i = 0; i < journal->launch_count; i++) {
+		const struct launch *launch = &journal->launches[i];
+
+		if (launch->restore_path && !is_initial_path(in, launch->restore_path))
 			return true;
+		/* a savepoint that somebody else requested may be anywhere */
+		if (launch->left_state && !launch->mismatched)
+			return true;
+	}
 	return false;
 }
 
