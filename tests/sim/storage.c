@@ -327,6 +327,7 @@ static void look_at_journal(struct world *w, struct facts *facts)
 		struct snapshot origin = {.path = launch->restore_path,
 					  .kind = launch->restore_kind,
 					  .checkpoint_id = launch->restore_checkpoint_id,
+					  .completed_unix_ms = launch->restore_completed_unix_ms,
 					  .size_bytes = -1,
 					  .file_count = -1};
 

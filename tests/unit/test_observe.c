@@ -450,6 +450,20 @@ WORLD_TEST(what_the_journal_names_is_looked_at)
 	}
 }
 
+/* Its date is compared with those of other jobs where it is no longer listed. */
+WORLD_TEST(what_a_launch_was_started_from_has_the_date_of_then)
+{
+	struct launch *launch = journal_launch(&w->journal);
+	const struct candidate *c;
+
+	launch->restore_path = xasprintf("%s/base", w->top);
+	launch->restore_completed_unix_ms = 4711;
+	observe(w);
+	c = find(w, "/base");
+	if (CHECK(c != NULL))
+		CHECK_INT(c->snapshot.completed_unix_ms, ==, 4711);
+}
+
 WORLD_TEST(what_a_listing_has_found_is_no_second_candidate)
 {
 	put_savepoint(w, JOB, 1, 3, DAY_S);

@@ -70,6 +70,33 @@ ADOPT_TEST(an_adoption_that_restored_nothing_is_made_again)
 	CHECK_HAS(w->decision.reason, "; the newest that is there is file:/cp/" JOB_A "/chk-7 (");
 }
 
+/* Lying world, 587564: the newest of the other job has no date, since the storage does not answer. */
+ADOPT_TEST(a_snapshot_without_a_date_does_not_leave_the_choice_to_others)
+{
+	struct candidate *undated;
+
+	with_operators(found_savepoint(w, JOB_B, 9), "xyz");
+	with_operators(found_checkpoint(w, JOB_A, 7), "xy")->snapshot.completed_unix_ms = 10000;
+	undated = dated(with_operators(found_checkpoint(w, JOB_A, 8), "xy"), 0);
+	undated->integrity = INTEGRITY_UNREADABLE;
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.cause, ==, CAUSE_SNAPSHOT_UNREADABLE);
+	CHECK_HAS(w->decision.reason, "/chk-8 cannot be read");
+	/* readable, and still without a date */
+	undated->integrity = INTEGRITY_COMPLETE;
+	CHECK_HOLDS(w, "its date is not known");
+	broken(undated, INTEGRITY_DAMAGED, "truncated");
+	dated(&w->facts.candidates[0], 11000);
+	CHECK_HOLDS(w, "a newer one, of another job, is damaged");
+	/* where there is deliberately no journal, only what cannot be read is waited for */
+	w->policy.adopt_lost = ADOPT_HOLD;
+	w->policy.adopt = true;
+	undated->integrity = INTEGRITY_UNREADABLE;
+	CHECK_DECIDES(w, HOLD);
+	undated->integrity = INTEGRITY_COMPLETE;
+	CHECK_STARTS_FROM(w, "file:/sp/savepoint-bbbbbb-000000000009");
+}
+
 /* A person had gone back, and that launch ended before it completed anything: Flink's HA data name what it was started from. */
 ADOPT_TEST(what_a_later_launch_went_back_from_is_not_adopted)
 {
@@ -201,6 +228,19 @@ ADOPT_TEST(a_damaged_one_is_passed_over_loudly)
 	broken(&w->facts.candidates[1], INTEGRITY_UNREADABLE, "timed out");
 	CHECK_DECIDES(w, HOLD);
 	CHECK_INT(w->decision.cause, ==, CAUSE_SNAPSHOT_UNREADABLE);
+}
+
+/* Lying world, 691473: B had been started from chk-5 of A, behind its chk-6. Its own newest is damaged. */
+ADOPT_TEST(what_another_job_may_have_gone_back_behind_is_not_adopted)
+{
+	with_operators(found_checkpoint(w, JOB_A, 6), "xy");
+	dated(found_checkpoint(w, JOB_B, 7), 8000);
+	broken(&w->facts.candidates[1], INTEGRITY_DAMAGED, "a file is missing");
+	CHECK_HOLDS(w, "a newer one, of another job, is damaged");
+	CHECK_HAS(w->decision.reason, "(file:/cp/" JOB_B "/chk-7: a file is missing)");
+	/* Flink's HA data show that it was started from there */
+	in_ha(w, &w->facts.candidates[0], JOB_B);
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-6");
 }
 
 ADOPT_TEST(an_unknown_date_holds)

@@ -6,7 +6,8 @@
  * must be one that the job has, as the job's own main() says; one that has none of them is another job's.
  * Is it the newest? Its date says so, and no other job in the directories has left a higher checkpoint id:
  * the ids of a lineage grow, so where they disagree with the dates, a person has once gone back, or the
- * files were copied. Is it whole? As for every start. In all other cases drey holds.
+ * files were copied. Is it whole? As for every start; and where a newer one is damaged, an older one of the same job may take its
+ * place, but not one of another job, since what its job was started from is not known. In all other cases drey holds.
  *
  * Whether the application runs elsewhere cannot be seen here (docs/reference/configuration.md says what does).
  */
@@ -85,8 +86,25 @@ static bool rival_decides(struct inquiry *in, struct candidate *newest)
 	return false;
 }
 
+/* Of another job, and what that one was started from is not known: it may have gone back behind c. (Flink's HA data name it
+ * until the job has completed a few checkpoints.) */
+static const struct candidate *damaged_newer(const struct inquiry *in, const struct candidate *c)
+{
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		const struct candidate *other = &in->facts->candidates[i];
+
+		/* only what would have come before c was judged before it */
+		if (other->passed_over && !candidate_same_job(other, c) &&
+		    !facts_ha_has_job(c, other->snapshot.job_id))
+			return other;
+	}
+	return NULL;
+}
+
 bool adopt_decides(struct inquiry *in, struct candidate *c)
 {
+	const struct candidate *damaged;
+
 	if (c->integrity == INTEGRITY_UNCHECKED) {
 		inquiry_verify(in, c, RULE_NOTHING);
 		return true;
@@ -109,6 +127,13 @@ bool adopt_decides(struct inquiry *in, struct candidate *c)
 	}
 	if (!c->snapshot.completed_unix_ms) {
 		hold(in, c, "its date is not known, so it may not be the newest");
+		return true;
+	}
+	damaged = damaged_newer(in, c);
+	if (damaged) {
+		hold(in, c, "a newer one, of another job, is damaged");
+		inquiry_add(in, " (%s: %s)", damaged->snapshot.path,
+			    inquiry_detail(damaged->detail));
 		return true;
 	}
 	/* MUT: what is adopted may have a lower checkpoint id than another one */

@@ -106,6 +106,19 @@ static void sort_candidates(struct inquiry *in)
 	qsort_r(in->order, in->order_count, sizeof(*in->order), compare_candidates, in);
 }
 
+/* Without a journal dates tell which job is the newest. What has none does not stand for its group: it is judged before all
+ * others. (Where there is deliberately no journal, what can be read is taken as it is.) */
+static bool is_undated(const struct inquiry *in, const struct candidate *c)
+{
+	if (!inquiry_never_ran(in))
+		return false;
+	/* MUT: a checkpoint that was never completed stands for its job */
+	if (c->integrity == INTEGRITY_INCOMPLETE)
+		return true;
+	return !c->snapshot.completed_unix_ms &&
+	       (!in->policy->adopt || c->integrity == INTEGRITY_UNREADABLE);
+}
+
 /* The newest of each group competes. */
 static struct candidate *newest_open(struct inquiry *in)
 {
@@ -117,9 +130,7 @@ static struct candidate *newest_open(struct inquiry *in)
 		if (c->verdict != VERDICT_NONE ||
 		    (head && !compare_groups(in, &head->snapshot, &c->snapshot)))
 			continue;
-		/* it has no date, and does not stand for its group: judged before any of them */
-		/* MUT: a checkpoint that was never completed stands for its job */
-		if (inquiry_never_ran(in) && c->integrity == INTEGRITY_INCOMPLETE)
+		if (is_undated(in, c))
 			return c;
 		head = c;
 		if (!best || candidate_compare_age(&c->snapshot, &best->snapshot, false) < 0)

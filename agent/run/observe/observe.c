@@ -56,6 +56,7 @@ static void know_journal(struct observe_plan *plan, const struct journal *journa
 		struct snapshot origin = {.path = launch->restore_path,
 					  .kind = launch->restore_kind,
 					  .checkpoint_id = launch->restore_checkpoint_id,
+					  .completed_unix_ms = launch->restore_completed_unix_ms,
 					  .size_bytes = -1,
 					  .file_count = -1};
 
