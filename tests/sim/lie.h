@@ -142,6 +142,8 @@ bool lie_leaves_end(const struct world *w);
 /* A lie has called `base` damaged, which drey did not have to believe: it is newer than the newest by the lies. Or the
  * _metadata of another snapshot was taken for its own, and nothing says what that should be. */
 bool lie_spares_newest(const struct world *w, int base, int newest);
+/* Flink restores it, and needs no _metadata for that; where files are gone it fails, and says so. */
+bool lie_leaves_whole(const struct snap *snap);
 /* A lie has made this launch go back, and no agent has seen its job run. */
 bool lie_is_unverified(const struct world *w, int launch);
 /* Nothing is left that tells which branch lives, and only savepoints may be started from: the newest of them by its date

@@ -206,6 +206,11 @@ bool lie_adopts_savepoint(const struct world *w, int base)
 	       journal_launch_const(&w->agent->life.journal)->adopted;
 }
 
+bool lie_leaves_whole(const struct snap *snap)
+{
+	return !snap->slandered && snap_usable(snap);
+}
+
 bool lie_spares_newest(const struct world *w, int base, int newest)
 {
 	const struct snap *snap = base >= 0 ? &w->storage.snaps[base] : NULL;

@@ -630,7 +630,7 @@ static void continuation_is_right(struct world *w, int index, int base)
 	nothing_is_missed(w, base);
 	/* the maps that drey was shown are old: Flink takes its own newest entry, or else its argument */
 	if (w->lies.old_maps && entry < 0) {
-		if (base >= 0 && !w->storage.snaps[base].slandered) /* Flink needs no _metadata */
+		if (base >= 0 && lie_leaves_whole(&w->storage.snaps[base]))
 			launch_starts_right(w, base);
 	} else if (entry < 0)
 		fail(w, "job %s continues, but Flink's HA has nothing of it", truth->job_id);
