@@ -3,8 +3,6 @@
 # The class archive: made by the script of the image, used if it matches; otherwise drey rejects it and says so; and a JVM
 # that cannot use an archive that it was given starts anyway.
 #
-# runs in: ci on 2.3.0
-
 # shellcheck disable=SC2119,SC2317 # optional arguments; functions that check calls
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/tap.sh"

@@ -4,7 +4,7 @@
 # no task runs; a task fails and Flink restarts it; a launch never gets a TaskManager. Status, exit status, /readyz,
 # metrics.
 #
-# runs in: ci
+# runs in: ci on 2.3.0
 
 # shellcheck disable=SC2119,SC2317,SC2046 # functions with optional arguments, called by name; pids are words
 # shellcheck source=tests/e2e/tap.sh

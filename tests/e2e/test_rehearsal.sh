@@ -3,8 +3,6 @@
 # The rehearsal of JVMs that wait for a job (java/held), without drey: a small job within the JobManager and within the TaskManager,
 # before either of them starts. Nothing of it can be seen afterwards, and one that fails changes nothing.
 #
-# runs in: ci on 2.3.0
-
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
 # shellcheck source=tests/e2e/held_lib.sh
