@@ -203,6 +203,8 @@ static void metadata_json(const struct cli *cli, const struct metadata *metadata
 	json_add_str(doc, "flavour", metadata_flavour_name(metadata->tail.flavour));
 	if (metadata->tail.gates)
 		json_add_str(doc, "gates", metadata_gates_name(metadata->tail.gates));
+	if (metadata->tail.ref_checkpoint_id)
+		json_add_i64(doc, "refCheckpointId", metadata->tail.ref_checkpoint_id);
 	list = json_add_array(doc, "operators");
 	for (size_t i = 0; i < metadata->operator_count; i++)
 		add_operator(list, &metadata->operators[i]);
@@ -257,6 +259,9 @@ static void metadata_text(const struct cli *cli, const struct metadata *metadata
 		text_size(metadata->tail.inline_bytes, inner));
 	if (metadata->tail.gates)
 		fprintf(cli->out, "gates %s\n", metadata_gates_name(metadata->tail.gates));
+	if (metadata->tail.ref_checkpoint_id)
+		fprintf(cli->out, "refers to checkpoint %" PRId64 " and newer ones\n",
+			metadata->tail.ref_checkpoint_id);
 	fprintf(cli->out, "\n%zu operators\n", metadata->operator_count);
 	for (size_t i = 0; i < metadata->operator_count; i++)
 		operator_text(cli, &metadata->operators[i]);

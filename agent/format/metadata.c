@@ -27,7 +27,7 @@ static int check_header(int64_t offset, uint32_t magic, int32_t version, int64_t
 		source_fail(
 			offset + 4, err,
 			"_metadata version %" PRId32
-			", written by Flink 2.4 or newer; this drey reads versions %d to %d: use a newer drey",
+			", written by a Flink newer than 2.4; this drey reads versions %d to %d: use a newer drey",
 			version, METADATA_VERSION_MIN, METADATA_VERSION_MAX);
 		if (err) /* not damaged: newer software can read it */
 			err->kind = ERR_CONFIG;

@@ -1,8 +1,8 @@
 /*
- * metadata - the `_metadata` file of a Flink checkpoint or savepoint, versions 2 to 6.
+ * metadata - the `_metadata` file of a Flink checkpoint or savepoint, versions 2 to 7.
  *
  * Source: org.apache.flink.runtime.checkpoint.metadata.MetadataV2Serializer ...
- * MetadataV6Serializer (Flink 1.3 to 2.3). docs/reference/formats.md describes the layout.
+ * MetadataV7Serializer (Flink 1.3 to 2.4). docs/reference/formats.md describes the layout.
  *
  * The file is read as a stream in fixed memory: state that is stored inside it is counted and
  * skipped. metadata_parse() passes what it finds to a visitor; metadata_load() collects that. The
@@ -26,7 +26,7 @@
 #define METADATA_MAGIC         0x4960672D
 #define METADATA_HEAD_BYTES    16 /* enough for metadata_peek() */
 #define METADATA_VERSION_MIN   2
-#define METADATA_VERSION_MAX   6
+#define METADATA_VERSION_MAX   7
 #define METADATA_MAX_DEPTH     16      /* handles inside handles */
 #define METADATA_MAX_FILES     2000000 /* collected by metadata_load() */
 #define METADATA_MAX_OPERATORS 200000
@@ -66,6 +66,8 @@ struct metadata_tail {
 	enum metadata_format format;
 	enum metadata_gates gates;
 	int64_t inline_bytes; /* state inside the file itself */
+	/* version 7: the oldest checkpoint of which a subtask has its state, since its region had failed; 0 = none */
+	int64_t ref_checkpoint_id;
 };
 
 struct metadata_operator {

@@ -11,12 +11,13 @@ enum channel_tag {
 	CHANNEL_MERGED_OUTPUT = 4,
 };
 
-#define FIRST_WITH_CHANNELS 3
-#define FIRST_WITH_MERGED   6
-#define DISTRIBUTION_MODES  3
-#define MIN_CHANNEL_BYTES   25
-#define MIN_MERGED_BYTES    18
-#define MIN_OPERATOR_STATE  7
+#define FIRST_WITH_CHANNELS  3
+#define FIRST_WITH_MERGED    6
+#define FIRST_WITH_REFERENCE 7
+#define DISTRIBUTION_MODES   3
+#define MIN_CHANNEL_BYTES    25
+#define MIN_MERGED_BYTES     18
+#define MIN_OPERATOR_STATE   7
 
 int metadata_read_coordinator(struct metadata_reader *rd, struct err *err)
 {
@@ -176,6 +177,27 @@ static int skip_legacy(struct metadata_reader *rd, struct err *err)
 	return 0;
 }
 
+/* A regional checkpoint has the state of a region that had failed from an earlier checkpoint. */
+static int read_reference(struct metadata_reader *rd, struct err *err)
+{
+	int64_t id;
+	uint8_t present;
+
+	if (source_u8(rd->src, &present, "whether a subtask refers to a checkpoint", err))
+		return -1;
+	if (present > 1)
+		return source_fail(source_offset(rd->src) - 1, err,
+				   "expected whether a subtask refers to a checkpoint, found %d",
+				   present);
+	if (!present)
+		return 0;
+	if (source_i64(rd->src, &id, "the checkpoint that a subtask refers to", err))
+		return -1;
+	if (id > 0 && (!rd->tail.ref_checkpoint_id || id < rd->tail.ref_checkpoint_id))
+		rd->tail.ref_checkpoint_id = id;
+	return 0;
+}
+
 int metadata_read_subtask(struct metadata_reader *rd, struct err *err)
 {
 	struct metadata_context in = {0};
@@ -193,5 +215,7 @@ int metadata_read_subtask(struct metadata_reader *rd, struct err *err)
 		return -1;
 	if (rd->header.version < FIRST_WITH_CHANNELS)
 		return 0;
-	return read_channels(rd, false, err) || read_channels(rd, true, err) ? -1 : 0;
+	if (read_channels(rd, false, err) || read_channels(rd, true, err))
+		return -1;
+	return rd->header.version < FIRST_WITH_REFERENCE ? 0 : read_reference(rd, err);
 }

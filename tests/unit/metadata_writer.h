@@ -127,6 +127,8 @@ WR void wr_subtask_end(struct buf *to, int version)
 		wr_i32(to, 0);
 		wr_i32(to, 0);
 	}
+	if (version >= 7)
+		wr_u8(to, 0);
 }
 
 /* CheckpointProperties as Flink writes them, reduced to the one field that matters. */

@@ -318,15 +318,15 @@ TEST(refuses_a_newer_and_an_older_version_by_name)
 		struct err err = {0};
 
 		wr_head(&bytes, version, 5);
-		if (version >= 2 && version <= 6) {
+		if (version >= 2 && version <= 7) {
 			CHECK_INT(metadata_peek(bytes.data, 16, &header, &err), ==, 0);
 			CHECK_INT(header.version, ==, version);
 			CHECK_INT(header.checkpoint_id, ==, 5);
 			continue;
 		}
 		CHECK_INT(metadata_peek(bytes.data, 16, &header, &err), ==, -1);
-		CHECK_INT(err.kind, ==, version > 6 ? ERR_CONFIG : ERR_FORMAT);
-		CHECK_HAS(err.msg, version > 6 ? "written by Flink 2.4 or newer"
+		CHECK_INT(err.kind, ==, version > 7 ? ERR_CONFIG : ERR_FORMAT);
+		CHECK_HAS(err.msg, version > 7 ? "written by a Flink newer than 2.4"
 					       : "written by Flink 1.2 or older");
 	}
 }
@@ -683,7 +683,7 @@ static void check_case(const struct tag_case *want, int version)
 
 TEST(reads_every_keyed_tag_in_every_version)
 {
-	for (int version = 2; version <= 6; version++)
+	for (int version = 2; version <= 7; version++)
 		for (size_t i = 0; i < ARRAY_LEN(tag_cases); i++)
 			if (version >= tag_cases[i].first_version)
 				check_case(&tag_cases[i], version);
@@ -759,12 +759,16 @@ static void write_the_rest(struct buf *to, int version)
 		wr_i32(to, 3);
 		buf_add(to, "abc", 3);
 	}
+	if (version >= 7) {
+		wr_u8(to, 1);
+		wr_i64(to, 41);
+	}
 	wr_tail(to, version, SAVEPOINT);
 }
 
 TEST(reads_operator_channel_coordinator_and_master_state)
 {
-	for (int version = 2; version <= 6; version++) {
+	for (int version = 2; version <= 7; version++) {
 		cleanup_buf struct buf bytes = BUF_INIT;
 		struct metadata metadata = {0};
 		struct err err = {0};
@@ -781,6 +785,7 @@ TEST(reads_operator_channel_coordinator_and_master_state)
 		CHECK((find(&metadata, "file:/ck/taskowned/x") != NULL) == (version >= 4));
 		CHECK((find(&metadata, "in") != NULL) == (version >= 3));
 		CHECK((find(&metadata, "out-merged") != NULL) == (version >= 6));
+		CHECK_INT(metadata.tail.ref_checkpoint_id, ==, version < 7 ? 0 : 41);
 		CHECK_STR(metadata.operators[0].name, NULL);
 		metadata_release(&metadata);
 		for (size_t len = 0; len < bytes.len_bytes; len++)

@@ -7,6 +7,8 @@
 #include "metadata_writer.h"
 #include "tap.h"
 
+#define CHECKPOINT_TYPE "org.apache.flink.runtime.checkpoint.CheckpointType"
+
 static int load(const struct buf *bytes, struct metadata *ret, struct err *err)
 {
 	struct source *src = source_new_bytes(bytes->data, bytes->len_bytes);
@@ -181,4 +183,53 @@ TEST(each_operator_has_the_size_of_its_own_state)
 	CHECK_INT(metadata.operators[2].state_bytes, ==, 5012); /* the same file again */
 	CHECK_INT(metadata.size_bytes, ==, 5024);
 	metadata_release(&metadata);
+}
+
+/* ---- regional checkpoints ---- */
+
+/* `id`: what a subtask refers to; 0 = nothing. */
+static void write_reference(struct buf *to, int index, int marker, int64_t id)
+{
+	wr_subtask(to, 7, index);
+	wr_u8(to, 0);
+	wr_u8(to, 0);
+	wr_i32(to, 0);
+	wr_i32(to, 0);
+	wr_u8(to, marker);
+	if (id)
+		wr_i64(to, id);
+}
+
+/* Flink 2.4, MetadataV7Serializer: one byte behind each subtask, and if it is 1 the checkpoint id that its state is of. */
+TEST(of_the_checkpoints_that_a_regional_one_refers_to_the_oldest_counts)
+{
+	cleanup_buf struct buf bytes = BUF_INIT;
+	struct metadata metadata = {0};
+	struct err err = {0};
+
+	wr_head(&bytes, 7, 50);
+	wr_i32(&bytes, 0);
+	wr_i32(&bytes, 1);
+	wr_operator(&bytes, 7, "Map", "", 1);
+	wr_i32(&bytes, 4);
+	write_reference(&bytes, 0, 1, 44);
+	write_reference(&bytes, 1, 1, 42);
+	write_reference(&bytes, 2, 0, 0);
+	write_reference(&bytes, 3, 1, 47);
+	wr_tail(&bytes, 7, CHECKPOINT_TYPE);
+	CHECK_INT(load(&bytes, &metadata, &err), ==, 0);
+	CHECK_INT(metadata.tail.ref_checkpoint_id, ==, 42);
+	CHECK_INT(metadata.operators[0].subtasks, ==, 4);
+	metadata_release(&metadata);
+
+	buf_clear(&bytes);
+	wr_head(&bytes, 7, 50);
+	wr_i32(&bytes, 0);
+	wr_i32(&bytes, 1);
+	wr_operator(&bytes, 7, "Map", "", 1);
+	wr_i32(&bytes, 1);
+	write_reference(&bytes, 0, 2, 44);
+	wr_tail(&bytes, 7, CHECKPOINT_TYPE);
+	CHECK_INT(load(&bytes, &metadata, &err), ==, -1);
+	CHECK_HAS(err.msg, "expected whether a subtask refers to a checkpoint, found 2");
 }

@@ -193,7 +193,7 @@ TEST(a_damaged_metadata_file_is_damage)
 	struct verify_report report;
 
 	dir_put(top, "cut/_metadata", "\x49\x60\x67\x2d\0\0", 6);
-	dir_put(top, "newer/_metadata", "\x49\x60\x67\x2d\0\0\0\x7\0\0\0\0\0\0\0\x1", 16);
+	dir_put(top, "newer/_metadata", "\x49\x60\x67\x2d\0\0\0\x8\0\0\0\0\0\0\0\x1", 16);
 	dir_mkdir(top, "empty");
 	dir_loop(top, "loop/_metadata");
 	check(top, "cut", VERIFY_DAMAGED, 1, &report);
@@ -202,7 +202,7 @@ TEST(a_damaged_metadata_file_is_damage)
 	verify_release(&report);
 	/* what a newer drey could read is not damaged: falling back to older state would be wrong */
 	check(top, "newer", VERIFY_UNREADABLE, 1, &report);
-	CHECK_HAS(report.problems[0].detail, "written by Flink 2.4 or newer");
+	CHECK_HAS(report.problems[0].detail, "written by a Flink newer than 2.4");
 	verify_release(&report);
 	check(top, "empty", VERIFY_DAMAGED, 1, &report);
 	CHECK_INT(report.problems[0].fault, ==, VERIFY_MISSING);
