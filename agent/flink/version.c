@@ -81,6 +81,15 @@ const char *flink_version_print(struct flink_version version, char text[FLINK_VE
 
 /* ---- features ---- */
 
+bool flink_version_is_of_known_line(struct flink_version version)
+{
+	if (!flink_version_known(version))
+		return true;
+	if (version.major == 1)
+		return version.minor == 19 || version.minor == 20;
+	return version.major == 2 && version.minor <= 4;
+}
+
 int flink_version_metadata_max(struct flink_version version)
 {
 	if (!flink_version_known(version))

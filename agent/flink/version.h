@@ -49,6 +49,10 @@ const char *flink_version_print(struct flink_version version, char text[FLINK_VE
 int flink_version_detect(const char *const *command, const char *const *env,
 			 struct flink_version *ret_version, char **ret_jar, struct err *err);
 
+/* Is it of a line whose formats and answers drey has been written for (FLINK_LINES)? Unknown: true. */
+#define FLINK_LINES "1.19, 1.20 and 2.0 to 2.4"
+bool flink_version_is_of_known_line(struct flink_version version);
+
 /* The highest _metadata version that this Flink can read: <= 1.15: 3, 1.16-1.20: 4, 2.0: 5,
  * 2.1-2.3: 6, later: 7. 0 for an unknown version: not known. */
 int flink_version_metadata_max(struct flink_version version);

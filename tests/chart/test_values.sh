@@ -163,10 +163,10 @@ done
 
 # Every key of drey.yaml is known here, but for those that are the chart's own business.
 schema_keys() {
-	jq -r '.properties.drey | paths(type == "object" and (has("type") or has("enum") or has("$ref") or has("allOf")) and (has("properties") | not)) |
-		select((index("items") or index("allOf") or index("not")) | not) | map(select(. != "properties")) | join(".")' "$SCHEMA" | sort
+	jq -r '.properties.drey | paths(type == "object" and (has("type") or has("enum") or has("$ref") or has("allOf") or has("anyOf")) and (has("properties") | not)) |
+		select((index("items") or index("allOf") or index("anyOf") or index("not")) | not) | map(select(. != "properties")) | join(".")' "$SCHEMA" | sort
 }
-own='application|stateDirectory|generation|flink\.(spare|version|configDirectory|properties|jobClass|jars|arguments|restAddress|restPort|rpcAddress)'
+own='application|stateDirectory|generation|flink\.(spare|version|unknownVersion|configDirectory|properties|jobClass|jars|arguments|restAddress|restPort|rpcAddress)'
 own+='|handover\.(mode|clusterIds|candidate|probation)|kubernetes\.(enabled|kubeconfig|namespace|owner|taskManagers|scale|scaleWhen|scaleFinishedAfter)|control\.directory'
 is "$(schema_keys | tr '\n' ' ')" \
 	"$(grep -oE '^\| `[a-zA-Z0-9.]+` ' "$TOP/docs/reference/configuration.md" | tr -d '|` ' | grep -vxE "$own" | sort | tr '\n' ' ')" \

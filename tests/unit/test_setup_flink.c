@@ -79,6 +79,33 @@ static void end(void)
 
 #define IMAGE "/docker-entrypoint.sh, standalone-job"
 
+/* The first start would be accepted, and the first failover would not. */
+TEST(a_line_of_flink_that_drey_does_not_know_is_refused)
+{
+	cleanup_free char *path = NULL, *text = NULL, *allowed = NULL;
+
+	begin();
+	path = xasprintf("%s/drey.yaml", dir);
+	text = xasprintf(
+		"application: a\nstateDirectory: %s/state\nkubernetes: {enabled: false}\nflink:\n"
+		"  version: 2.5.0\n  command: [" IMAGE "]\n",
+		dir);
+	put("drey.yaml", text);
+	err = (struct err){0};
+	CHECK_INT(setup_load(path, &setup, &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_CONFIG);
+	CHECK_HAS(err.msg,
+		  "drey does not know the line of Flink 2.5.0, but 1.19, 1.20 and 2.0 to 2.4");
+	CHECK_HAS(err.msg, "or set flink.unknownVersion: allow");
+	/* a command that starts none reads it */
+	CHECK_INT(setup_load_without_flink(path, &setup, &err), ==, 0);
+	setup_release(&setup);
+	allowed = xasprintf("%s  unknownVersion: allow\n", text);
+	put("drey.yaml", allowed);
+	CHECK_INT(setup_load(path, &setup, &err), ==, 0);
+	end();
+}
+
 TEST(ha_in_flink_properties_of_flink_environment_is_noticed)
 {
 	begin();

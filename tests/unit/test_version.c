@@ -67,6 +67,20 @@ TEST(knows_which_metadata_each_version_can_read)
 	CHECK_INT(flink_version_metadata_max((struct flink_version){0}), ==, 0);
 }
 
+TEST(knows_the_lines_it_was_written_for)
+{
+	static const char *const known[] = {"1.19.3", "1.20.0", "1.20.5",       "2.0.2",
+					    "2.1.3",  "2.3.0",  "2.4-SNAPSHOT", "2.4.1"};
+	static const char *const others[] = {"1.2.0",  "1.18.1", "1.21.0", "2.5.0",
+					     "2.20.0", "3.0.0",  "3.19.0"};
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		CHECK(flink_version_is_of_known_line(version(known[i])));
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		CHECK(!flink_version_is_of_known_line(version(others[i])));
+	CHECK(flink_version_is_of_known_line((struct flink_version){0}));
+}
+
 TEST(knows_what_each_version_can_do)
 {
 	struct flink_version unknown = {0};

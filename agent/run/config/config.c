@@ -33,6 +33,7 @@ static const char *const finished_words[] = {"stay", "exit", NULL};
 static const char *const addressing_words[] = {"auto", "path", "virtual", NULL};
 static const char *const kubernetes_words[] = {"auto", "true", "false", NULL};
 static const char *const copy_words[] = {"auto", "off", NULL};
+static const char *const unknown_version_words[] = {"refuse", "allow", NULL};
 static const char *const relaunch_words[] = {"direct", "scripts", NULL};
 static const char *const archive_words[] = {CLASS_ARCHIVE_AUTO, CLASS_ARCHIVE_NONE, NULL};
 static const char *const jvm_words[] = {"fast", "unchanged", NULL};
@@ -117,6 +118,8 @@ static const struct config_key keys[] = {
 
 	KEY("flink.command", LIST, flink.command, .required = true),
 	KEY("flink.version", VERSION, flink.version, .fallback = "auto"),
+	KEY("flink.unknownVersion", WORD, flink.unknown_version, .fallback = "refuse",
+	    .words = unknown_version_words),
 	KEY("flink.classArchive", FILE, flink.class_archive, .fallback = CLASS_ARCHIVE_AUTO,
 	    .words = archive_words),
 	KEY("flink.jvm", WORD, flink.jvm, .fallback = "fast", .words = jvm_words),

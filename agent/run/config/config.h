@@ -52,6 +52,11 @@ enum journal_copies {
 };
 
 /* How Flink is started again if nothing has changed. */
+enum unknown_version {
+	UNKNOWN_VERSION_REFUSE, /* a Flink of a line that drey does not know is not started */
+	UNKNOWN_VERSION_ALLOW,
+};
+
 enum relaunch_way {
 	RELAUNCH_BY_LINE,    /* the command line of the last JVM */
 	RELAUNCH_BY_SCRIPTS, /* the command, like the first time */
@@ -75,6 +80,7 @@ struct config {
 		char *class_archive; /* file, or a keyword of class_archive.h */
 		int jvm;             /* enum jvm_start */
 		char *spare;         /* jar of the warm spare, or CONFIG_SPARE_... */
+		int unknown_version; /* enum unknown_version */
 		int relaunch;        /* enum relaunch_way */
 		/* of Flink's own config.yaml; NULL = found from the command */
 		char *config_directory;

@@ -107,6 +107,20 @@ static int find_version(struct setup *setup, struct err *err)
 		"could not find Flink's version; install Flink, correct flink.command, or set flink.version");
 }
 
+/* What a newer line writes or answers in another way would be seen at the first failover, and not at the first start. */
+static int check_line(const struct setup *setup, struct err *err)
+{
+	char text[FLINK_VERSION_TEXT_BYTES];
+
+	if (flink_version_is_of_known_line(setup->version) ||
+	    setup->config.flink.unknown_version == UNKNOWN_VERSION_ALLOW)
+		return 0;
+	return err_set(err, ERR_CONFIG, 0,
+		       "drey does not know the line of Flink %s, but " FLINK_LINES
+		       "; use a newer drey, or set flink.unknownVersion: allow",
+		       flink_version_print(setup->version, text));
+}
+
 #define RESULTS_DIRECTORY "job-results"
 
 /* The copy of the journal is beside the checkpoints, or else beside the savepoints: where drey can write. */
@@ -335,7 +349,8 @@ static int setup_load_with(const char *path, bool needs_flink, struct setup *ret
 	build_environment(setup);
 	if (find_rpc_address(&setup->config, err) < 0 ||
 	    setup_kube(&setup->config, &setup->kube, err) < 0 ||
-	    (find_version(setup, err) < 0 && needs_flink) || load_flink_conf(setup, err) < 0 ||
+	    (find_version(setup, err) < 0 && needs_flink) ||
+	    (needs_flink && check_line(setup, err) < 0) || load_flink_conf(setup, err) < 0 ||
 	    find_places(setup, err) < 0 ||
 	    setup_ha(&setup->config, &setup->kube, &setup->flink_conf, &setup->settings, &setup->ha,
 		     err) < 0 ||

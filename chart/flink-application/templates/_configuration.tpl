@@ -114,6 +114,11 @@ flink:
   {{- with .Values.flink.version }}
   version: {{ . | quote }}
   {{- end }}
+  {{- if eq .Values.flink.unknownVersion "allow" }}
+  unknownVersion: allow
+  {{- else if and .Values.flink.version (not (regexMatch "^(1\\.(19|20)|2\\.[0-4])(\\.|$)" .Values.flink.version)) }}
+  {{- fail (printf "flink.version: drey does not know the line of Flink %s, but 1.19, 1.20 and 2.0 to 2.4; use a newer drey and chart, or set flink.unknownVersion to allow" .Values.flink.version) }}
+  {{- end }}
   {{- with .Values.job.class }}
   jobClass: {{ . | quote }}
   {{- end }}
