@@ -45,6 +45,8 @@ static int check_config(const struct http_config *config, struct err *err)
 		return err_set(err, ERR_CONFIG, 0, "a client certificate and its key go together");
 	if ((config->ca_file && config->ca_pem) || (config->cert_file && config->cert_pem))
 		return err_set(err, ERR_CONFIG, 0, "a certificate is given as a file and as text");
+	if (config->any_name && !config->ca_file && !config->ca_pem)
+		return err_set(err, ERR_CONFIG, 0, "no CA is given for a server of any name");
 	return 0;
 }
 
@@ -80,6 +82,7 @@ struct http *http_new(const struct http_config *config, struct err *err)
 		http->proxy = xstrdup(config->proxy);
 		http->user_agent = xstrdup(config->user_agent);
 		http->direct = config->direct;
+		http->any_name = config->any_name;
 	}
 	return http;
 }
@@ -103,6 +106,22 @@ void http_free(struct http *http)
 	free(http->proxy);
 	free(http->user_agent);
 	free(http);
+}
+
+static bool renew(char **pem, const char *text)
+{
+	if (xstrsame(*pem, text))
+		return false;
+	xstrset(pem, text);
+	return true;
+}
+
+bool http_renew(struct http *http, const char *ca_pem, const char *cert_pem, const char *key_pem)
+{
+	bool other = renew(&http->ca_pem, ca_pem);
+
+	other |= renew(&http->cert_pem, cert_pem);
+	return renew(&http->key_pem, key_pem) || other;
 }
 
 void http_stop(struct http *http)

@@ -40,6 +40,8 @@ struct http_config {
 	/* The name expected in the server's certificate, and sent to the server (SNI), instead of
 	 * the URL's host. */
 	const char *tls_name;
+	/* The server's certificate may have any name: only with CAs that are given, which vouch for this one server. */
+	bool any_name;
 	/* Where the user gives the CA, such as "storage.s3.caFile": for the message that the server's is
 	 * not trusted. NULL: nowhere. */
 	const char *ca_setting;
@@ -49,6 +51,10 @@ struct http_config {
 
 struct http *http_new(const struct http_config *config, struct err *err); /* NULL config: zeroed */
 void http_free(struct http *http);                                        /* NULL is allowed */
+
+/* Other certificates than before, PEM (copied; NULL: none), for the connections to come; between two calls. False: they are
+ * the same. */
+bool http_renew(struct http *http, const char *ca_pem, const char *cert_pem, const char *key_pem);
 
 /* From any thread, permanently: calls under way on the handle and all later ones end within 100 ms
  * with ERR_RETRY "stopped", even during a name lookup. */

@@ -265,7 +265,7 @@ static int poll_until(struct client *client, const struct client_goal *goal,
 
 static int client_wait(struct client *client, const struct client_goal *goal)
 {
-	struct progress *progress = progress_new(client->cli, &client->config, goal->what);
+	struct progress *progress = progress_new(client->cli, goal->what);
 	sigset_t interrupts, mask;
 	int status;
 

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/http.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "cmd/age.h"
+#include "cmd/flink_ask.h"
 #include "cmd/term.h"
 #include "cmd/text.h"
 #include "cmd/wrap.h"
@@ -18,20 +18,19 @@
 
 struct progress {
 	const struct cli *cli;
-	const struct config *config;
 	const char *what;
 	int64_t began_ms;
-	struct http *http; /* to Flink; NULL until it is needed */
-	char *reported;    /* the last line, where lines are not rewritten */
-	bool drawn;        /* there is a line to erase */
+	struct flink_ask ask; /* where the configuration is at hand */
+	bool asks, asked;     /* can it be asked; has that been tried */
+	char *reported;       /* the last line, where lines are not rewritten */
+	bool drawn;           /* there is a line to erase */
 };
 
-struct progress *progress_new(const struct cli *cli, const struct config *config, const char *what)
+struct progress *progress_new(const struct cli *cli, const char *what)
 {
 	struct progress *progress = xcalloc(1, sizeof(*progress));
 
-	*progress = (struct progress){
-		.cli = cli, .config = config, .what = what, .began_ms = clock_mono_ms()};
+	*progress = (struct progress){.cli = cli, .what = what, .began_ms = clock_mono_ms()};
 	return progress;
 }
 
@@ -41,7 +40,8 @@ void progress_free(struct progress *progress)
 		return;
 	if (progress->drawn)
 		fputs(ERASE, progress->cli->err);
-	http_free(progress->http);
+	if (progress->asks)
+		flink_ask_close(&progress->ask);
 	free(progress->reported);
 	free(progress);
 }
@@ -89,18 +89,14 @@ void progress_line(const struct progress_facts *facts, size_t width, struct buf 
 /* The newest snapshot that Flink is taking. */
 static void ask_flink(struct progress *progress, const char *job_id, struct progress_facts *facts)
 {
-	static const struct http_config straight = {.direct = true};
 	struct flink_checkpoints checkpoints = {0};
-	char url[FLINK_REST_URL_BYTES];
-	struct flink_rest rest = {.base_url = url};
 
-	if (!progress->http)
-		progress->http = http_new(&straight, NULL);
-	rest.http = progress->http;
-	flink_rest_url(progress->config->flink.rest_address, (int)progress->config->flink.rest_port,
-		       url);
-	if (!rest.http || flink_rest_checkpoints(&rest, job_id, PROGRESS_ASK_MS, &checkpoints, NULL,
-						 NULL) != FLINK_OK)
+	/* the commands of a laptop do not reach Flink */
+	if (!progress->asked && !progress->cli->command->config)
+		progress->asks = flink_ask_open(progress->cli, &progress->ask, NULL) == 0;
+	progress->asked = true;
+	if (!progress->asks || flink_rest_checkpoints(&progress->ask.rest, job_id, PROGRESS_ASK_MS,
+						      &checkpoints, NULL, NULL) != FLINK_OK)
 		return;
 	for (size_t i = 0; i < checkpoints.history_count; i++) {
 		const struct flink_checkpoint *each = &checkpoints.history[i];

@@ -12,7 +12,6 @@
 #include "base/buf.h"
 #include "cmd/cli.h"
 #include "cmd/status_view.h"
-#include "run/config/config.h"
 
 #define PROGRESS_ASK_MS   1000
 #define PROGRESS_QUIET_MS 2000 /* shorter waits are not reported */
@@ -20,7 +19,7 @@
 struct progress; /* opaque */
 
 /* `what`: "the savepoint". Both are borrowed until progress_free(). */
-struct progress *progress_new(const struct cli *cli, const struct config *config, const char *what);
+struct progress *progress_new(const struct cli *cli, const char *what);
 
 /* `now` is what the command waits for, NULL: phase and reason; `lost`: drey does not respond. */
 void progress_show(struct progress *progress, const struct status_view *view, const char *now,

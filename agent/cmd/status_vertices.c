@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "cmd/flink_ask.h"
 #include "cmd/output.h"
 #include "cmd/text.h"
 #include "flink/vertices.h"
@@ -62,25 +63,24 @@ static void print_vertex(const struct flink_vertex *vertex, FILE *out)
 
 int status_vertices(const struct client *client, bool json)
 {
-	static const struct http_config straight = {.direct = true};
 	const char *job_id = client->view.job_id;
 	struct flink_vertices vertices = {0};
-	char url[FLINK_REST_URL_BYTES];
+	struct flink_ask ask;
 	struct err err = {0};
-	struct flink_rest rest = {.base_url = url, .http = http_new(&straight, &err)};
 	enum flink_answer answer;
 
-	if (!rest.http)
+	if (flink_ask_open(client->cli, &ask, &err) < 0)
 		return cli_fail(client->cli, CLI_FAILED, "%s", err.msg);
-	flink_rest_url(client->config.flink.rest_address, (int)client->config.flink.rest_port, url);
 	if (!*job_id)
 		err_set(&err, ERR_ABSENT, 0, "there has been no launch");
-	answer = *job_id ? flink_rest_vertices(&rest, job_id, TIMEOUT_MS, &vertices, &err)
+	answer = *job_id ? flink_rest_vertices(&ask.rest, job_id, TIMEOUT_MS, &vertices, &err)
 			 : FLINK_ABSENT;
-	http_free(rest.http);
 	if (answer != FLINK_OK)
-		return cli_fail(client->cli, CLI_FAILED, "cannot ask Flink at %s for its job: %s",
-				url, err.msg);
+		cli_fail(client->cli, CLI_FAILED, "cannot ask Flink at %s for its job: %s",
+			 ask.rest.base_url, err.msg);
+	flink_ask_close(&ask);
+	if (answer != FLINK_OK)
+		return CLI_FAILED;
 	if (json)
 		print_json(client->cli, job_id, &vertices);
 	for (size_t i = 0; i < vertices.count && !json; i++)

@@ -369,12 +369,12 @@ enum flink_answer flink_rest_restarts(const struct flink_rest *rest, const char 
 
 /* ---- cluster ---- */
 
-void flink_rest_url(const char *address, int port, char ret_url[FLINK_REST_URL_BYTES])
+void flink_rest_url(const char *address, int port, bool tls, char ret_url[FLINK_REST_URL_BYTES])
 {
 	bool v6 = strchr(address, ':');
 
-	snprintf(ret_url, FLINK_REST_URL_BYTES, "http://%s%s%s:%d", v6 ? "[" : "", address,
-		 v6 ? "]" : "", port);
+	snprintf(ret_url, FLINK_REST_URL_BYTES, "http%s://%s%s%s:%d", tls ? "s" : "", v6 ? "[" : "",
+		 address, v6 ? "]" : "", port);
 }
 
 enum flink_answer flink_rest_slots(const struct flink_rest *rest, int64_t timeout_ms,

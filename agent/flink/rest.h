@@ -33,18 +33,20 @@
 #include "base/err.h"
 #include "base/http.h"
 #include "flink/launch.h"
+#include "flink/rest_tls.h"
 #include "flink/version.h"
 
 #define FLINK_REST_MAX_BYTES (8u << 20) /* of one answer; beyond it ERR_FORMAT */
 
 struct flink_rest {
-	const char *base_url; /* "http://127.0.0.1:8081", no slash at the end; borrowed */
-	struct http *http;    /* borrowed; keeps the connection */
+	const char *base_url;       /* "http://127.0.0.1:8081", no slash at the end; borrowed */
+	struct http *http;          /* of rest_tls_http(); borrowed; keeps the connection */
+	const struct rest_tls *tls; /* NULL: without TLS; borrowed */
 };
 
-/* The base URL of the API at this host name or IP address. */
+/* The base URL of the API at this host name or IP address; https:// with TLS. */
 #define FLINK_REST_URL_BYTES 300
-void flink_rest_url(const char *address, int port, char ret_url[FLINK_REST_URL_BYTES]);
+void flink_rest_url(const char *address, int port, bool tls, char ret_url[FLINK_REST_URL_BYTES]);
 
 enum flink_answer {
 	FLINK_OK = 0,

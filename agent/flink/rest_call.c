@@ -150,6 +150,10 @@ static enum flink_answer transfer(const struct flink_rest *rest, const struct re
 	}
 	if (http_do(rest->http, &call, response, err) == 0)
 		return FLINK_OK;
+	/* not trusted: nothing was sent. A server that does not trust drey just ends the connection. */
+	if (err->sys != ECONNREFUSED && rest_tls_renew(rest->tls, rest->http) &&
+	    err->kind == ERR_DENIED && http_do(rest->http, &call, response, err) == 0)
+		return FLINK_OK;
 	return err->sys == ECONNREFUSED ? FLINK_NOT_YET : FLINK_ERROR;
 }
 

@@ -276,10 +276,13 @@ uncontrol() { # FILE
 	rm -f "$CONTROL/$1"
 }
 
+# With TLS: REST_SCHEME=https, and how curl trusts it.
+REST_CURL=()
+
 # GET, the JSON on stdout; with a second argument filtered by jq. Fails on any HTTP error.
 rest() { # PATH [JQ_FILTER]
 	local answer
-	answer=$(curl --silent --show-error --fail --globoff --max-time 10 "http://${REST_HOST:-127.0.0.1}:$REST_PORT/${1#/}") || return
+	answer=$(curl --silent --show-error --fail --globoff --max-time 10 "${REST_CURL[@]}" "${REST_SCHEME:-http}://${REST_HOST:-127.0.0.1}:$REST_PORT/${1#/}") || return
 	if [ $# -gt 1 ]; then
 		jq --raw-output --exit-status "$2" <<<"$answer"
 	else
@@ -289,7 +292,7 @@ rest() { # PATH [JQ_FILTER]
 
 rest_send() { # METHOD PATH [JSON]
 	curl --silent --show-error --fail --globoff --max-time 10 --request "$1" --header 'Content-Type: application/json' \
-		${3:+--data "$3"} "http://${REST_HOST:-127.0.0.1}:$REST_PORT/${2#/}"
+		${3:+--data "$3"} "${REST_CURL[@]}" "${REST_SCHEME:-http}://${REST_HOST:-127.0.0.1}:$REST_PORT/${2#/}"
 }
 
 rest_is_up() {

@@ -16,7 +16,8 @@ BUILD=${BUILD:-build}
 list=tests/sim/mutations.txt
 work=$BUILD/mutants
 flags=(-std=gnu11 -O1 -D_GNU_SOURCE -DDREY_VERSION='"test"' -Iagent -I. -w)
-read -ra libs < <(pkg-config --libs libcurl yaml-0.1 libevent_core libcrypto expat)
+# libssl: the servers of the tests of TLS
+read -ra libs < <(pkg-config --libs libcurl yaml-0.1 libevent_core libssl libcrypto expat)
 read -r -a compiler <<<"$CC"
 
 # The sources that PREFIX names and SUBSTITUTION changes, each into $work/<name>.c; 1 = there is none.

@@ -55,10 +55,10 @@ TEST(an_address_of_ipv6_has_brackets_in_a_url)
 {
 	char url[FLINK_REST_URL_BYTES];
 
-	flink_rest_url("127.0.0.1", 8081, url);
+	flink_rest_url("127.0.0.1", 8081, false, url);
 	CHECK_STR(url, "http://127.0.0.1:8081");
-	flink_rest_url("::1", 80, url);
-	CHECK_STR(url, "http://[::1]:80");
+	flink_rest_url("::1", 80, true, url);
+	CHECK_STR(url, "https://[::1]:80");
 }
 
 TEST(slots_are_read_from_the_overview)

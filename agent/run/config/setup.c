@@ -302,7 +302,6 @@ static void find_file_systems(struct setup *setup)
 
 static int fill_derived(struct setup *setup, struct err *err)
 {
-	static const struct http_config straight = {.direct = true};
 	const struct config *config = &setup->config;
 
 	find_file_systems(setup);
@@ -331,10 +330,20 @@ static int fill_derived(struct setup *setup, struct err *err)
 	setup->life.application_ids = flink_version_has_applications(setup->version);
 	setup->life.native_loses_claimed = flink_version_native_loses_claimed(setup->version);
 	setup->life.legacy_claim = flink_version_has_legacy_claim(setup->version);
-	flink_rest_url(config->flink.rest_address, (int)config->flink.rest_port, setup->rest_url);
-	setup->rest.base_url = setup->rest_url;
-	setup->rest.http = http_new(&straight, err);
-	return setup->rest.http ? 0 : -1;
+	return 0;
+}
+
+/* A command that only reads storage may not be allowed to read Flink's keys. */
+static int fill_rest(struct setup *setup, bool needs_flink, struct err *err)
+{
+	const struct config *config = &setup->config;
+
+	setup->rest_tls = rest_tls_new(&setup->flink_conf);
+	flink_rest_url(config->flink.rest_address, (int)config->flink.rest_port, setup->rest_tls,
+		       setup->rest_url);
+	setup->rest = (struct flink_rest){.base_url = setup->rest_url, .tls = setup->rest_tls};
+	setup->rest.http = rest_tls_http(setup->rest_tls, needs_flink ? err : NULL);
+	return setup->rest.http || !needs_flink ? 0 : -1;
 }
 
 static int setup_load_with(const char *path, bool needs_flink, struct setup *ret_setup,
@@ -357,7 +366,8 @@ static int setup_load_with(const char *path, bool needs_flink, struct setup *ret
 	    setup_handover(&setup->config, &setup->kube, &setup->ha, &setup->settings,
 			   &setup->handover, err) < 0 ||
 	    setup_storage(&setup->config, &setup->flink_conf, &setup->storage, err) < 0 ||
-	    check_launch(setup, err) < 0 || fill_derived(setup, err) < 0) {
+	    check_launch(setup, err) < 0 || fill_derived(setup, err) < 0 ||
+	    fill_rest(setup, needs_flink, err) < 0) {
 		setup_release(setup);
 		return err_wrap(err, "%s", path);
 	}
@@ -377,6 +387,7 @@ int setup_load_without_flink(const char *path, struct setup *ret_setup, struct e
 void setup_release(struct setup *setup)
 {
 	http_free(setup->rest.http);
+	rest_tls_free(setup->rest_tls);
 	store_config_release(&setup->storage);
 	setup_handover_release(&setup->handover);
 	setup_ha_release(&setup->ha);

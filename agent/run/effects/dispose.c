@@ -88,11 +88,10 @@ static bool is_gone(const struct dispose_job *job)
 
 static void delete_savepoint(struct dispose_job *job)
 {
-	static const struct http_config straight = {.direct = true};
 	struct flink_rest rest = job->driver->setup->rest;
 	char id[FLINK_ID_CHARS + 1];
 
-	rest.http = http_new(&straight, &job->err);
+	rest.http = rest_tls_http(rest.tls, &job->err);
 	if (!rest.http)
 		return;
 	if (ask_flink(&rest, job, id, &job->err) == 0)
