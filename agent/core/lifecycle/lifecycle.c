@@ -4,7 +4,37 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle.h"
+#include "core/lifecycle/lifecycle_cleanup.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_end.h"
+#include "core/lifecycle/lifecycle_fence.h"
+#include "core/lifecycle/lifecycle_flip.h"
+#include "core/lifecycle/lifecycle_halt.h"
+#include "core/lifecycle/lifecycle_handover.h"
+#include "core/lifecycle/lifecycle_handover_state.h"
+#include "core/lifecycle/lifecycle_last_resort.h"
+#include "core/lifecycle/lifecycle_launch.h"
+#include "core/lifecycle/lifecycle_lease.h"
+#include "core/lifecycle/lifecycle_look.h"
+#include "core/lifecycle/lifecycle_loss.h"
+#include "core/lifecycle/lifecycle_notice.h"
+#include "core/lifecycle/lifecycle_operation.h"
+#include "core/lifecycle/lifecycle_operation_answer.h"
+#include "core/lifecycle/lifecycle_outside.h"
+#include "core/lifecycle/lifecycle_pace.h"
+#include "core/lifecycle/lifecycle_rescale.h"
+#include "core/lifecycle/lifecycle_resolve.h"
+#include "core/lifecycle/lifecycle_retention.h"
+#include "core/lifecycle/lifecycle_review.h"
+#include "core/lifecycle/lifecycle_stall.h"
+#include "core/lifecycle/lifecycle_stop_failed.h"
+#include "core/lifecycle/lifecycle_stopping.h"
+#include "core/lifecycle/lifecycle_take_checkpoint.h"
+#include "core/lifecycle/lifecycle_tasks.h"
+#include "core/lifecycle/lifecycle_transition_gates.h"
+#include "core/lifecycle/lifecycle_transition_wishes.h"
+#include "core/lifecycle/lifecycle_view.h"
 
 /* ---- desired state ---- */
 
@@ -238,25 +268,6 @@ static bool due(struct lifecycle *life, int64_t *deadline_ms)
 		return false;
 	*deadline_ms = 0;
 	return true;
-}
-
-void poll_now(struct lifecycle *life)
-{
-	const struct launch *launch = journal_launch(&life->journal);
-	struct effect *effect;
-
-	if (life->polling || !launch || life->launch_step != LAUNCH_LIVE)
-		return;
-	life->polling = true;
-	life->polled_ms = life->now_ms;
-	effect = emit(life, EFFECT_POLL);
-	memcpy(effect->id, launch->job_id, JOB_ID_BYTES);
-	effect->depth = poll_depth(life, launch);
-	effect->plan = plan_is_due(life);
-	if (effect->depth >= POLL_JOB)
-		life->polled_job_ms = life->now_ms;
-	if (effect->depth >= POLL_ALL)
-		life->polled_all_ms = life->now_ms;
 }
 
 static void on_tick(struct lifecycle *life)

@@ -2,11 +2,16 @@
  * The journal is lost, and its copy in storage takes its place (core/resolve/resolve_copy.c). From then on it
  * is a journal from a backup: all that is observed next is judged by the rules for those.
  */
-#include <inttypes.h>
+#include "core/lifecycle/lifecycle_copy.h"
 
 #include "base/mem.h"
 #include "core/journal/journal_copy.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_fence.h"
+#include "core/lifecycle/lifecycle_look.h"
+#include "core/lifecycle/lifecycle_notice.h"
+#include "core/lifecycle/lifecycle_operation.h"
+#include "core/lifecycle/lifecycle_resolve.h"
 
 /* No Flink of this container is running, or nothing would have been observed. */
 static void end_last_launch(struct lifecycle *life)

@@ -1,3 +1,5 @@
+#include "core/lifecycle/lifecycle_effects.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -5,7 +7,14 @@
 
 #include "base/backoff.h"
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_cleanup.h"
+#include "core/lifecycle/lifecycle_end.h"
+#include "core/lifecycle/lifecycle_fence.h"
+#include "core/lifecycle/lifecycle_handover.h"
+#include "core/lifecycle/lifecycle_handover_state.h"
+#include "core/lifecycle/lifecycle_launch.h"
+#include "core/lifecycle/lifecycle_operation.h"
+#include "core/lifecycle/lifecycle_view.h"
 
 #define JOURNAL_RETRY_FIRST_MS 1000
 #define JOURNAL_RETRY_MAX_MS   30000

@@ -1,3 +1,5 @@
+#include "core/lifecycle/lifecycle_end.h"
+
 #include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -7,7 +9,21 @@
 #include <sys/wait.h>
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_fence.h"
+#include "core/lifecycle/lifecycle_handover.h"
+#include "core/lifecycle/lifecycle_handover_state.h"
+#include "core/lifecycle/lifecycle_kept.h"
+#include "core/lifecycle/lifecycle_last_resort.h"
+#include "core/lifecycle/lifecycle_launch.h"
+#include "core/lifecycle/lifecycle_lease.h"
+#include "core/lifecycle/lifecycle_operation.h"
+#include "core/lifecycle/lifecycle_periodic.h"
+#include "core/lifecycle/lifecycle_rescale.h"
+#include "core/lifecycle/lifecycle_resolve.h"
+#include "core/lifecycle/lifecycle_review.h"
+#include "core/lifecycle/lifecycle_stopping.h"
+#include "core/lifecycle/lifecycle_take_checkpoint.h"
 
 /* ---- Flink ended, by drey or without it ---- */
 

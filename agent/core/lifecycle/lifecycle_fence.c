@@ -7,11 +7,19 @@
  * longer than one lease after such a read was requested, whatever happens to network, agent and
  * wall clock; so after that time it has ended.
  */
+#include "core/lifecycle/lifecycle_fence.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_end.h"
+#include "core/lifecycle/lifecycle_handover.h"
+#include "core/lifecycle/lifecycle_handover_state.h"
+#include "core/lifecycle/lifecycle_lease.h"
+#include "core/lifecycle/lifecycle_resolve.h"
+#include "core/lifecycle/lifecycle_take_checkpoint.h"
 
 /* The length of the wait counts from the first acknowledged write; until then it is unknown. */
 #define ASK_AGAIN_MS 1000

@@ -2,7 +2,8 @@
 #include "core/lifecycle/lifecycle_flip.h"
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_handover_internal.h"
+#include "core/lifecycle/lifecycle_transition_facts.h"
+#include "core/lifecycle/lifecycle_transition_wishes.h"
 
 static bool has_flip(const struct lifecycle *life)
 {

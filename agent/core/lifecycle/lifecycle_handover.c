@@ -6,13 +6,22 @@
  * With the write that gives the journal away this machine has nothing to decide any more. It ends
  * its Flink, and EFFECT_STAND_DOWN makes the agent a standby.
  */
+#include "core/lifecycle/lifecycle_handover.h"
+
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_handover_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_end.h"
+#include "core/lifecycle/lifecycle_handover_offer.h"
+#include "core/lifecycle/lifecycle_handover_state.h"
+#include "core/lifecycle/lifecycle_launch.h"
+#include "core/lifecycle/lifecycle_resolve.h"
+#include "core/lifecycle/lifecycle_stopping.h"
+#include "core/lifecycle/lifecycle_transition.h"
+#include "core/lifecycle/lifecycle_transition_facts.h"
 #include "core/resolve/flink_choice.h"
 
 /* ---- taken ---- */

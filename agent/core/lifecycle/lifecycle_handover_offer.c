@@ -1,11 +1,19 @@
 /* The owner of the job: it offers it to the candidate, and stops it when that one is prepared. */
+#include "core/lifecycle/lifecycle_handover_offer.h"
+
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_handover_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_end.h"
+#include "core/lifecycle/lifecycle_fence.h"
+#include "core/lifecycle/lifecycle_handover_state.h"
 #include "core/lifecycle/lifecycle_ids.h"
+#include "core/lifecycle/lifecycle_notice.h"
+#include "core/lifecycle/lifecycle_operation.h"
+#include "core/lifecycle/lifecycle_transition.h"
+#include "core/lifecycle/lifecycle_transition_facts.h"
+#include "core/lifecycle/lifecycle_transition_wishes.h"
 #include "core/resolve/flink_choice.h"
 
 /* The candidate has answered within this time that it is still prepared, or it is asked again. */

@@ -1,10 +1,15 @@
 /* The state of a hand-over on record, who else is there, and the write that gives the journal away. */
+#include "core/lifecycle/lifecycle_handover_state.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_handover_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_notice.h"
+#include "core/lifecycle/lifecycle_transition.h"
+#include "core/lifecycle/lifecycle_transition_facts.h"
+#include "core/lifecycle/lifecycle_transition_wishes.h"
 
 /* A candidate or reserve beats every 5 s. */
 #define SILENT_MS 30000

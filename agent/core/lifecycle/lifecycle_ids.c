@@ -4,6 +4,8 @@
  * at random among those of which nothing is left: no launch of the journal, no HA map, no result, no
  * directory and no savepoint. Where nothing is left of a former one, it can be drawn again.
  */
+#include "core/lifecycle/lifecycle_ids.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -11,8 +13,7 @@
 #include "core/ha_names.h"
 #include "core/job_id.h"
 #include "core/journal/journal_adopt.h"
-#include "core/lifecycle/lifecycle_ids.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
 #include "core/resolve/flink_choice.h"
 
 #define DRAWS 100

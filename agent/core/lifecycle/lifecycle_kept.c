@@ -3,10 +3,10 @@
  * down: then they are gone before the next launch could start from them. Such a Flink is ended by a stop with
  * savepoint, or by SIGKILL, which leaves it no time to delete anything.
  */
-#include <string.h>
+#include "core/lifecycle/lifecycle_kept.h"
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_operation.h"
 
 bool signal_deletes_checkpoints(const struct lifecycle *life)
 {

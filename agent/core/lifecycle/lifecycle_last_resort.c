@@ -6,13 +6,19 @@
  * The job completes checkpoints meanwhile, and Flink deletes the older ones. So Flink is asked first which one is
  * the newest, and once more if that one could not be read.
  */
+#include "core/lifecycle/lifecycle_last_resort.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_checkpoints.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_end.h"
+#include "core/lifecycle/lifecycle_look.h"
+#include "core/lifecycle/lifecycle_stop_failed.h"
 
 void last_resort_forget(struct lifecycle *life)
 {

@@ -1,6 +1,8 @@
 /*
  * A launch: its intent is written to the journal, then Flink is started; and what follows.
  */
+#include "core/lifecycle/lifecycle_launch.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +10,21 @@
 
 #include "base/backoff.h"
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_copy.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_end.h"
+#include "core/lifecycle/lifecycle_fence.h"
+#include "core/lifecycle/lifecycle_handover.h"
+#include "core/lifecycle/lifecycle_handover_state.h"
 #include "core/lifecycle/lifecycle_ids.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_lease.h"
+#include "core/lifecycle/lifecycle_look.h"
+#include "core/lifecycle/lifecycle_loss.h"
+#include "core/lifecycle/lifecycle_notice.h"
+#include "core/lifecycle/lifecycle_pace.h"
+#include "core/lifecycle/lifecycle_resolve.h"
+#include "core/lifecycle/lifecycle_stopping.h"
+#include "core/lifecycle/lifecycle_transition_wishes.h"
 #include "core/resolve/flink_choice.h"
 
 /* The last launch never left drey, and this is the same start again. It replaces that launch and

@@ -1,22 +1,24 @@
 /*
  * Gathers the facts and carries out the decision on them: a start, a hold, or nothing.
  */
+#include "core/lifecycle/lifecycle_resolve.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/backoff.h"
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_copy.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_ended.h"
+#include "core/lifecycle/lifecycle_fence.h"
+#include "core/lifecycle/lifecycle_launch.h"
+#include "core/lifecycle/lifecycle_look.h"
+#include "core/lifecycle/lifecycle_settle.h"
+#include "core/lifecycle/lifecycle_stopping.h"
+#include "core/lifecycle/lifecycle_transition_wishes.h"
 #include "core/resolve/lineage.h"
-
-void observe(struct lifecycle *life)
-{
-	life->observing = true;
-	life->looks_early = !takeover_is_over(life);
-	emit(life, EFFECT_OBSERVE);
-}
 
 void resolve_start(struct lifecycle *life, const char *why)
 {
@@ -60,16 +62,6 @@ static enum phase parked_phase(const struct journal *journal, const struct decis
 	}
 }
 
-void look_again(struct lifecycle *life)
-{
-	const struct lifecycle_config *config = life->config;
-
-	life->holds++;
-	/* MUT: a hold is never checked again */
-	life->retry_ms = life->now_ms + backoff_ms(config->hold_retry_first_ms,
-						   config->hold_retry_max_ms, life->holds);
-}
-
 void park(struct lifecycle *life, const struct decision *decision)
 {
 	enum phase phase = parked_phase(&life->journal, decision);
@@ -85,16 +77,6 @@ void park(struct lifecycle *life, const struct decision *decision)
 	if (ended_well(life) && life->journal.intent.state == DESIRED_RUNNING &&
 	    decision->cause != CAUSE_GENERATION_FAILED)
 		leave(life);
-}
-
-void hold(struct lifecycle *life, const struct decision *decision)
-{
-	look_again(life);
-	if (decision->rule)
-		enter_because(life, PHASE_HOLDING, decision->cause, "rule %d: %s", decision->rule,
-			      decision->reason);
-	else /* held for a reason outside of the rules */
-		enter_because(life, PHASE_HOLDING, decision->cause, "%s", decision->reason);
 }
 
 void launch_has_left_state(struct lifecycle *life, struct launch *launch)

@@ -4,11 +4,18 @@
  * before the operation counts as failed. An answer of Flink that was in transit when it died counts
  * as well.
  */
+#include "core/lifecycle/lifecycle_settle.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_ended.h"
+#include "core/lifecycle/lifecycle_launch.h"
+#include "core/lifecycle/lifecycle_loss.h"
+#include "core/lifecycle/lifecycle_operation.h"
+#include "core/lifecycle/lifecycle_resolve.h"
 #include "core/resolve/lineage.h"
 
 void operation_begin_settling(struct lifecycle *life)

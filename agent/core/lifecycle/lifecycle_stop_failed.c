@@ -6,11 +6,14 @@
  * Not for the stops of a container that ends, which have only its grace period, and those of a hand-over,
  * which counts its own tries.
  */
+#include "core/lifecycle/lifecycle_stop_failed.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_last_resort.h"
 
 void stop_again(struct lifecycle *life, const char *why)
 {

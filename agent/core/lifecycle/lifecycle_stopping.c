@@ -3,11 +3,21 @@
  * as it was, and then Flink's current state is the best one. When another generation follows, the
  * job is handed over as configured.
  */
+#include "core/lifecycle/lifecycle_stopping.h"
+
 #include <signal.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_end.h"
+#include "core/lifecycle/lifecycle_handover.h"
+#include "core/lifecycle/lifecycle_handover_state.h"
+#include "core/lifecycle/lifecycle_last_resort.h"
+#include "core/lifecycle/lifecycle_launch.h"
+#include "core/lifecycle/lifecycle_look.h"
+#include "core/lifecycle/lifecycle_operation.h"
+#include "core/lifecycle/lifecycle_take_checkpoint.h"
 
 /* How long the last journal write may delay the end of the container. */
 #define EXIT_PATIENCE_MS 3000
@@ -18,8 +28,7 @@
 /* The job may have ended since the last poll. Flink answers within milliseconds. */
 #define LOOK_PATIENCE_MS 1000
 #define LOOK_GRACE_MS    5000 /* with less than this there is no time for it */
-
-#define NEWEST_STATE "the container ends; the next launch continues from the newest state"
+#define NEWEST_STATE     "the container ends; the next launch continues from the newest state"
 
 static enum operation_reason reason_of(const struct lifecycle *life, enum upgrade upgrade)
 {

@@ -5,15 +5,23 @@
  * was acknowledged, so that what is done rests on what is on record. What a state asks for is done
  * again until it is true: an agent that comes back continues.
  */
-#include <inttypes.h>
+#include "core/lifecycle/lifecycle_transition.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "core/job_id.h"
 #include "core/journal/journal_adopt.h"
-#include "core/lifecycle/lifecycle_handover_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_end.h"
+#include "core/lifecycle/lifecycle_handover_offer.h"
+#include "core/lifecycle/lifecycle_handover_state.h"
 #include "core/lifecycle/lifecycle_ids.h"
+#include "core/lifecycle/lifecycle_launch.h"
+#include "core/lifecycle/lifecycle_notice.h"
+#include "core/lifecycle/lifecycle_operation.h"
+#include "core/lifecycle/lifecycle_transition_facts.h"
 
 /* The candidate's gates acknowledge a cut within this time, or the next one is tried. */
 #define ARMING_MS 60000

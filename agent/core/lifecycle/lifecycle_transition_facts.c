@@ -1,11 +1,13 @@
 /* The owner in a transition: what is known of both jobs, of the candidate, and of what people want. */
+#include "core/lifecycle/lifecycle_transition_facts.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_flip.h"
-#include "core/lifecycle/lifecycle_handover_internal.h"
+#include "core/lifecycle/lifecycle_handover_state.h"
 
 /* The last report of a job that was stopped may come a moment after its end. */
 #define REPORT_MS 3000

@@ -1,8 +1,11 @@
 /* The gates of the job here (core/handover/gate.h): what they are told, and what they report. */
+#include "core/lifecycle/lifecycle_transition_gates.h"
+
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_handover_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_transition_facts.h"
 
 void on_gate(struct lifecycle *life, const struct event *event)
 {

@@ -1,8 +1,10 @@
 /* A transition and the rest of the life cycle: what waits for it, what people want of it, and the end of the container. */
-#include <string.h>
+#include "core/lifecycle/lifecycle_transition_wishes.h"
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_handover_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_transition.h"
+#include "core/lifecycle/lifecycle_transition_facts.h"
 
 /* ---- what waits ---- */
 

@@ -1,3 +1,5 @@
+#include "core/lifecycle/lifecycle_view.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -5,20 +7,29 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_checkpoints.h"
 #include "core/lifecycle/lifecycle_claim.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_cleanup.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_end.h"
+#include "core/lifecycle/lifecycle_ended.h"
+#include "core/lifecycle/lifecycle_handover.h"
+#include "core/lifecycle/lifecycle_last_resort.h"
+#include "core/lifecycle/lifecycle_look.h"
+#include "core/lifecycle/lifecycle_notice.h"
+#include "core/lifecycle/lifecycle_operation_answer.h"
+#include "core/lifecycle/lifecycle_outside.h"
+#include "core/lifecycle/lifecycle_periodic.h"
+#include "core/lifecycle/lifecycle_resolve.h"
+#include "core/lifecycle/lifecycle_review.h"
+#include "core/lifecycle/lifecycle_take_checkpoint.h"
+#include "core/lifecycle/lifecycle_tasks.h"
 #include "core/report/readiness.h"
 #include "core/resolve/lineage_dirs.h"
 
 /* Flink caches the checkpoint statistics for 3 s: a restore that does not appear for this long in a
  * RUNNING job did not happen. */
 #define RESTORE_PATIENCE_MS 10000
-
-/* Flink's cleanup takes some tenths of a second. */
-#define CLEANUP_POLL_MS 50
-
-/* After this the statistics of a job cannot be from Flink's cache. */
-#define FRESH_STATISTICS_MS 3100
 
 /* Whether the recovered job has the operation is not known: it is lost if it takes longer than savepoints do. */
 #define LONG_SAVEPOINT_MS 600000
@@ -239,39 +250,6 @@ static void see_checkpoints(struct lifecycle *life, struct launch *launch, const
 	     launch->last_checkpoint_id, launch->number);
 	/* MUT: a proven launch sends no notice */
 	tell(life, NOTICE_PROVEN);
-}
-
-/* The poll interval while the job runs, is proven, and no request is open. */
-static int64_t calm_pace_ms(const struct lifecycle_config *config)
-{
-	bool looks_between = config->poll_tasks_ms && config->poll_tasks_ms < config->poll_slow_ms;
-
-	return looks_between ? config->poll_tasks_ms : config->poll_slow_ms;
-}
-
-static void schedule_poll(struct lifecycle *life, const struct launch *launch,
-			  const struct view *view)
-{
-	const struct lifecycle_config *config = life->config;
-	bool calm = life->phase == PHASE_RUNNING && life->step == STEP_NONE;
-	int64_t wait_ms = config->poll_fast_ms;
-
-	if (life->phase == PHASE_LAUNCHING && launch->verified_unix_ms)
-		wait_ms = 4 * config->poll_fast_ms; /* restoring: may take long */
-	if (calm)
-		wait_ms = launch->proven_unix_ms && !life->seen.tasks_missing
-				  ? calm_pace_ms(config)
-				  : 4 * config->poll_fast_ms;
-	if (life->seen.finished_ms) /* until the checkpoint statistics are recent enough */
-		wait_ms = FRESH_STATISTICS_MS;
-	if (cause_may_come(life, view) && life->seen.picture_until_ms < life->now_ms + wait_ms)
-		wait_ms = life->seen.picture_until_ms - life->now_ms;
-	if (life->clean_ms)
-		wait_ms = CLEANUP_POLL_MS;
-	life->poll_ms = life->now_ms + wait_ms;
-	/* an even interval, so that other work shares the wakeup */
-	if (wait_ms == calm_pace_ms(config) && life->polled_ms + wait_ms > life->now_ms)
-		life->poll_ms = life->polled_ms + wait_ms;
 }
 
 /* The job was recovered after that time. That the job before it still ran then is known by our steady clock; the date of a job is of

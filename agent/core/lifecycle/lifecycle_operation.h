@@ -1,0 +1,47 @@
+/*
+ * lifecycle_operation - savepoint, stop, cancel: their start, their record, their end. Private to this room.
+ */
+#ifndef DREY_CORE_LIFECYCLE_OPERATION_H
+#define DREY_CORE_LIFECYCLE_OPERATION_H
+
+#include "core/lifecycle/lifecycle.h"
+
+/* The job has ended as a stop or a cancel wanted it, or does not end: record that, and end Flink. */
+void operation_stopped(struct lifecycle *life, const char *how);
+
+/* Its intent goes into the journal; Flink is asked when that is written. nonce: of the request, NULL = none. */
+void operation_start(struct lifecycle *life, enum operation_kind kind, enum operation_reason reason,
+		     const char *nonce);
+
+/* The operation cannot continue (Flink has ended, or something is more urgent): record it as
+ * failed. */
+void operation_abandon(struct lifecycle *life, const char *why);
+
+/* Its request was answered: the same nonce no longer requests anything. */
+void operation_remember(struct lifecycle *life, const struct operation *operation);
+
+/* Record how it ended; the operation itself stays until operation_clear(). */
+void operation_record(struct lifecycle *life, bool ok, const char *location, const char *error);
+void operation_clear(struct lifecycle *life);
+
+/* Forget requests in flight and what earlier answers showed. */
+void operation_enter(struct lifecycle *life, enum operation_step step);
+
+/* Flink has ended: an operation that only waited for that has succeeded; one that may have left a
+ * savepoint is settled by the next observation of storage, before anything is started; any other is
+ * abandoned. */
+void operation_flink_gone(struct lifecycle *life);
+
+/* The first POST for the operation goes out now. */
+void operation_sent(struct lifecycle *life);
+
+/* Flink has said that the stop in flight is done, which it does when the job has ended; that was not seen yet. */
+bool stop_is_reported(const struct lifecycle *life);
+
+/* An operation of the previous agent is in the journal and Flink is still running: continue it. */
+void operation_adopt(struct lifecycle *life);
+
+/* The stop in flight has made its savepoint, as Flink reports it: an end of the job is that stop. */
+bool stop_has_ended_job(const struct lifecycle *life);
+
+#endif
