@@ -64,21 +64,6 @@ void see_statistics(struct lifecycle *life, const struct view *view)
 		life->seen.progress_ms = life->now_ms;
 }
 
-const char *checkpoint_excluded(const struct lifecycle *life)
-{
-	const struct launch *launch = journal_launch_const(&life->journal);
-	const struct policy *policy = &life->config->policy;
-	int64_t age_ms = life->now_unix_ms - launch->last_checkpoint_unix_ms;
-
-	if (!launch->proven_unix_ms || !launch->last_checkpoint_path)
-		return "this launch has no checkpoint to continue from";
-	if (policy->restore == POLICY_SAVEPOINT)
-		return "restore.policy excludes checkpoints";
-	if (policy->max_age_ms && age_ms > policy->max_age_ms)
-		return "its newest checkpoint is older than restore.maxAge";
-	return NULL;
-}
-
 /* Tell once that a condition has become true, and once that it is not any more. */
 static void watch_condition(struct lifecycle *life, const struct condition *now, bool *told,
 			    enum notice_type type, const char *what)

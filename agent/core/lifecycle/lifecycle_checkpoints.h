@@ -12,10 +12,6 @@ void see_statistics(struct lifecycle *life, const struct view *view);
 void see_settings(struct lifecycle *life, struct launch *launch, const struct view *view);
 void settings_forget(struct lifecycle *life);
 
-/* Why the next start would not continue from the newest checkpoint of the live launch; NULL = it would, if
- * nothing is newer. */
-const char *checkpoint_excluded(const struct lifecycle *life);
-
 /* Report that they fail, and that they do not any more. */
 void watch_checkpoints(struct lifecycle *life);
 

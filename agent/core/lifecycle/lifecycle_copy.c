@@ -47,15 +47,3 @@ void copy_adopt(struct lifecycle *life, const struct decision *decision, struct 
 	operation_flink_gone(life);
 	resolve_start(life, "the journal was taken from its copy in storage");
 }
-
-void copy_remember_jobs(struct journal *journal, const struct facts *facts)
-{
-	const struct journal *copy = facts->copy ? &facts->copy->journal : NULL;
-
-	for (size_t i = 0; copy && i < copy->former_job_count; i++)
-		if (!journal_knows_job(journal, copy->former_jobs[i]))
-			journal_add_former_job(journal, copy->former_jobs[i]);
-	for (size_t i = 0; copy && i < copy->launch_count; i++)
-		if (!journal_knows_job(journal, copy->launches[i].job_id))
-			journal_add_former_job(journal, copy->launches[i].job_id);
-}

@@ -8,7 +8,5 @@
 
 /* DECISION_ADOPT: facts->copy becomes the journal, and is empty afterwards. */
 void copy_adopt(struct lifecycle *life, const struct decision *decision, struct facts *facts);
-/* A launch was decided although the copy knows of others: their ids are not drawn again. */
-void copy_remember_jobs(struct journal *journal, const struct facts *facts);
 
 #endif

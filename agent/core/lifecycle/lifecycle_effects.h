@@ -33,10 +33,4 @@ void enter(struct lifecycle *life, enum phase phase, const char *fmt, ...)
 void enter_because(struct lifecycle *life, enum phase phase, enum cause cause, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Emit the write of the journal if something has changed and none is in flight. */
-void flush_journal(struct lifecycle *life);
-/* What came of the write, or of the check. */
-void on_journal_written(struct lifecycle *life, const struct event *event);
-void on_journal_failed(struct lifecycle *life, const struct event *event);
-
 #endif

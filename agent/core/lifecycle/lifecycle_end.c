@@ -10,10 +10,10 @@
 
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_facts.h"
 #include "core/lifecycle/lifecycle_fence.h"
 #include "core/lifecycle/lifecycle_handover.h"
 #include "core/lifecycle/lifecycle_handover_state.h"
-#include "core/lifecycle/lifecycle_kept.h"
 #include "core/lifecycle/lifecycle_last_resort.h"
 #include "core/lifecycle/lifecycle_launch.h"
 #include "core/lifecycle/lifecycle_lease.h"
@@ -51,11 +51,6 @@ void terminate_flink(struct lifecycle *life)
 	send_term(life, false);
 }
 
-bool flink_is_live(const struct lifecycle *life)
-{
-	return life->launch_step == LAUNCH_LIVE || life->foreign;
-}
-
 void kill_flink(struct lifecycle *life)
 {
 	struct effect *effect = emit(life, EFFECT_SIGNAL);
@@ -83,11 +78,6 @@ void end_flink_unrecorded(struct lifecycle *life)
 	note(life, NOTE_WARNING,
 	     "the job has stopped, and that cannot be recorded now: killing Flink, before it runs the job again");
 	kill_flink(life);
-}
-
-enum phase ending_phase(const struct lifecycle *life)
-{
-	return life->terminating ? PHASE_TERMINATING : PHASE_STOPPING;
 }
 
 /* Takes ownership of `reason`. */

@@ -19,8 +19,6 @@ void end_flink_because(struct lifecycle *life, enum cause cause, const char *fmt
 /* The end of a job cannot be recorded. After a stop whose savepoint is known Flink is killed all the same: it may run the job again
  * (end_job_that_runs_again()), and the savepoint is found in storage, as after the death of an agent. */
 void end_flink_unrecorded(struct lifecycle *life);
-enum phase ending_phase(const struct lifecycle *life); /* while Flink is being ended */
-bool flink_is_live(const struct lifecycle *life);      /* also one that is not in the journal */
 void kill_flink(struct lifecycle *life); /* SIGKILL now, to its whole group, until it has ended */
 /* Flink was reaped: it is proven dead. */
 void on_exited(struct lifecycle *life, const struct event *event);

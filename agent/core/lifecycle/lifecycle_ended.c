@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_end.h"
+#include "core/lifecycle/lifecycle_facts.h"
 #include "core/lifecycle/lifecycle_outside.h"
 
 /* Flink caches its checkpoint statistics for 3 s (rest.cache.checkpoint-statistics.timeout). */
@@ -43,12 +44,6 @@ void launch_end_is_known(struct lifecycle *life, const char *job_id)
 			launch->end_known = launch->job_ended = true;
 	}
 	life->want_write = true;
-}
-
-bool cause_may_come(const struct lifecycle *life, const struct view *view)
-{
-	return view->state == JOB_FAILED && !view->failure &&
-	       life->now_ms < life->seen.picture_until_ms;
 }
 
 bool end_is_unclear(struct lifecycle *life, const struct view *view)

@@ -16,9 +16,6 @@ void launch_end_is_known(struct lifecycle *life, const char *job_id);
 /* The job ended without our request. */
 void job_ended(struct lifecycle *life, const struct view *view);
 
-/* The job is FAILED, and the picture without a cause may be older than that. */
-bool cause_may_come(const struct lifecycle *life, const struct view *view);
-
 /* cause_may_come(), or it is FINISHED, but the savepoints shown may be older: poll again. */
 bool end_is_unclear(struct lifecycle *life, const struct view *view);
 

@@ -9,22 +9,14 @@
 /* Another drey has written the journal: this one stops acting, and kills its Flink. */
 void fence(struct lifecycle *life, const char *why);
 
-/* Was it decided by a drey in another place? */
-bool is_elsewhere(const struct lifecycle *life, const struct launch *launch);
-/* Was the journal, as read, last written by a drey in another place? */
-bool was_written_elsewhere(const struct lifecycle *life);
-
 /* A new agent: must it wait for a launch of another place whose end was not observed? */
 void takeover_begin(struct lifecycle *life);
-/* No launch of another place can still be running. */
-bool takeover_is_over(const struct lifecycle *life);
 /* True if a start is decided but must still wait; it is reconsidered when it may happen. */
 bool takeover_waits(struct lifecycle *life);
 
 /* While Flink is alive: when to check the journal next, and until when may Flink run? */
 void watch_journal(struct lifecycle *life);
 void check_journal(struct lifecycle *life); /* now, unless that is under way */
-void on_journal_seen(struct lifecycle *life, const struct event *event);
 /* The journal requested at that time was ours. */
 void journal_is_ours(struct lifecycle *life, int64_t asked_ms);
 

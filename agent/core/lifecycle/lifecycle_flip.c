@@ -47,14 +47,6 @@ const char *lifecycle_looks_at_flip(const struct lifecycle *life)
 	return shadow || transition_is_on(life) ? launch->job_id : NULL;
 }
 
-bool lifecycle_flip_is_written(const struct lifecycle *life)
-{
-	const struct flip_known *flip = &life->gate.flip;
-
-	return xstris(flip->transition, life->journal.handover.id) &&
-	       flip->state == transition_state_of(life);
-}
-
 /* A job that has started lately shows no watermark yet, and its records may be at or above the cut all the same. So may
  * those of a candidate whose agent is away: what it has said before counts only against the cut. */
 static void judge_cut(struct lifecycle *life, int64_t toggle_unix_ms)

@@ -15,6 +15,8 @@
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_end.h"
+#include "core/lifecycle/lifecycle_facts.h"
+#include "core/lifecycle/lifecycle_handover_facts.h"
 #include "core/lifecycle/lifecycle_handover_offer.h"
 #include "core/lifecycle/lifecycle_handover_state.h"
 #include "core/lifecycle/lifecycle_launch.h"
@@ -22,7 +24,6 @@
 #include "core/lifecycle/lifecycle_stopping.h"
 #include "core/lifecycle/lifecycle_transition.h"
 #include "core/lifecycle/lifecycle_transition_facts.h"
-#include "core/resolve/flink_choice.h"
 
 /* ---- taken ---- */
 
@@ -131,23 +132,6 @@ void handover_deadline(struct lifecycle *life)
 }
 
 /* ---- Flink that is held ---- */
-
-static bool is_held_for_this(const struct lifecycle *life)
-{
-	return *life->handover.held_id &&
-	       !strcmp(life->handover.held_id, life->journal.handover.job_id);
-}
-
-bool handover_held_id(const struct lifecycle *life, const struct decision *decision,
-		      const struct facts *facts, char job_id[JOB_ID_BYTES])
-{
-	if (!is_held_for_this(life) || decision->kind == DECISION_CONTINUE ||
-	    life->handover.held_ends ||
-	    flink_id_is_used(&life->journal, facts, life->handover.held_id))
-		return false;
-	memcpy(job_id, life->handover.held_id, JOB_ID_BYTES);
-	return true;
-}
 
 bool handover_frees_flink(struct lifecycle *life)
 {
@@ -347,12 +331,6 @@ void handover_begin(struct lifecycle *life, const struct event *event)
 		life->want_write = true;
 }
 
-bool handover_must_check(const struct lifecycle *life)
-{
-	return handover_is_on(life) && life->launch_step == LAUNCH_NONE && !life->fenced &&
-	       !life->handover.giving && !life->terminating && !life->foreign;
-}
-
 void handover_forgive(struct lifecycle *life)
 {
 	struct handover *handover = &life->journal.handover;
@@ -462,41 +440,6 @@ void handover_stops_for_upgrade(struct lifecycle *life, int64_t budget_ms)
 	    seen->state != CANDIDATE_PREPARED || budget_ms <= 0)
 		return;
 	handover_set_state(life, HANDOVER_STOPPING, "the pod ends, and the candidate is prepared");
-}
-
-bool lifecycle_keeps_ready(const struct lifecycle *life)
-{
-	const struct handover *handover = &life->journal.handover;
-
-	if (!handover_is_on(life) || life->fenced || life->terminating)
-		return false;
-	switch (handover->state) {
-	case HANDOVER_OFFERED:
-	case HANDOVER_STOPPING:
-	case HANDOVER_GRANTED:
-		return party_is(&handover->from, handover_me(life)->uid);
-	case HANDOVER_RETURNED: /* until it runs again */
-		return !life->handover.ran && party_is(&handover->from, handover_me(life)->uid);
-	default:
-		return false;
-	}
-}
-
-bool lifecycle_is_unready(const struct lifecycle *life)
-{
-	const struct handover *handover = &life->journal.handover;
-
-	if (life->config->handover.shadow)
-		return true;
-	return handover_is_on(life) &&
-	       (handover->state == HANDOVER_TAKEN || life->handover.giving) &&
-	       party_is(&handover->to, handover_me(life)->uid);
-}
-
-enum phase lifecycle_phase(const struct lifecycle *life)
-{
-	return life->config->handover.shadow && life->phase == PHASE_RUNNING ? PHASE_SHADOW
-									     : life->phase;
 }
 
 void handover_release_seen(struct lifecycle *life)

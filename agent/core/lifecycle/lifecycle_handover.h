@@ -24,13 +24,8 @@ void handover_runs(struct lifecycle *life);
 /* It is being stopped, and the job runs: the stop is that of a hand-over if the candidate is prepared. */
 void handover_stops_for_upgrade(struct lifecycle *life, int64_t budget_ms);
 
-/* Another pod may take the journal although nothing runs here. */
-bool handover_must_check(const struct lifecycle *life);
 void handover_forgive(struct lifecycle *life); /* a person asks for a start */
 
-/* The id of the Flink that waits in main(), if this start can be its. */
-bool handover_held_id(const struct lifecycle *life, const struct decision *decision,
-		      const struct facts *facts, char job_id[JOB_ID_BYTES]);
 /* No Flink waits in main() any more; false: it is being killed. */
 bool handover_frees_flink(struct lifecycle *life);
 /* The Flink that waited in main() has exited, if this event says so. True: that was all. */

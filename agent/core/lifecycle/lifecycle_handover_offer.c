@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_end.h"
-#include "core/lifecycle/lifecycle_fence.h"
+#include "core/lifecycle/lifecycle_handover_facts.h"
 #include "core/lifecycle/lifecycle_handover_state.h"
 #include "core/lifecycle/lifecycle_ids.h"
 #include "core/lifecycle/lifecycle_notice.h"
@@ -14,7 +14,6 @@
 #include "core/lifecycle/lifecycle_transition.h"
 #include "core/lifecycle/lifecycle_transition_facts.h"
 #include "core/lifecycle/lifecycle_transition_wishes.h"
-#include "core/resolve/flink_choice.h"
 
 /* The candidate has answered within this time that it is still prepared, or it is asked again. */
 #define FRESH_MS     1500
@@ -69,20 +68,6 @@ static char *offer(struct lifecycle *life, bool again, int64_t tries)
 	life->handover.stop_failed = false;
 	life->handover.failing_since_ms = 0;
 	return why;
-}
-
-/* Nothing of the job runs here, and nothing is about to. */
-bool handover_is_idle(const struct lifecycle *life)
-{
-	return life->launch_step == LAUNCH_NONE && !life->foreign && takeover_is_over(life) &&
-	       !*life->handover.held_id && !life->journal_broken;
-}
-
-/* Without a request nothing starts here, or it cannot. */
-bool handover_stands_still(const struct lifecycle *life)
-{
-	return life->phase == PHASE_SUSPENDED || life->phase == PHASE_HOLDING ||
-	       phase_is_end(life->phase);
 }
 
 static bool may_offer(const struct lifecycle *life)

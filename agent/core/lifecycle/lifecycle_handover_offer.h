@@ -14,10 +14,6 @@ void handover_stop_failed(struct lifecycle *life, const char *why);
 
 void handover_comes_back(struct lifecycle *life, const char *why); /* RETURNED, and it counts */
 
-/* Nothing of the job runs here, and nothing is about to; and nothing will by itself. */
-bool handover_is_idle(const struct lifecycle *life);
-bool handover_stands_still(const struct lifecycle *life);
-
 /* What the owner does next: without an offer, with one, and while the job stops. */
 void handover_consider_offer(struct lifecycle *life);
 void handover_pursue_offered(struct lifecycle *life);

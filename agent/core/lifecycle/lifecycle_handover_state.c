@@ -6,24 +6,10 @@
 
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_handover_facts.h"
 #include "core/lifecycle/lifecycle_notice.h"
-#include "core/lifecycle/lifecycle_transition.h"
 #include "core/lifecycle/lifecycle_transition_facts.h"
 #include "core/lifecycle/lifecycle_transition_wishes.h"
-
-/* A candidate or reserve beats every 5 s. */
-#define SILENT_MS 30000
-#define FOUND_MS  12000
-
-bool handover_is_on(const struct lifecycle *life)
-{
-	return life->config->handover.mode != HANDOVER_OFF && !life->config->handover.shadow;
-}
-
-const struct party *handover_me(const struct lifecycle *life)
-{
-	return &life->config->handover.me;
-}
 
 /* ---- the state ---- */
 
@@ -55,14 +41,6 @@ void handover_arm(struct lifecycle *life)
 
 	life->handover.deadline_ms = within_ms ? life->now_ms + within_ms : 0;
 	handover->deadline_unix_ms = within_ms ? life->now_unix_ms + within_ms : 0;
-}
-
-char *handover_says(const struct lifecycle *life, const char *what)
-{
-	const struct handover *handover = &life->journal.handover;
-
-	return xasprintf("hand-over %s to %s: %s", handover->id,
-			 handover->to.pod ? handover->to.pod : "?", what);
 }
 
 /* That a refused one is allowed again ends nothing, and a person knows it. */
@@ -122,77 +100,6 @@ void handover_set_state(struct lifecycle *life, enum handover_state state, const
 }
 
 /* ---- who else is there ---- */
-
-bool handover_is_candidate(const struct candidate_seen *seen)
-{
-	return seen->present &&
-	       (seen->state == CANDIDATE_PREPARING || seen->state == CANDIDATE_PREPARED);
-}
-
-/* A record that was only found may be of a pod that is gone: it has to beat. */
-bool handover_is_fresh(const struct lifecycle *life, const struct candidate_seen *seen)
-{
-	return seen->present &&
-	       life->now_ms - seen->seen_ms <= (seen->beats ? SILENT_MS : FOUND_MS);
-}
-
-/* This agent has just begun, and has not heard of it yet. */
-bool handover_is_unheard(const struct lifecycle *life, const struct candidate_seen *seen)
-{
-	return !seen->known && life->now_ms - life->handover.begun_ms <= SILENT_MS;
-}
-
-/* The one that the job is on its way to. */
-bool handover_candidate_lives(const struct lifecycle *life)
-{
-	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
-
-	if (handover_is_unheard(life, seen))
-		return true;
-	return handover_is_fresh(life, seen) && handover_is_candidate(seen) &&
-	       party_is(&life->journal.handover.to, seen->party.uid);
-}
-
-const char *handover_candidate_says(const struct lifecycle *life)
-{
-	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
-
-	if (!seen->present || seen->state == CANDIDATE_PREPARED ||
-	    !party_is(&life->journal.handover.to, seen->party.uid))
-		return NULL;
-	return seen->why;
-}
-
-bool lifecycle_is_prepared(const struct lifecycle *life)
-{
-	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
-	const struct handover *handover = &life->journal.handover;
-
-	return handover_is_on(life) && handover->state == HANDOVER_OFFERED && seen->present &&
-	       seen->state == CANDIDATE_PREPARED && party_is(&handover->to, seen->party.uid);
-}
-
-enum role lifecycle_role(const struct lifecycle *life)
-{
-	if (life->config->handover.shadow)
-		return ROLE_CANDIDATE;
-	if (!life->handover.given)
-		return ROLE_OWNER;
-	return life->journal.handover.state == HANDOVER_GRANTED ? ROLE_RESERVE : ROLE_CANDIDATE;
-}
-
-/* The one that can take it back. */
-static bool reserve_lives(const struct lifecycle *life)
-{
-	const struct candidate_seen *seen = &life->handover.seen[PLACE_RESERVE];
-	bool given = life->handover.claim == CLAIM_TAKE || life->handover.claim == CLAIM_OWN;
-
-	/* it has just given the job to this pod, and says so in a moment */
-	if (given && life->now_ms - life->handover.begun_ms <= SILENT_MS)
-		return true;
-	return handover_is_fresh(life, seen) && seen->state == CANDIDATE_HANDED_OVER &&
-	       party_is(&life->journal.handover.from, seen->party.uid);
-}
 
 static void see(struct lifecycle *life, struct candidate_seen *seen, const struct event *event)
 {
@@ -288,21 +195,6 @@ static void give_back(struct lifecycle *life, const char *why)
 	give_to(life, &handover->from);
 }
 
-bool handover_may_give_back(const struct lifecycle *life)
-{
-	const struct handover *handover = &life->journal.handover;
-	bool probation =
-		handover->state == HANDOVER_DONE && life->now_ms < life->handover.probation_end_ms;
-
-	/* MUT: a job is returned after a transition, and repeats what both have written */
-	if (transition_of(handover) != TRANSITION_NONE) /* only forward */
-		return false;
-	return handover_is_on(life) && life->config->handover.return_on_failure &&
-	       !life->handover.giving && !life->fenced && !handover->forced &&
-	       party_is(&handover->to, handover_me(life)->uid) &&
-	       (handover->state == HANDOVER_TAKEN || probation) && reserve_lives(life);
-}
-
 bool handover_returns(struct lifecycle *life, const char *why)
 {
 	/* what waits in main() may have been let go although that has failed */
@@ -341,34 +233,4 @@ void handover_leaves(struct lifecycle *life)
 		xstrset(&life->journal.owner.pod, NULL);
 		life->want_write = true;
 	}
-}
-
-/* ---- how long it waits for a Flink elsewhere ---- */
-
-/* The last launch is that of the pod that has granted the job, which it did when that had ended. An
- * agent that comes back knows it by this; a launch of another one, that has taken the job, may live. */
-static bool was_granted(const struct lifecycle *life, const struct launch *launch)
-{
-	const struct handover *handover = &life->journal.handover;
-
-	return handover->state == HANDOVER_TAKEN && !handover->forced && launch &&
-	       party_is(&handover->to, handover_me(life)->uid) &&
-	       party_wrote(&handover->from, launch->writer);
-}
-
-int64_t handover_takeover_ms(const struct lifecycle *life)
-{
-	const struct lifecycle_config *config = life->config;
-	const struct launch *launch = journal_launch_const(&life->journal);
-
-	/* its job has ended, and that is what was granted */
-	if (handover_is_on(life) &&
-	    (life->handover.claim == CLAIM_TAKE || was_granted(life, launch)))
-		return 0;
-	/* Flink's election keeps only a Flink of the same cluster id out */
-	if (handover_is_on(life) && launch &&
-	    !xstrsame(launch->ha_cluster_id, config->ha_cluster_id) &&
-	    config->handover.takeover_ms > config->takeover_ms)
-		return config->handover.takeover_ms;
-	return config->takeover_ms;
 }

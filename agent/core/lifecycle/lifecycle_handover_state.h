@@ -16,13 +16,6 @@ bool handover_returns(struct lifecycle *life, const char *why);
 void handover_leaves(struct lifecycle *life);
 void handover_rests(struct lifecycle *life); /* the phase of one that has given */
 
-/* How long a new owner waits for a Flink of another place. */
-int64_t handover_takeover_ms(const struct lifecycle *life);
-
-/* Are there hand-overs? And who is this pod? Borrowed from the configuration. */
-bool handover_is_on(const struct lifecycle *life);
-const struct party *handover_me(const struct lifecycle *life);
-
 /* The state on record, and the reason for it; logged, and its deadline begins. */
 void handover_set_state(struct lifecycle *life, enum handover_state state, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -30,24 +23,10 @@ void handover_set_state(struct lifecycle *life, enum handover_state state, const
 void handover_keep_state(struct lifecycle *life, enum handover_state before);
 /* The previous agent has adopted the journal of the job in the shadow, without a notice. */
 void handover_hears_adopted(struct lifecycle *life);
-/* "hand-over ID to POD: WHAT", for what is told of it; the caller frees. */
-char *handover_says(const struct lifecycle *life, const char *what);
 void handover_arm(struct lifecycle *life); /* its deadline begins anew: for a new agent */
-
-/* Does its record say that it prepares, or is prepared? Has it beaten lately? Is it only too early to know? */
-bool handover_is_candidate(const struct candidate_seen *seen);
-bool handover_is_fresh(const struct lifecycle *life, const struct candidate_seen *seen);
-bool handover_is_unheard(const struct lifecycle *life, const struct candidate_seen *seen);
-/* The one that the job is on its way to; true while this agent has not heard of it yet. */
-bool handover_candidate_lives(const struct lifecycle *life);
-
-/* Why it is not prepared, in its own words; NULL = it is, or has not said it. Borrowed. */
-const char *handover_candidate_says(const struct lifecycle *life);
 
 /* The write that makes the candidate the owner; this machine decides nothing after it. */
 void handover_grant(struct lifecycle *life, const char *why);
-/* Can the job still go back to the pod before? */
-bool handover_may_give_back(const struct lifecycle *life);
 
 void handover_give(struct lifecycle *life); /* the next write gives the journal to handover.to */
 

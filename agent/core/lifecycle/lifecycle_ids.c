@@ -13,6 +13,7 @@
 #include "core/ha_names.h"
 #include "core/job_id.h"
 #include "core/journal/journal_adopt.h"
+#include "core/journal/journal_copy.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/resolve/flink_choice.h"
 
@@ -294,4 +295,16 @@ int64_t find_free_numbers(const struct lifecycle *life, int64_t numbers)
 			return n - numbers + 1;
 	}
 	return -1;
+}
+
+void copy_remember_jobs(struct journal *journal, const struct facts *facts)
+{
+	const struct journal *copy = facts->copy ? &facts->copy->journal : NULL;
+
+	for (size_t i = 0; copy && i < copy->former_job_count; i++)
+		if (!journal_knows_job(journal, copy->former_jobs[i]))
+			journal_add_former_job(journal, copy->former_jobs[i]);
+	for (size_t i = 0; copy && i < copy->launch_count; i++)
+		if (!journal_knows_job(journal, copy->launches[i].job_id))
+			journal_add_former_job(journal, copy->launches[i].job_id);
 }

@@ -6,6 +6,9 @@
 
 #include "core/lifecycle/lifecycle.h"
 
+/* A launch was decided although the copy knows of others: their ids are not drawn again. */
+void copy_remember_jobs(struct journal *journal, const struct facts *facts);
+
 /* A launch is decided on these facts: job ids of which nothing is left can be drawn again. The numbers that may be
  * drawn now, by number (core/ha_names.h; the caller frees); NULL = any. */
 bool *job_ids_decided(struct lifecycle *life, const struct facts *facts);

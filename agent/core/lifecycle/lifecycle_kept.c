@@ -8,15 +8,6 @@
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_operation.h"
 
-bool signal_deletes_checkpoints(const struct lifecycle *life)
-{
-	const struct launch *launch = journal_launch_const(&life->journal);
-
-	return launch && !launch->job_ended &&
-	       effective_signal_deletes(journal_settings(&life->journal),
-					launch->ha_cluster_id != NULL);
-}
-
 bool cancel_by_kill(struct lifecycle *life)
 {
 	/* MUT: a cancel deletes the checkpoints of the job */

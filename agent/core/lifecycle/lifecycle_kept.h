@@ -6,8 +6,6 @@
 
 #include "core/lifecycle/lifecycle.h"
 
-/* Would SIGTERM make the running Flink delete the checkpoints of its job? */
-bool signal_deletes_checkpoints(const struct lifecycle *life);
 /* A cancel was decided. True: it would delete them, so Flink is ended without one. */
 bool cancel_by_kill(struct lifecycle *life);
 

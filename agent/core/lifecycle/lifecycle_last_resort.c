@@ -14,9 +14,9 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_checkpoints.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_end.h"
+#include "core/lifecycle/lifecycle_facts.h"
 #include "core/lifecycle/lifecycle_look.h"
 #include "core/lifecycle/lifecycle_stop_failed.h"
 

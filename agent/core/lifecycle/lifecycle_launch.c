@@ -10,11 +10,11 @@
 
 #include "base/backoff.h"
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_copy.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_end.h"
 #include "core/lifecycle/lifecycle_fence.h"
 #include "core/lifecycle/lifecycle_handover.h"
+#include "core/lifecycle/lifecycle_handover_facts.h"
 #include "core/lifecycle/lifecycle_handover_state.h"
 #include "core/lifecycle/lifecycle_ids.h"
 #include "core/lifecycle/lifecycle_lease.h"

@@ -14,6 +14,7 @@
 #include "core/lease/lease.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_end.h"
+#include "core/lifecycle/lifecycle_facts.h"
 
 /* ---- the time ---- */
 

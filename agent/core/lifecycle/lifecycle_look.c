@@ -9,8 +9,7 @@
 #include "base/backoff.h"
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_effects.h"
-#include "core/lifecycle/lifecycle_ended.h"
-#include "core/lifecycle/lifecycle_fence.h"
+#include "core/lifecycle/lifecycle_facts.h"
 #include "core/report/condition_settings.h"
 
 /* Flink's cleanup takes some tenths of a second. */

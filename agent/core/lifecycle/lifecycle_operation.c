@@ -192,12 +192,6 @@ void operation_stopped(struct lifecycle *life, const char *how)
 		end_flink_unrecorded(life);
 }
 
-/* As Flink reports it. After a failed stop the job continues from its savepoint, and may finish. */
-bool stop_has_ended_job(const struct lifecycle *life)
-{
-	return life->stop_location && (!life->operation_error || life->savepoint_damaged);
-}
-
 void operation_flink_gone(struct lifecycle *life)
 {
 	const struct operation_result *last = &life->journal.last_operation;
@@ -227,14 +221,4 @@ void operation_flink_gone(struct lifecycle *life)
 		operation_begin_settling(life);
 	else
 		operation_abandon(life, "Flink exited during the operation");
-}
-
-/* ---- time ---- */
-
-bool stop_is_reported(const struct lifecycle *life)
-{
-	/* MUT: a stop that Flink has reported fails because the end of its job was not seen in time */
-	return life->journal.operation.kind == OPERATION_STOP &&
-	       (life->step == STEP_ENDING || life->step == STEP_INSPECTING) &&
-	       stop_has_ended_job(life);
 }

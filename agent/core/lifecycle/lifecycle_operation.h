@@ -35,13 +35,7 @@ void operation_flink_gone(struct lifecycle *life);
 /* The first POST for the operation goes out now. */
 void operation_sent(struct lifecycle *life);
 
-/* Flink has said that the stop in flight is done, which it does when the job has ended; that was not seen yet. */
-bool stop_is_reported(const struct lifecycle *life);
-
 /* An operation of the previous agent is in the journal and Flink is still running: continue it. */
 void operation_adopt(struct lifecycle *life);
-
-/* The stop in flight has made its savepoint, as Flink reports it: an end of the job is that stop. */
-bool stop_has_ended_job(const struct lifecycle *life);
 
 #endif

@@ -11,6 +11,7 @@
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_end.h"
 #include "core/lifecycle/lifecycle_ended.h"
+#include "core/lifecycle/lifecycle_facts.h"
 #include "core/lifecycle/lifecycle_handover_offer.h"
 #include "core/lifecycle/lifecycle_last_resort.h"
 #include "core/lifecycle/lifecycle_loss.h"
@@ -23,7 +24,6 @@
 #include "core/lifecycle/lifecycle_stall.h"
 #include "core/lifecycle/lifecycle_stop_failed.h"
 #include "core/lifecycle/lifecycle_stopping.h"
-#include "core/lifecycle/lifecycle_view.h"
 
 #define ASK_AGAIN_MS  1000
 #define CRON_PAUSE_MS 60000 /* before a failed savepoint of a cron line is retried */

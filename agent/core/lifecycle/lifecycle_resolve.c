@@ -12,6 +12,7 @@
 #include "core/lifecycle/lifecycle_copy.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_ended.h"
+#include "core/lifecycle/lifecycle_facts.h"
 #include "core/lifecycle/lifecycle_fence.h"
 #include "core/lifecycle/lifecycle_launch.h"
 #include "core/lifecycle/lifecycle_look.h"

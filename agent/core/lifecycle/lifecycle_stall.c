@@ -8,9 +8,9 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_checkpoints.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_end.h"
+#include "core/lifecycle/lifecycle_facts.h"
 #include "core/report/condition_checkpoints.h"
 
 /* After the newest checkpoint could not be read. */

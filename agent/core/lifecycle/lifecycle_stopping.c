@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_end.h"
+#include "core/lifecycle/lifecycle_facts.h"
 #include "core/lifecycle/lifecycle_handover.h"
 #include "core/lifecycle/lifecycle_handover_state.h"
 #include "core/lifecycle/lifecycle_last_resort.h"
@@ -256,20 +257,6 @@ void on_stopping(struct lifecycle *life, int64_t grace_left_ms, enum upgrade upg
 		life->look_since_ms = life->now_ms;
 		life->look_ms = life->now_ms + LOOK_PATIENCE_MS;
 	}
-}
-
-bool ended_well(const struct lifecycle *life)
-{
-	const struct outcome *outcome = &life->journal.outcome;
-
-	return life->config->exit_when_finished &&
-	       (outcome->kind == OUTCOME_FINISHED ||
-		(outcome->kind == OUTCOME_CANCELLED && outcome->savepoint));
-}
-
-int end_status(const struct lifecycle *life)
-{
-	return life->config->exit_when_finished && !ended_well(life) ? 128 + SIGTERM : 0;
 }
 
 void leave(struct lifecycle *life)

@@ -20,12 +20,4 @@ void stopping_failed(struct lifecycle *life, enum operation_kind kind, const cha
 /* The container is being stopped: exit as soon as the journal is written. */
 void leave(struct lifecycle *life);
 
-/* With exit_when_finished: the job has finished, or was stopped with a savepoint through Flink. The
- * container then exits with 0. */
-bool ended_well(const struct lifecycle *life);
-
-/* With exit_when_finished, exit status 0 of the container means that the job has finished: before
- * that it exits as by SIGTERM. */
-int end_status(const struct lifecycle *life);
-
 #endif

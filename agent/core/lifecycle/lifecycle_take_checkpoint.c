@@ -11,9 +11,9 @@
 
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_facts.h"
 #include "core/lifecycle/lifecycle_notice.h"
 #include "core/lifecycle/lifecycle_resolve.h"
-#include "core/lifecycle/lifecycle_view.h"
 
 /* A Flink that has not accepted it by then does not: savepoints wait for it. */
 #define ACCEPT_PATIENCE_MS 60000

@@ -15,6 +15,7 @@
 #include "core/journal/journal_adopt.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_end.h"
+#include "core/lifecycle/lifecycle_handover_facts.h"
 #include "core/lifecycle/lifecycle_handover_offer.h"
 #include "core/lifecycle/lifecycle_handover_state.h"
 #include "core/lifecycle/lifecycle_ids.h"
@@ -23,33 +24,9 @@
 #include "core/lifecycle/lifecycle_operation.h"
 #include "core/lifecycle/lifecycle_transition_facts.h"
 
-/* The candidate's gates acknowledge a cut within this time, or the next one is tried. */
-#define ARMING_MS 60000
-#define MOST_IDS  16 /* job ids that are set aside for the candidate */
+#define MOST_IDS 16 /* job ids that are set aside for the candidate */
 
 /* ---- states ---- */
-
-int64_t transition_limit_ms(const struct lifecycle *life)
-{
-	const struct handover_config *config = &life->config->handover;
-
-	switch (transition_state_of(life)) {
-	case TRANSITION_OFFERED:
-		return config->prepare_ms;
-	case TRANSITION_ARMING:
-		return ARMING_MS;
-	case TRANSITION_SEEDING:
-	case TRANSITION_SEEDED:
-	case TRANSITION_SHADOW:
-	case TRANSITION_ARMED:
-	case TRANSITION_CROSSING:
-	case TRANSITION_CROSSED:
-	case TRANSITION_ENDING:
-		return config->blue_green.deadline_ms;
-	default: /* granted and taken: only forward; aborting: until it is over */
-		return 0;
-	}
-}
 
 void transition_enters(struct lifecycle *life)
 {

@@ -13,8 +13,6 @@ void transition_pursue(struct lifecycle *life);
 void transition_pursue_owner(struct lifecycle *life); /* whatever is on its way into the journal */
 /* Another state begins. */
 void transition_enters(struct lifecycle *life);
-int64_t
-transition_limit_ms(const struct lifecycle *life); /* how long it may last; 0 = without a limit */
 /* One that has begun is not gone on with: ids that the candidate's job may have used stay known. */
 void transition_drop(struct lifecycle *life);
 

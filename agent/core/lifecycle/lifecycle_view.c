@@ -13,6 +13,7 @@
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_end.h"
 #include "core/lifecycle/lifecycle_ended.h"
+#include "core/lifecycle/lifecycle_facts.h"
 #include "core/lifecycle/lifecycle_handover.h"
 #include "core/lifecycle/lifecycle_last_resort.h"
 #include "core/lifecycle/lifecycle_look.h"
@@ -30,9 +31,6 @@
 /* Flink caches the checkpoint statistics for 3 s: a restore that does not appear for this long in a
  * RUNNING job did not happen. */
 #define RESTORE_PATIENCE_MS 10000
-
-/* Whether the recovered job has the operation is not known: it is lost if it takes longer than savepoints do. */
-#define LONG_SAVEPOINT_MS 600000
 
 static void sticky_mismatch(struct lifecycle *life, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -52,14 +50,6 @@ static void sticky_mismatch(struct lifecycle *life, const char *fmt, ...)
 	va_end(ap);
 	/* its checkpoints look like good ones: only this Flink shows that they are not */
 	end_flink(life, true, false, "%s", outcome->reason ? outcome->reason : "wrong restore");
-}
-
-bool job_was_recovered(const struct lifecycle *life, int64_t job_unix_ms, int64_t patience_ms)
-{
-	/* MUT: an operation of a job that was recovered is awaited for ever */
-	if (!job_unix_ms || !life->seen.job_present || life->seen.job_unix_ms == job_unix_ms)
-		return false;
-	return life->now_ms - life->seen.job_since_ms >= patience_ms;
 }
 
 /* The job restarted before the first poll: it then shows a checkpoint that it made itself, or a savepoint, whose name
@@ -153,15 +143,6 @@ static bool awaits_restore_report(const struct lifecycle *life, const struct lau
 /* Of the journal's newest checkpoint, while the job runs. */
 #define NOTE_CHECKPOINT_MS 60000
 
-void checkpoint_noted(struct lifecycle *life)
-{
-	const struct launch *launch = journal_launch(&life->journal);
-
-	life->noted_checkpoint_id = launch ? launch->last_checkpoint_id : 0;
-	life->noted_ms = life->now_ms;
-	life->note_ms = 0;
-}
-
 /* After a crash the next drey must know how far the job was, in case the newest checkpoint is not
  * where it searches, or storage was set back. One write a minute is enough, and none if another
  * write happens anyway. */
@@ -250,34 +231,6 @@ static void see_checkpoints(struct lifecycle *life, struct launch *launch, const
 	     launch->last_checkpoint_id, launch->number);
 	/* MUT: a proven launch sends no notice */
 	tell(life, NOTICE_PROVEN);
-}
-
-/* The job was recovered after that time. That the job before it still ran then is known by our steady clock; the date of a job is of
- * a clock that people set. */
-static bool job_came_after(const struct lifecycle *life, int64_t ms, int64_t unix_ms)
-{
-	/* MUT: a clock that was set gives the operation to a job that was recovered after it */
-	if (life->seen.operation_job_ms >= ms)
-		return true;
-	return life->seen.job_unix_ms > unix_ms;
-}
-
-/* The recovered job has the operation for sure: it was there before the operation was sent. */
-static bool operation_came_after_job(const struct lifecycle *life)
-{
-	if (!life->sent_ms) /* not yet, or by an earlier agent at an unknown time */
-		return life->step == STEP_WRITING;
-	return !job_came_after(life, life->sent_ms, life->sent_unix_ms);
-}
-
-bool operation_is_lost(const struct lifecycle *life)
-{
-	int64_t patience_ms = LONG_SAVEPOINT_MS;
-
-	/* MUT: what Flink may have accepted for the recovered job is lost as soon as the rest */
-	if (life->accepted_ms && job_came_after(life, life->accepted_ms, life->accepted_unix_ms))
-		patience_ms = RECOVERED_MS;
-	return job_was_recovered(life, life->journal.operation.job_unix_ms, patience_ms);
 }
 
 /* An operation is for the job that was seen when it was decided, unless another one was recovered before it was sent. */
