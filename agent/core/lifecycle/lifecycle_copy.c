@@ -10,8 +10,8 @@
 #include "core/lifecycle/lifecycle_fence.h"
 #include "core/lifecycle/lifecycle_look.h"
 #include "core/lifecycle/lifecycle_notice.h"
-#include "core/lifecycle/lifecycle_operation.h"
 #include "core/lifecycle/lifecycle_resolve.h"
+#include "core/lifecycle/lifecycle_settle.h"
 
 /* No Flink of this container is running, or nothing would have been observed. */
 static void end_last_launch(struct lifecycle *life)

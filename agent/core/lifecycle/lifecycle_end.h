@@ -20,10 +20,5 @@ void end_flink_because(struct lifecycle *life, enum cause cause, const char *fmt
  * (end_job_that_runs_again()), and the savepoint is found in storage, as after the death of an agent. */
 void end_flink_unrecorded(struct lifecycle *life);
 void kill_flink(struct lifecycle *life); /* SIGKILL now, to its whole group, until it has ended */
-/* Flink was reaped: it is proven dead. */
-void on_exited(struct lifecycle *life, const struct event *event);
-
-/* The first event: is Flink running, or how did it end while no agent was running? */
-void adopt(struct lifecycle *life, const struct event *event);
 
 #endif

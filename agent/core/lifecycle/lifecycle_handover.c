@@ -8,7 +8,6 @@
  */
 #include "core/lifecycle/lifecycle_handover.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +16,7 @@
 #include "core/lifecycle/lifecycle_end.h"
 #include "core/lifecycle/lifecycle_facts.h"
 #include "core/lifecycle/lifecycle_handover_facts.h"
+#include "core/lifecycle/lifecycle_handover_give.h"
 #include "core/lifecycle/lifecycle_handover_offer.h"
 #include "core/lifecycle/lifecycle_handover_state.h"
 #include "core/lifecycle/lifecycle_launch.h"
@@ -24,6 +24,7 @@
 #include "core/lifecycle/lifecycle_stopping.h"
 #include "core/lifecycle/lifecycle_transition.h"
 #include "core/lifecycle/lifecycle_transition_facts.h"
+#include "core/lifecycle/lifecycle_transition_state.h"
 
 /* ---- taken ---- */
 
@@ -60,19 +61,6 @@ static void pursue_taken(struct lifecycle *life)
 		no_deadline(life);
 	else if (!life->handover.deadline_ms && life->phase != PHASE_FAILED)
 		handover_arm(life);
-}
-
-void handover_runs(struct lifecycle *life)
-{
-	struct handover *handover = &life->journal.handover;
-
-	if (handover_is_on(life))
-		life->handover.ran = true;
-	if (!handover_is_on(life) || handover->state != HANDOVER_TAKEN || transition_is_on(life) ||
-	    !party_is(&handover->to, handover_me(life)->uid))
-		return;
-	life->handover.probation_end_ms = life->now_ms + life->config->handover.probation_ms;
-	handover_set_state(life, HANDOVER_DONE, "the job runs at %s", handover_me(life)->pod);
 }
 
 #define ENDED_AGAIN_MS  500  /* look whether Flink has ended */
@@ -132,23 +120,6 @@ void handover_deadline(struct lifecycle *life)
 }
 
 /* ---- Flink that is held ---- */
-
-bool handover_frees_flink(struct lifecycle *life)
-{
-	struct effect *effect;
-
-	if (!*life->handover.held_id)
-		return true;
-	if (life->handover.held_ends && life->now_ms < life->handover.held_kill_ms)
-		return false;
-	life->handover.held_ends = true;
-	life->handover.held_kill_ms = life->now_ms + life->config->kill_after_ms;
-	effect = emit(life, EFFECT_SIGNAL);
-	memcpy(effect->id, life->handover.held_id, JOB_ID_BYTES);
-	effect->signo = SIGKILL;
-	effect->group = true;
-	return false;
-}
 
 bool handover_held_exited(struct lifecycle *life, const struct event *event)
 {
@@ -331,22 +302,6 @@ void handover_begin(struct lifecycle *life, const struct event *event)
 		life->want_write = true;
 }
 
-void handover_forgive(struct lifecycle *life)
-{
-	struct handover *handover = &life->journal.handover;
-
-	if (!handover_is_on(life) || life->handover.giving)
-		return;
-	life->want_write |= handover->returned != NULL;
-	/* MUT: a person cannot clear the notice that the job was returned */
-	xstrset(&handover->returned, NULL);
-	handover->returned_unix_ms = 0;
-	if (handover->state != HANDOVER_REFUSED)
-		return;
-	handover->tries = 0;
-	handover_set_state(life, HANDOVER_NONE, "a person allows it again");
-}
-
 /* The journal belongs to another one, and nothing runs here. */
 static void stand_down(struct lifecycle *life)
 {
@@ -408,40 +363,6 @@ bool handover_stepped(struct lifecycle *life)
 	return life->handover.giving;
 }
 
-void handover_written(struct lifecycle *life)
-{
-	const struct handover *handover = &life->journal.handover;
-
-	if (life->handover.giving && life->acknowledged >= life->handover.given_sequence &&
-	    life->handover.given_sequence)
-		life->handover.given = true;
-	if (handover->asked == life->handover.asked)
-		return;
-	life->handover.asked = handover->asked;
-	life->handover.asked_ms = life->now_ms;
-}
-
-bool handover_may_write(struct lifecycle *life)
-{
-	/* MUT: the journal is written after it was given away */
-	if (life->handover.given)
-		return false;
-	if (life->handover.giving)
-		life->handover.given_sequence = life->journal.sequence + 1;
-	return true;
-}
-
-void handover_stops_for_upgrade(struct lifecycle *life, int64_t budget_ms)
-{
-	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
-
-	if (!handover_is_on(life) || life->journal.handover.state != HANDOVER_OFFERED ||
-	    transition_is_on(life) || !handover_candidate_lives(life) ||
-	    seen->state != CANDIDATE_PREPARED || budget_ms <= 0)
-		return;
-	handover_set_state(life, HANDOVER_STOPPING, "the pod ends, and the candidate is prepared");
-}
-
 void handover_release_seen(struct lifecycle *life)
 {
 	xstrset(&life->gate.transition, NULL);
@@ -450,4 +371,31 @@ void handover_release_seen(struct lifecycle *life)
 	xstrset(&life->transition.missing, NULL);
 	for (int i = 0; i < PLACES; i++)
 		candidate_seen_release(&life->handover.seen[i]);
+}
+
+void handover_leaves(struct lifecycle *life)
+{
+	const struct handover *handover = &life->journal.handover;
+
+	if (!handover_is_on(life) || life->handover.giving || life->fenced ||
+	    transition_stays(life))
+		return;
+	/* another version comes before this one has run the job */
+	if (handover->state == HANDOVER_TAKEN && life->upgrade == UPGRADE_YES &&
+	    !*life->handover.held_id && handover_may_give_back(life)) {
+		handover_give_back(life, "the pod ends before the job runs there");
+		return;
+	}
+	if (handover->state == HANDOVER_STOPPING && handover_candidate_lives(life)) {
+		handover_grant(life, "the pod ends");
+		return;
+	}
+	if (handover->state == HANDOVER_OFFERED || handover->state == HANDOVER_STOPPING)
+		handover_set_state(life, HANDOVER_NONE, "the owner's pod ends");
+	/* the next pod need not wait for an answer */
+	if (handover->state != HANDOVER_TAKEN) {
+		xstrset(&life->journal.owner.uid, NULL);
+		xstrset(&life->journal.owner.pod, NULL);
+		life->want_write = true;
+	}
 }

@@ -1,8 +1,10 @@
-/* The state of a hand-over on record, who else is there, and the write that gives the journal away. */
+/* The state of a hand-over on record: how it is changed, told, and limited in time. */
 #include "core/lifecycle/lifecycle_handover_state.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_effects.h"
@@ -138,99 +140,78 @@ void on_candidate(struct lifecycle *life, const struct event *event)
 	see(life, &life->handover.seen[event->candidate.place], event);
 }
 
-/* ---- giving the journal away ---- */
+/* ---- what changes it ---- */
 
-/* The write that follows gives it; nothing is decided after this. */
-static void give_to(struct lifecycle *life, const struct party *to)
-{
-	party_set(&life->journal.owner, to);
-	life->handover.giving = true;
-	life->retry_ms = life->savepoint_ms = life->checkpoint.due_ms = life->stop_retry_ms = 0;
-	if (life->launch_step == LAUNCH_NONE && !life->terminating)
-		handover_rests(life);
-}
-
-void handover_give(struct lifecycle *life)
-{
-	give_to(life, &life->journal.handover.to);
-}
-
-void handover_rests(struct lifecycle *life)
-{
-	const struct handover *handover = &life->journal.handover;
-
-	enter_because(
-		life, PHASE_HOLDING,
-		handover->state == HANDOVER_RETURNED ? CAUSE_HANDOVER_RETURNED : CAUSE_STANDING_BY,
-		"%s to %s: %s", handover->state == HANDOVER_RETURNED ? "returned" : "handed over",
-		life->journal.owner.pod ? life->journal.owner.pod : "another pod",
-		handover->why ? handover->why : "");
-}
-
-void handover_grant(struct lifecycle *life, const char *why)
+void handover_runs(struct lifecycle *life)
 {
 	struct handover *handover = &life->journal.handover;
-	const struct operation_result *last = &life->journal.last_operation;
-	bool stopped = last->ok && last->location && handover->state == HANDOVER_STOPPING &&
-		       last->ended_unix_ms >= handover->started_unix_ms;
 
-	xstrset(&handover->savepoint, stopped ? last->location : NULL);
-	handover_set_state(life, HANDOVER_GRANTED, "%s", why);
-	give_to(life, &handover->to);
+	if (handover_is_on(life))
+		life->handover.ran = true;
+	if (!handover_is_on(life) || handover->state != HANDOVER_TAKEN || transition_is_on(life) ||
+	    !party_is(&handover->to, handover_me(life)->uid))
+		return;
+	life->handover.probation_end_ms = life->now_ms + life->config->handover.probation_ms;
+	handover_set_state(life, HANDOVER_DONE, "the job runs at %s", handover_me(life)->pod);
 }
 
-/* Only with its Flink proven dead: the other one starts the job. */
-static void give_back(struct lifecycle *life, const char *why)
+void handover_forgive(struct lifecycle *life)
 {
 	struct handover *handover = &life->journal.handover;
-	enum outcome_kind outcome = life->journal.outcome.kind;
 
-	handover_set_state(life, HANDOVER_RETURNED, "%s", why); /* `why` may be of the outcome */
-	/* what this version could not do is no outcome for the other one; an end of the job is */
-	/* MUT: a job that has finished is returned, and runs again */
-	if (outcome == OUTCOME_FAILED || outcome == OUTCOME_RESTORE_MISMATCH)
-		outcome_release(&life->journal.outcome);
-	life->journal.failure_count = 0;
-	journal_forgive_generation(&life->journal, life->config->generation);
-	give_to(life, &handover->from);
+	if (!handover_is_on(life) || life->handover.giving)
+		return;
+	life->want_write |= handover->returned != NULL;
+	/* MUT: a person cannot clear the notice that the job was returned */
+	xstrset(&handover->returned, NULL);
+	handover->returned_unix_ms = 0;
+	if (handover->state != HANDOVER_REFUSED)
+		return;
+	handover->tries = 0;
+	handover_set_state(life, HANDOVER_NONE, "a person allows it again");
 }
 
-bool handover_returns(struct lifecycle *life, const char *why)
+void handover_stops_for_upgrade(struct lifecycle *life, int64_t budget_ms)
 {
-	/* what waits in main() may have been let go although that has failed */
-	if (*life->handover.held_id)
-		return false;
-	/* MUT: a launch that fails after a hand-over is not returned */
-	if (!handover_may_give_back(life))
-		return false;
-	life->journal.handover.tries++;
-	give_back(life, why);
-	return true;
+	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
+
+	if (!handover_is_on(life) || life->journal.handover.state != HANDOVER_OFFERED ||
+	    transition_is_on(life) || !handover_candidate_lives(life) ||
+	    seen->state != CANDIDATE_PREPARED || budget_ms <= 0)
+		return;
+	handover_set_state(life, HANDOVER_STOPPING, "the pod ends, and the candidate is prepared");
 }
 
-void handover_leaves(struct lifecycle *life)
+void handover_stop_failed(struct lifecycle *life, const char *why)
 {
-	const struct handover *handover = &life->journal.handover;
+	struct handover *handover = &life->journal.handover;
 
-	if (!handover_is_on(life) || life->handover.giving || life->fenced ||
-	    transition_stays(life))
+	if (!handover_is_on(life) || handover->state != HANDOVER_STOPPING)
 		return;
-	/* another version comes before this one has run the job */
-	if (handover->state == HANDOVER_TAKEN && life->upgrade == UPGRADE_YES &&
-	    !*life->handover.held_id && handover_may_give_back(life)) {
-		give_back(life, "the pod ends before the job runs there");
+	if (transition_is_on(life)) {
+		transition_stop_failed(life);
 		return;
 	}
-	if (handover->state == HANDOVER_STOPPING && handover_candidate_lives(life)) {
-		handover_grant(life, "the pod ends");
-		return;
-	}
-	if (handover->state == HANDOVER_OFFERED || handover->state == HANDOVER_STOPPING)
-		handover_set_state(life, HANDOVER_NONE, "the owner's pod ends");
-	/* the next pod need not wait for an answer */
-	if (handover->state != HANDOVER_TAKEN) {
-		xstrset(&life->journal.owner.uid, NULL);
-		xstrset(&life->journal.owner.pod, NULL);
-		life->want_write = true;
-	}
+	life->handover.ask_sent_ms = life->handover.asked_ms = 0;
+	life->handover.stop_failed = true;
+	handover_set_state(life, HANDOVER_OFFERED, "the stop failed, and is tried again: %s", why);
+}
+
+/* ---- Flink that is held ---- */
+
+bool handover_frees_flink(struct lifecycle *life)
+{
+	struct effect *effect;
+
+	if (!*life->handover.held_id)
+		return true;
+	if (life->handover.held_ends && life->now_ms < life->handover.held_kill_ms)
+		return false;
+	life->handover.held_ends = true;
+	life->handover.held_kill_ms = life->now_ms + life->config->kill_after_ms;
+	effect = emit(life, EFFECT_SIGNAL);
+	memcpy(effect->id, life->handover.held_id, JOB_ID_BYTES);
+	effect->signo = SIGKILL;
+	effect->group = true;
+	return false;
 }

@@ -6,15 +6,22 @@
 
 #include "core/lifecycle/lifecycle.h"
 
+/* The job runs, from the decided state. */
+void handover_runs(struct lifecycle *life);
+
+/* It is being stopped, and the job runs: the stop is that of a hand-over if the candidate is prepared. */
+void handover_stops_for_upgrade(struct lifecycle *life, int64_t budget_ms);
+
+void handover_forgive(struct lifecycle *life); /* a person asks for a start */
+
+/* No Flink waits in main() any more; false: it is being killed. */
+bool handover_frees_flink(struct lifecycle *life);
+
+/* The stop of a hand-over has failed, and the job runs: it is offered again. */
+void handover_stop_failed(struct lifecycle *life, const char *why);
+
 /* The record of another pod was read. */
 void on_candidate(struct lifecycle *life, const struct event *event);
-
-/* A launch has failed, and its Flink is dead. True: the job goes back to the pod before. */
-bool handover_returns(struct lifecycle *life, const char *why);
-
-/* The container is being stopped, and no Flink runs: who gets the journal? */
-void handover_leaves(struct lifecycle *life);
-void handover_rests(struct lifecycle *life); /* the phase of one that has given */
 
 /* The state on record, and the reason for it; logged, and its deadline begins. */
 void handover_set_state(struct lifecycle *life, enum handover_state state, const char *fmt, ...)
@@ -24,10 +31,5 @@ void handover_keep_state(struct lifecycle *life, enum handover_state before);
 /* The previous agent has adopted the journal of the job in the shadow, without a notice. */
 void handover_hears_adopted(struct lifecycle *life);
 void handover_arm(struct lifecycle *life); /* its deadline begins anew: for a new agent */
-
-/* The write that makes the candidate the owner; this machine decides nothing after it. */
-void handover_grant(struct lifecycle *life, const char *why);
-
-void handover_give(struct lifecycle *life); /* the next write gives the journal to handover.to */
 
 #endif

@@ -308,3 +308,11 @@ void copy_remember_jobs(struct journal *journal, const struct facts *facts)
 		if (!journal_knows_job(journal, copy->launches[i].job_id))
 			journal_add_former_job(journal, copy->launches[i].job_id);
 }
+
+void launch_has_left_state(struct lifecycle *life, struct launch *launch)
+{
+	if (launch->left_state)
+		return;
+	launch->left_state = true;
+	life->want_write = true;
+}

@@ -34,4 +34,8 @@ int64_t find_free_numbers(const struct lifecycle *life, int64_t numbers);
 char *draw_job_id(struct lifecycle *life, const struct facts *facts, const bool *read,
 		  char ret_job_id[JOB_ID_BYTES]);
 
+/* A snapshot of it was seen, or reported by Flink: it may have been deleted by the next
+ * observation, and must not count as never made then. */
+void launch_has_left_state(struct lifecycle *life, struct launch *launch);
+
 #endif

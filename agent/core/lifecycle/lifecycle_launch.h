@@ -13,16 +13,11 @@ void begin_launch(struct lifecycle *life, const struct decision *decision,
 /* A launch that was intended but not requested yet is no longer desired. */
 void launch_withdraw(struct lifecycle *life);
 void launch_never_started(struct lifecycle *life, struct launch *launch); /* for certain */
-void launch_written(struct lifecycle *life); /* the deferred EFFECT_LAUNCH is due */
-/* What came of EFFECT_LAUNCH: exec succeeded; Flink was not started; it must not be now. */
-void on_started(struct lifecycle *life, const struct event *event);
-void on_launch_failed(struct lifecycle *life, const struct event *event);
-void on_launch_refused(struct lifecycle *life, const struct event *event);
 /* number: of the launch, 0 = not known; a launch that continues has the job id of the previous
  * one. */
 bool is_current_launch(struct lifecycle *life, const char *launch_id, int64_t number);
 
-/* A launch failed: count it, then retry later or give up. */
-void launch_failure(struct lifecycle *life, const char *why);
+/* Flink would be killed at once, or comes too soon after the others: true, and it is decided again later. */
+bool launch_must_wait(struct lifecycle *life);
 
 #endif

@@ -11,12 +11,9 @@
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_end.h"
 #include "core/lifecycle/lifecycle_ended.h"
-#include "core/lifecycle/lifecycle_handover_offer.h"
-#include "core/lifecycle/lifecycle_kept.h"
+#include "core/lifecycle/lifecycle_handover_give.h"
 #include "core/lifecycle/lifecycle_notice.h"
 #include "core/lifecycle/lifecycle_rescale.h"
-#include "core/lifecycle/lifecycle_settle.h"
-#include "core/lifecycle/lifecycle_stop_failed.h"
 #include "core/lifecycle/lifecycle_take_checkpoint.h"
 
 /* How long a job may take to reach its final state after its stop savepoint, or after a cancel. */
@@ -27,6 +24,19 @@
 #define UNRECORDED_MS 5000
 
 /* ---- start and end of an operation ---- */
+
+/* With a cancel, too (signal_deletes_checkpoints()). */
+static bool cancel_by_kill(struct lifecycle *life)
+{
+	/* MUT: a cancel deletes the checkpoints of the job */
+	if (journal_launch_const(&life->journal)->job_ended ||
+	    !effective_cancel_deletes(journal_settings(&life->journal)))
+		return false;
+	life->asking = false;
+	operation_stopped(life,
+			  "ended without a cancel, with which Flink would delete the checkpoints");
+	return true;
+}
 
 void operation_start(struct lifecycle *life, enum operation_kind kind, enum operation_reason reason,
 		     const char *nonce)
@@ -128,7 +138,7 @@ void operation_record(struct lifecycle *life, bool ok, const char *location, con
 	tell_operation(life, result, operation->started_unix_ms);
 }
 
-void operation_enter(struct lifecycle *life, enum operation_step step)
+static void operation_enter(struct lifecycle *life, enum operation_step step)
 {
 	life->step = step;
 	life->asking = false;
@@ -159,7 +169,7 @@ void operation_abandon(struct lifecycle *life, const char *why)
 /* ---- stop and cancel: the job's final state ---- */
 
 /* Record the result of a stop or cancel whose job has ended. */
-static void record_end_of_job(struct lifecycle *life)
+void operation_record_end(struct lifecycle *life)
 {
 	const struct operation *operation = &life->journal.operation;
 	const char *error = NULL;
@@ -182,7 +192,7 @@ void operation_stopped(struct lifecycle *life, const char *how)
 {
 	if (life->end_wanted)
 		return;
-	record_end_of_job(life);
+	operation_record_end(life);
 	life->step = STEP_ENDING;
 	life->operation_poll_ms = 0;
 	life->operation_deadline_ms = life->now_ms + UNRECORDED_MS;
@@ -192,33 +202,17 @@ void operation_stopped(struct lifecycle *life, const char *how)
 		end_flink_unrecorded(life);
 }
 
-void operation_flink_gone(struct lifecycle *life)
+void operation_begin_settling(struct lifecycle *life)
 {
-	const struct operation_result *last = &life->journal.last_operation;
-	enum operation_kind kind = life->journal.operation.kind;
-	bool saves = kind == OPERATION_SAVEPOINT || kind == OPERATION_STOP;
+	operation_enter(life, STEP_SETTLING);
+}
 
-	checkpoint_flink_gone(life);
-	stop_flink_gone(life);
-	if (kind == OPERATION_NONE)
-		return;
-	/* its success is recorded; the previous agent only waited for Flink's exit */
-	if (last->ok && !strcmp(last->trigger_id, life->journal.operation.trigger_id)) {
-		operation_clear(life);
-		return;
-	}
-	if (life->step == STEP_ENDING && (life->end_wanted || life->stop_location)) {
-		if (!life->end_wanted) /* it exited before its final state was seen */
-			record_end_of_job(life);
-		if (kind == OPERATION_STOP && !life->stop_location)
-			operation_begin_settling(life);
-		else
-			operation_clear(life);
-		return;
-	}
-	/* one that was never sent has left nothing */
-	if (saves && !withdraw(life, EFFECT_TRIGGER))
-		operation_begin_settling(life);
-	else
-		operation_abandon(life, "Flink exited during the operation");
+enum snapshot_origin operation_origin(const struct operation *operation)
+{
+	if (operation->kind == OPERATION_STOP)
+		return ORIGIN_STOP;
+	/* the seed of a transition is one more like those: it was not requested by name */
+	return operation->reason == REASON_PERIODIC || operation->reason == REASON_UPGRADE
+		       ? ORIGIN_PERIODIC
+		       : ORIGIN_MANUAL;
 }

@@ -24,18 +24,19 @@ void operation_remember(struct lifecycle *life, const struct operation *operatio
 void operation_record(struct lifecycle *life, bool ok, const char *location, const char *error);
 void operation_clear(struct lifecycle *life);
 
-/* Forget requests in flight and what earlier answers showed. */
-void operation_enter(struct lifecycle *life, enum operation_step step);
-
-/* Flink has ended: an operation that only waited for that has succeeded; one that may have left a
- * savepoint is settled by the next observation of storage, before anything is started; any other is
- * abandoned. */
-void operation_flink_gone(struct lifecycle *life);
-
 /* The first POST for the operation goes out now. */
 void operation_sent(struct lifecycle *life);
 
 /* An operation of the previous agent is in the journal and Flink is still running: continue it. */
 void operation_adopt(struct lifecycle *life);
+
+/* Of the savepoint that it makes. */
+enum snapshot_origin operation_origin(const struct operation *operation);
+
+/* Flink ended before the result was seen: the next observation of storage shows it. */
+void operation_begin_settling(struct lifecycle *life);
+
+/* Record the result of the stop or cancel in flight; its job has ended. */
+void operation_record_end(struct lifecycle *life);
 
 #endif

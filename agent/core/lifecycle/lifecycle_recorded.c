@@ -10,10 +10,10 @@
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_end.h"
 #include "core/lifecycle/lifecycle_fence.h"
-#include "core/lifecycle/lifecycle_handover.h"
 #include "core/lifecycle/lifecycle_handover_facts.h"
-#include "core/lifecycle/lifecycle_launch.h"
+#include "core/lifecycle/lifecycle_handover_give.h"
 #include "core/lifecycle/lifecycle_operation.h"
+#include "core/lifecycle/lifecycle_started.h"
 
 #define JOURNAL_RETRY_FIRST_MS 1000
 #define JOURNAL_RETRY_MAX_MS   30000

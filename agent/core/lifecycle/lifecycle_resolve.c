@@ -14,9 +14,11 @@
 #include "core/lifecycle/lifecycle_ended.h"
 #include "core/lifecycle/lifecycle_facts.h"
 #include "core/lifecycle/lifecycle_fence.h"
+#include "core/lifecycle/lifecycle_ids.h"
 #include "core/lifecycle/lifecycle_launch.h"
 #include "core/lifecycle/lifecycle_look.h"
 #include "core/lifecycle/lifecycle_settle.h"
+#include "core/lifecycle/lifecycle_started.h"
 #include "core/lifecycle/lifecycle_stopping.h"
 #include "core/lifecycle/lifecycle_transition_wishes.h"
 #include "core/resolve/lineage.h"
@@ -78,14 +80,6 @@ void park(struct lifecycle *life, const struct decision *decision)
 	if (ended_well(life) && life->journal.intent.state == DESIRED_RUNNING &&
 	    decision->cause != CAUSE_GENERATION_FAILED)
 		leave(life);
-}
-
-void launch_has_left_state(struct lifecycle *life, struct launch *launch)
-{
-	if (launch->left_state)
-		return;
-	launch->left_state = true;
-	life->want_write = true;
 }
 
 /* The wrong restore was not observed, or could not be recorded. */
@@ -243,7 +237,7 @@ static void on_start_refused(struct lifecycle *life, const struct event *event)
 void on_refused(struct lifecycle *life, const struct event *event)
 {
 	if (event->refused.effect == EFFECT_LAUNCH)
-		on_launch_refused(life, event);
+		launch_refused(life, event);
 	else
 		on_start_refused(life, event);
 }

@@ -13,8 +13,4 @@ void park(struct lifecycle *life, const struct decision *decision);
 void on_observed(struct lifecycle *life, const struct event *event);
 void on_refused(struct lifecycle *life, const struct event *event);
 
-/* A snapshot of it was seen, or reported by Flink: it may have been deleted by the next
- * observation, and must not count as never made then. */
-void launch_has_left_state(struct lifecycle *life, struct launch *launch);
-
 #endif

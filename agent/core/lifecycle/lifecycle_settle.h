@@ -6,11 +6,10 @@
 
 #include "core/lifecycle/lifecycle.h"
 
-/* Of the savepoint that it makes. */
-enum snapshot_origin operation_origin(const struct operation *operation);
-
-/* Flink ended before the result was seen: the next observation of storage shows it. */
-void operation_begin_settling(struct lifecycle *life);
+/* Flink has ended: an operation that only waited for that has succeeded; one that may have left a
+ * savepoint is settled by the next observation of storage, before anything is started; any other is
+ * abandoned. */
+void operation_flink_gone(struct lifecycle *life);
 
 /* What the observation of storage showed about the operation to settle. */
 void operation_settle(struct lifecycle *life, const struct event *event);

@@ -14,10 +14,10 @@
 #include "core/lifecycle/lifecycle_facts.h"
 #include "core/lifecycle/lifecycle_handover.h"
 #include "core/lifecycle/lifecycle_handover_state.h"
-#include "core/lifecycle/lifecycle_last_resort.h"
 #include "core/lifecycle/lifecycle_launch.h"
 #include "core/lifecycle/lifecycle_look.h"
 #include "core/lifecycle/lifecycle_operation.h"
+#include "core/lifecycle/lifecycle_stop_failed.h"
 #include "core/lifecycle/lifecycle_take_checkpoint.h"
 
 /* How long the last journal write may delay the end of the container. */

@@ -12,8 +12,8 @@
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_facts.h"
+#include "core/lifecycle/lifecycle_ids.h"
 #include "core/lifecycle/lifecycle_notice.h"
-#include "core/lifecycle/lifecycle_resolve.h"
 
 /* A Flink that has not accepted it by then does not: savepoints wait for it. */
 #define ACCEPT_PATIENCE_MS 60000

@@ -6,14 +6,10 @@
 
 #include "core/lifecycle/lifecycle.h"
 
-/* A new one begins with the offer that was just made. */
-void transition_offer(struct lifecycle *life);
 /* After each event, while it is on: what follows. */
 void transition_pursue(struct lifecycle *life);
-void transition_pursue_owner(struct lifecycle *life); /* whatever is on its way into the journal */
-/* Another state begins. */
-void transition_enters(struct lifecycle *life);
-/* One that has begun is not gone on with: ids that the candidate's job may have used stay known. */
-void transition_drop(struct lifecycle *life);
+
+/* The container ends. True: the hand-over stays as it is, for the next agent of this version. */
+bool transition_stays(struct lifecycle *life);
 
 #endif

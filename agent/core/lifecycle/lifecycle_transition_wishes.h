@@ -30,11 +30,12 @@ void transition_stop_failed(struct lifecycle *life);
 /* CONTROL_PROMOTE, CONTROL_ABORT */
 void transition_wished(struct lifecycle *life, const struct event *event);
 
-/* The container ends. True: the hand-over stays as it is, for the next agent of this version. */
-bool transition_stays(struct lifecycle *life);
 /* A gate of this transition, on either side, has had a record of this time, or a later one. */
 bool transition_was_seen(const struct lifecycle *life, int64_t at_unix_ms);
 /* Both jobs have shown how far they are: what was not seen is not there. */
 bool transition_shows_watermarks(const struct lifecycle *life);
+
+/* It was given up, and its output here is open: nothing has to be written again. */
+bool transition_owes_nothing(const struct transition *transition);
 
 #endif
