@@ -18,7 +18,6 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 # files (without agent/ and .c, as patterns): why
 KNOWN = {
     "format/java_class format/java_stream": "the format is recursive: a class has annotations, which are objects",
-    "core/lifecycle/lifecycle*": "one machine: a launch can end, an end can start an operation, and that a launch",
     "run/driver run/gates run/journal/start run/inputs/sigterm run/outputs/ready_condition":
         "the first read of the journal asks the owner, and goes on in the driver",
     "run/handover/standing run/journal/start":

@@ -17,7 +17,7 @@
 #include "core/lifecycle/lifecycle_lease.h"
 #include "core/lifecycle/lifecycle_operation.h"
 #include "core/lifecycle/lifecycle_periodic.h"
-#include "core/lifecycle/lifecycle_resolve.h"
+#include "core/lifecycle/lifecycle_pursue.h"
 #include "core/lifecycle/lifecycle_settle.h"
 #include "core/lifecycle/lifecycle_started.h"
 #include "core/lifecycle/lifecycle_take_checkpoint.h"

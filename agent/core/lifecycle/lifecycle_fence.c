@@ -9,19 +9,13 @@
  */
 #include "core/lifecycle/lifecycle_fence.h"
 
-#include <inttypes.h>
-
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_end.h"
 #include "core/lifecycle/lifecycle_facts.h"
 #include "core/lifecycle/lifecycle_handover_facts.h"
 #include "core/lifecycle/lifecycle_lease.h"
-#include "core/lifecycle/lifecycle_resolve.h"
 #include "core/lifecycle/lifecycle_take_checkpoint.h"
-
-/* The length of the wait counts from the first acknowledged write; until then it is unknown. */
-#define ASK_AGAIN_MS 1000
 
 void fence(struct lifecycle *life, const char *why)
 {
@@ -63,27 +57,6 @@ void takeover_begin(struct lifecycle *life)
 		return;
 	life->takeover_pending = true;
 	life->want_write = true;
-}
-
-bool takeover_waits(struct lifecycle *life)
-{
-	const struct launch *launch = journal_launch(&life->journal);
-
-	/* MUT: a start is decided on facts gathered during a takeover */
-	if (!life->looks_early)
-		return false;
-	if (takeover_is_over(life)) {
-		/* it may have completed newer checkpoints while the facts were gathered, and
-		 * removed older ones */
-		resolve_start(life, "the Flink elsewhere has ended by now");
-		return true;
-	}
-	life->retry_ms = life->takeover_pending ? life->now_ms + ASK_AGAIN_MS : life->takeover_ms;
-	enter(life, PHASE_RESOLVING,
-	      "launch %" PRId64
-	      " of %s may still be running, since its end was not observed: waiting %lld s until it notices that the journal was taken over",
-	      launch->number, launch->writer, (long long)(handover_takeover_ms(life) / 1000));
-	return true;
 }
 
 /* ---- checking the journal, and the lease ---- */

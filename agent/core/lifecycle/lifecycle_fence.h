@@ -11,8 +11,6 @@ void fence(struct lifecycle *life, const char *why);
 
 /* A new agent: must it wait for a launch of another place whose end was not observed? */
 void takeover_begin(struct lifecycle *life);
-/* True if a start is decided but must still wait; it is reconsidered when it may happen. */
-bool takeover_waits(struct lifecycle *life);
 
 /* While Flink is alive: when to check the journal next, and until when may Flink run? */
 void watch_journal(struct lifecycle *life);

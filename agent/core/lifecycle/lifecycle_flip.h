@@ -7,9 +7,6 @@
 
 #include "core/lifecycle/lifecycle.h"
 
-/* The ConfigMap of FLIP-504 was read. */
-void on_flip(struct lifecycle *life, const struct event *event);
-
 /* Who says what the ConfigMap of the gates is to say? */
 enum flip_turn {
 	FLIP_OTHERS, /* another agent does, or none */

@@ -6,16 +6,11 @@
 
 #include "core/lifecycle/lifecycle.h"
 
-/* At the first event, before it is taken: with what right is the journal ours? */
-void handover_begin(struct lifecycle *life, const struct event *event);
-
 /* After each event: what follows for a hand-over. True: the journal is given away, or another's, and
  * nothing else is to be pursued. */
 bool handover_stepped(struct lifecycle *life);
 void handover_deadline(struct lifecycle *life);
 
-/* The Flink that waited in main() has exited, if this event says so. True: that was all. */
-bool handover_held_exited(struct lifecycle *life, const struct event *event);
 void handover_release_seen(struct lifecycle *life);
 
 /* The container is being stopped, and no Flink runs: who gets the journal? */

@@ -101,45 +101,6 @@ void handover_set_state(struct lifecycle *life, enum handover_state state, const
 	tell_state(life, before);
 }
 
-/* ---- who else is there ---- */
-
-static void see(struct lifecycle *life, struct candidate_seen *seen, const struct event *event)
-{
-	bool same = seen->present && event->candidate.present &&
-		    xstris(seen->party.uid, event->candidate.party.uid);
-
-	seen->lock_is_free = event->candidate.lock_is_free;
-	/* a pod that cannot be heard is silent, not gone */
-	/* MUT: a record that cannot be read is one that is not there */
-	if (event->candidate.unreadable)
-		return;
-	if (event->candidate.present && (!same || seen->beat != event->candidate.beat)) {
-		seen->seen_ms = life->now_ms;
-		seen->beats = same;
-	}
-	/* it answers by writing; the question may come from the last agent of that pod */
-	if (event->candidate.present && event->candidate.ask &&
-	    (!same || seen->ask != event->candidate.ask))
-		life->want_write = true;
-	seen->known = true;
-	seen->present = event->candidate.present;
-	seen->state = event->candidate.state;
-	seen->wanted = event->candidate.wanted;
-	seen->beat = event->candidate.beat;
-	seen->ask = event->candidate.ask;
-	seen->answer = event->candidate.answer;
-	xstrset(&seen->why, event->candidate.why);
-	party_set(&seen->party, &event->candidate.party);
-	candidate_shadow_set(&seen->shadow, &event->candidate.shadow);
-}
-
-void on_candidate(struct lifecycle *life, const struct event *event)
-{
-	if (!handover_is_on(life) || life->handover.giving || life->fenced)
-		return;
-	see(life, &life->handover.seen[event->candidate.place], event);
-}
-
 /* ---- what changes it ---- */
 
 void handover_runs(struct lifecycle *life)

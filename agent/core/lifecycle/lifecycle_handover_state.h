@@ -20,9 +20,6 @@ bool handover_frees_flink(struct lifecycle *life);
 /* The stop of a hand-over has failed, and the job runs: it is offered again. */
 void handover_stop_failed(struct lifecycle *life, const char *why);
 
-/* The record of another pod was read. */
-void on_candidate(struct lifecycle *life, const struct event *event);
-
 /* The state on record, and the reason for it; logged, and its deadline begins. */
 void handover_set_state(struct lifecycle *life, enum handover_state state, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -16,7 +16,7 @@
 #include "core/lifecycle/lifecycle_launch.h"
 #include "core/lifecycle/lifecycle_loss.h"
 #include "core/lifecycle/lifecycle_operation.h"
-#include "core/lifecycle/lifecycle_resolve.h"
+#include "core/lifecycle/lifecycle_pursue.h"
 #include "core/lifecycle/lifecycle_stop_failed.h"
 #include "core/lifecycle/lifecycle_take_checkpoint.h"
 #include "core/resolve/lineage.h"

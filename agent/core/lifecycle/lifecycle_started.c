@@ -16,7 +16,7 @@
 #include "core/lifecycle/lifecycle_look.h"
 #include "core/lifecycle/lifecycle_notice.h"
 #include "core/lifecycle/lifecycle_pace.h"
-#include "core/lifecycle/lifecycle_resolve.h"
+#include "core/lifecycle/lifecycle_pursue.h"
 #include "core/lifecycle/lifecycle_stopping.h"
 
 /* ---- the intent is on record ---- */

@@ -6,6 +6,9 @@
 
 #include "core/lifecycle/lifecycle.h"
 
+/* The ConfigMap of FLIP-504 was read. */
+void on_flip(struct lifecycle *life, const struct event *event);
+
 /* What the gates of the job here have reported. */
 void on_gate(struct lifecycle *life, const struct event *event);
 /* After each step: what the gates here are to be told. */

@@ -1,4 +1,4 @@
-/* A transition and the rest of the life cycle: what waits for it, what people want of it, and the end of the container. */
+/* A transition and the rest of the life cycle: what waits for it, and what people want of it. */
 #include "core/lifecycle/lifecycle_transition_wishes.h"
 
 #include "base/mem.h"
