@@ -7,8 +7,6 @@
 
 #include "base/mem.h"
 
-/* ---- effects ---- */
-
 static struct effect *append(struct effects *effects, enum effect_type type)
 {
 	struct effect *effect;
@@ -141,8 +139,6 @@ void enter_because(struct lifecycle *life, enum phase phase, enum cause cause, c
 	become(life, phase, cause, fmt, ap);
 	va_end(ap);
 }
-
-/* ---- the journal ---- */
 
 bool lifecycle_is_durable(const struct lifecycle *life)
 {

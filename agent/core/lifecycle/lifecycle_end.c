@@ -10,8 +10,6 @@
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_facts.h"
 
-/* ---- Flink ended, by drey or without it ---- */
-
 static void send_term(struct lifecycle *life, bool after_write)
 {
 	struct effect *effect =

@@ -111,7 +111,7 @@ void handover_deadline(struct lifecycle *life)
 	}
 }
 
-/* ---- begin, every step, and the end ---- */
+/* ---- every step, and the end ---- */
 
 /* The journal belongs to another one, and nothing runs here. */
 static void stand_down(struct lifecycle *life)

@@ -122,7 +122,7 @@ static void tell_passed_over(struct lifecycle *life, const struct facts *facts)
 		     count - SAID_AT_MOST);
 }
 
-/* ---- the journal is lost, and its copy in storage takes its place ---- */
+/* ---- the journal is lost, and its copy in storage takes its place (core/resolve/resolve_copy.c) ---- */
 
 /* No Flink of this container is running, or nothing would have been observed. */
 static void end_last_launch(struct lifecycle *life)
@@ -135,6 +135,7 @@ static void end_last_launch(struct lifecycle *life)
 	launch->wait_status = -1;
 }
 
+/* From then on it is a journal from a backup: all that is observed next is judged by the rules for those. */
 static void copy_adopt(struct lifecycle *life, const struct decision *decision, struct facts *facts)
 {
 	const struct launch *launch;
