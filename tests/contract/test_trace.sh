@@ -38,7 +38,7 @@ status 0 "$REPLAY" "$dir/trace.json"
 ok 'it is repeated in all its steps' grep -qx "$(jq '.steps | length' "$dir/trace.json") steps are the same" "$dir/out"
 
 # a life cycle that allows one attempt more
-sed 's/failures >= config->max_attempts/failures > config->max_attempts/' agent/core/lifecycle/lifecycle_launch.c >"$dir/changed.c"
+sed 's/failures >= config->max_attempts/failures > config->max_attempts/' agent/core/lifecycle/lifecycle_started.c >"$dir/changed.c"
 read -r -a compiler <<<"$CC"
 read -ra libs < <(pkg-config --libs libcurl yaml-0.1 libevent_core libcrypto expat)
 ok 'another life cycle is built' "${compiler[@]}" -std=gnu11 -O1 -D_GNU_SOURCE -DDREY_VERSION='"test"' -Iagent -I. -w \

@@ -1,4 +1,5 @@
 /* The owner in a transition that is given up, and what an agent, a pod or a person may do in it. */
+#include "core/lifecycle/lifecycle_periodic.h"
 #include "transition_life.h"
 
 static void wish(struct life *l, bool abort, const char *nonce, int64_t at_unix_ms)

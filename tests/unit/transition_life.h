@@ -5,7 +5,7 @@
 #ifndef DREY_TESTS_TRANSITION_LIFE_H
 #define DREY_TESTS_TRANSITION_LIFE_H
 
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle.h"
 #include "handover_life.h"
 
 #define T0          INT64_C(1700000000000) /* event time that was seen when the seed is taken */

@@ -370,7 +370,7 @@ struct lifecycle {
 	/* Flink is ended without a savepoint: for the restart of this nonce (owned), for a suspend */
 	char *ended_restart;
 	bool ends_to_suspend;
-	/* before that, which checkpoint the job would continue from (lifecycle_last_resort.c); strings owned */
+	/* before that, which checkpoint the job would continue from (lifecycle_stop_failed.c); strings owned */
 	struct {
 		enum { LAST_RESORT_NONE, LAST_RESORT_LOOKS, LAST_RESORT_READS } step;
 		enum operation_reason reason;

@@ -4,11 +4,12 @@
  * be any. A claim must hold for every history that the world can produce: one that usually holds
  * does not belong here.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_pace.h"
+#include "core/lifecycle/lifecycle_take_checkpoint.h"
 
 struct promise {
 	bool broken;

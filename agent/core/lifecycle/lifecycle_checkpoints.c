@@ -1,6 +1,9 @@
+#include "core/lifecycle/lifecycle_checkpoints.h"
+
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_claim.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_notice.h"
 #include "core/report/condition_checkpoints.h"
 #include "core/report/condition_review.h"
 #include "core/report/condition_settings.h"
@@ -11,26 +14,6 @@
  * when it has just begun to run. */
 #define PICTURE_MS    3000
 #define PLAN_AFTER_MS 60000
-
-/* Before its first checkpoint a job has nothing that could be lost by what its code has set; at the end of
- * the container it is too late to wait. */
-static bool settings_are_urgent(const struct lifecycle *life)
-{
-	const struct launch *launch = journal_launch_const(&life->journal);
-
-	return !launch->effective.known && (launch->last_checkpoint_id || life->look_ms);
-}
-
-bool plan_is_due(const struct lifecycle *life)
-{
-	if ((life->seen.plan.known || life->seen.settings.known) &&
-	    life->seen.settings.job_unix_ms == life->seen.job_unix_ms)
-		return false;
-	/* MUT: what the code of a job has set is asked for after a minute only */
-	if (settings_are_urgent(life))
-		return true;
-	return life->seen.plan_ms && life->now_ms >= life->seen.plan_ms;
-}
 
 void see_settings(struct lifecycle *life, struct launch *launch, const struct view *view)
 {
@@ -79,21 +62,6 @@ void see_statistics(struct lifecycle *life, const struct view *view)
 	/* a savepoint is state as well, and there is no checkpoint meanwhile */
 	else if (!life->seen.progress_ms || life->step != STEP_NONE)
 		life->seen.progress_ms = life->now_ms;
-}
-
-const char *checkpoint_excluded(const struct lifecycle *life)
-{
-	const struct launch *launch = journal_launch_const(&life->journal);
-	const struct policy *policy = &life->config->policy;
-	int64_t age_ms = life->now_unix_ms - launch->last_checkpoint_unix_ms;
-
-	if (!launch->proven_unix_ms || !launch->last_checkpoint_path)
-		return "this launch has no checkpoint to continue from";
-	if (policy->restore == POLICY_SAVEPOINT)
-		return "restore.policy excludes checkpoints";
-	if (policy->max_age_ms && age_ms > policy->max_age_ms)
-		return "its newest checkpoint is older than restore.maxAge";
-	return NULL;
 }
 
 /* Tell once that a condition has become true, and once that it is not any more. */

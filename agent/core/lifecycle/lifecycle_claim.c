@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_effects.h"
 
 /* Flink was started with its restore point as an argument. One that continues a launch by Flink's own high
  * availability is restored from a checkpoint of that launch, which tells nothing. One that was never started has

@@ -5,7 +5,7 @@
 #ifndef DREY_CORE_LIFECYCLE_CLAIM_H
 #define DREY_CORE_LIFECYCLE_CLAIM_H
 
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle.h"
 
 /* Record whether the job claims its restore point, if the poll has shown what Flink restored. */
 void see_claim(struct lifecycle *life, struct launch *launch, const struct view *view);

@@ -9,7 +9,11 @@
  * leader lock is released as that of any dead Flink. Otherwise it gets the SIGTERM, because nothing
  * is won, and the program of the user may have something to do at the end of the JVM.
  */
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_cleanup.h"
+
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_end.h"
+#include "core/lifecycle/lifecycle_look.h"
 
 /* Flink takes less than a second for it; many files of shared state may take longer than any wait. */
 #define CLEANUP_PATIENCE_MS 3000

@@ -1,16 +1,11 @@
+#include "core/lifecycle/lifecycle_effects.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/backoff.h"
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_internal.h"
-
-#define JOURNAL_RETRY_FIRST_MS 1000
-#define JOURNAL_RETRY_MAX_MS   30000
-
-/* ---- effects ---- */
 
 static struct effect *append(struct effects *effects, enum effect_type type)
 {
@@ -76,38 +71,6 @@ void effects_clear(struct effects *effects)
 {
 	while (effects->count)
 		effects_remove(effects, effects->count - 1);
-}
-
-/* Release, in order, the effects that waited for the journal write that was just acknowledged. */
-static void release_deferred(struct lifecycle *life)
-{
-	for (size_t i = 0; i < life->deferred.count;) {
-		struct effect *effect = &life->deferred.list[i];
-
-		if (!effect->sequence || effect->sequence > life->acknowledged) {
-			i++;
-			continue;
-		}
-		if (effect->type == EFFECT_LAUNCH) {
-			effects_remove(&life->deferred, i);
-			launch_written(life);
-			continue;
-		}
-		/* MUT: the end of Flink does not wait for its cleanup */
-		if (effect->type == EFFECT_SIGNAL && cleanup_begin(life)) {
-			effects_remove(&life->deferred, i);
-			continue;
-		}
-		if (effect->type == EFFECT_TRIGGER)
-			operation_sent(life);
-		if (effect->type == EFFECT_SIGNAL)
-			life->kill_ms = life->now_ms + life->config->kill_after_ms;
-		if (effect->type == EFFECT_EXIT) {
-			life->left = true;
-			life->exit_ms = 0;
-		}
-		effects_move(&life->deferred, i, life->out);
-	}
 }
 
 bool lifecycle_awaits(const struct lifecycle *life, enum effect_type effect, const char *id)
@@ -177,72 +140,7 @@ void enter_because(struct lifecycle *life, enum phase phase, enum cause cause, c
 	va_end(ap);
 }
 
-/* ---- the journal ---- */
-
 bool lifecycle_is_durable(const struct lifecycle *life)
 {
 	return !life->want_write && life->requested == life->acknowledged;
-}
-
-/* One write at a time; changes made meanwhile go into the next one. */
-void flush_journal(struct lifecycle *life)
-{
-	if (!life->want_write || life->fenced || life->requested != life->acknowledged ||
-	    life->journal_retry_ms || !handover_may_write(life))
-		return;
-	life->want_write = false;
-	life->requested = ++life->journal.sequence;
-	life->write_sent_ms = life->now_ms;
-	checkpoint_noted(life);
-	for (size_t i = 0; i < life->deferred.count; i++)
-		if (!life->deferred.list[i].sequence)
-			life->deferred.list[i].sequence = life->requested;
-	emit(life, EFFECT_WRITE_JOURNAL)->sequence = life->requested;
-}
-
-void on_journal_written(struct lifecycle *life, const struct event *event)
-{
-	if (event->journal.sequence != life->requested)
-		return; /* a late answer to an abandoned write */
-	life->acknowledged = life->requested;
-	life->has_written = true;
-	if (life->journal_broken)
-		note(life, NOTE_INFO, "the journal is writable again");
-	life->journal_broken = false;
-	xstrset(&life->journal_error, NULL);
-	life->journal_failures = 0;
-	journal_is_ours(life, life->write_sent_ms); /* it proves that no other drey has written */
-	if (life->takeover_pending)
-		life->takeover_ms = life->now_ms + handover_takeover_ms(life);
-	life->takeover_pending = false;
-	life->check_ms = 0;
-	handover_written(life);
-	release_deferred(life);
-}
-
-void on_journal_failed(struct lifecycle *life, const struct event *event)
-{
-	if (event->journal.sequence != life->requested)
-		return;
-	life->acknowledged = life->requested;
-	/* MUT: a conflict of the journal counts as a failed write */
-	if (event->journal.conflict) {
-		fence(life, event->journal.error);
-		return;
-	}
-	/* Effects that wait for this write must not be released: attach them to the next one. */
-	for (size_t i = 0; i < life->deferred.count; i++)
-		life->deferred.list[i].sequence = 0;
-	life->want_write = true;
-	life->journal_failures++;
-	life->journal_retry_ms =
-		life->now_ms +
-		backoff_ms(JOURNAL_RETRY_FIRST_MS, JOURNAL_RETRY_MAX_MS, life->journal_failures);
-	if (!life->journal_broken)
-		note(life, NOTE_ERROR,
-		     "the journal cannot be written; no new launch until it can: %s",
-		     event->journal.error);
-	life->journal_broken = true;
-	xstrset(&life->journal_error, event->journal.error);
-	end_flink_unrecorded(life);
 }

@@ -2,12 +2,16 @@
  * The job has ended: find out how, and record that before anything else happens. A job that was
  * stopped with a savepoint is FINISHED to Flink as well; only the savepoint tells the difference.
  */
+#include "core/lifecycle/lifecycle_ended.h"
+
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_end.h"
+#include "core/lifecycle/lifecycle_facts.h"
+#include "core/lifecycle/lifecycle_outside.h"
 
 /* Flink caches its checkpoint statistics for 3 s (rest.cache.checkpoint-statistics.timeout). */
 #define STATISTICS_CACHE_MS 3000
@@ -40,12 +44,6 @@ void launch_end_is_known(struct lifecycle *life, const char *job_id)
 			launch->end_known = launch->job_ended = true;
 	}
 	life->want_write = true;
-}
-
-bool cause_may_come(const struct lifecycle *life, const struct view *view)
-{
-	return view->state == JOB_FAILED && !view->failure &&
-	       life->now_ms < life->seen.picture_until_ms;
 }
 
 bool end_is_unclear(struct lifecycle *life, const struct view *view)
@@ -104,20 +102,6 @@ void job_ended(struct lifecycle *life, const struct view *view)
 	/* record the outcome before the only witness exits */
 	end_flink(life, true, false, "the job is %s: %s", job_state_name(view->state),
 		  life->journal.outcome.reason);
-}
-
-void job_finished_first(struct lifecycle *life)
-{
-	bool cancel = life->journal.operation.kind == OPERATION_CANCEL;
-
-	operation_record(life, cancel, life->stop_location,
-			 cancel ? NULL : "the job finished before it could be stopped");
-	operation_remember(life, &life->journal.operation);
-	operation_clear(life);
-	launch_end_is_known(life, journal_launch(&life->journal)->job_id);
-	outcome_set(life, OUTCOME_FINISHED, "the job finished");
-	end_flink(life, true, false, "the job is FINISHED: it finished before it could be %s",
-		  cancel ? "cancelled" : "stopped");
 }
 
 void job_finished_meanwhile(struct lifecycle *life, const struct view *view)

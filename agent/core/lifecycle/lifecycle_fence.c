@@ -7,14 +7,15 @@
  * longer than one lease after such a read was requested, whatever happens to network, agent and
  * wall clock; so after that time it has ended.
  */
-#include <inttypes.h>
-#include <string.h>
+#include "core/lifecycle/lifecycle_fence.h"
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_internal.h"
-
-/* The length of the wait counts from the first acknowledged write; until then it is unknown. */
-#define ASK_AGAIN_MS 1000
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_end.h"
+#include "core/lifecycle/lifecycle_facts.h"
+#include "core/lifecycle/lifecycle_handover_facts.h"
+#include "core/lifecycle/lifecycle_lease.h"
+#include "core/lifecycle/lifecycle_take_checkpoint.h"
 
 void fence(struct lifecycle *life, const char *why)
 {
@@ -44,27 +45,6 @@ bool lifecycle_is_newcomer(const struct lifecycle *life)
 	       life->launch_step <= LAUNCH_WRITING;
 }
 
-static bool is_of_other_place(const struct lifecycle *life, const char *writer)
-{
-	const char *place = life->config->place;
-	size_t len = place ? strlen(place) : 0;
-
-	return place && writer && (strncmp(writer, place, len) != 0 || writer[len] != '/');
-}
-
-bool is_elsewhere(const struct lifecycle *life, const struct launch *launch)
-{
-	return launch && is_of_other_place(life, launch->writer);
-}
-
-bool was_written_elsewhere(const struct lifecycle *life)
-{
-	const struct journal *journal = &life->journal;
-
-	return journal->writer_count &&
-	       is_of_other_place(life, journal->writers[journal->writer_count - 1]);
-}
-
 /* ---- taking over ---- */
 
 void takeover_begin(struct lifecycle *life)
@@ -77,32 +57,6 @@ void takeover_begin(struct lifecycle *life)
 		return;
 	life->takeover_pending = true;
 	life->want_write = true;
-}
-
-bool takeover_is_over(const struct lifecycle *life)
-{
-	return !life->takeover_pending && life->now_ms >= life->takeover_ms;
-}
-
-bool takeover_waits(struct lifecycle *life)
-{
-	const struct launch *launch = journal_launch(&life->journal);
-
-	/* MUT: a start is decided on facts gathered during a takeover */
-	if (!life->looks_early)
-		return false;
-	if (takeover_is_over(life)) {
-		/* it may have completed newer checkpoints while the facts were gathered, and
-		 * removed older ones */
-		resolve_start(life, "the Flink elsewhere has ended by now");
-		return true;
-	}
-	life->retry_ms = life->takeover_pending ? life->now_ms + ASK_AGAIN_MS : life->takeover_ms;
-	enter(life, PHASE_RESOLVING,
-	      "launch %" PRId64
-	      " of %s may still be running, since its end was not observed: waiting %lld s until it notices that the journal was taken over",
-	      launch->number, launch->writer, (long long)(handover_takeover_ms(life) / 1000));
-	return true;
 }
 
 /* ---- checking the journal, and the lease ---- */
@@ -129,24 +83,6 @@ void check_journal(struct lifecycle *life)
 	life->check_sent_ms = life->now_ms;
 	/* MUT: the journal is never checked for another drey */
 	emit(life, EFFECT_CHECK_JOURNAL);
-}
-
-void on_journal_seen(struct lifecycle *life, const struct event *event)
-{
-	bool lost = event->journal.lost;
-
-	life->checking = false;
-	if (event->journal.unknown || life->fenced)
-		return;
-	/* a missing or restored journal may be taken over by another drey at any time */
-	if (!lost)
-		journal_is_ours(life, life->check_sent_ms);
-	/* a write in progress, or a retried one, repairs it */
-	if (!lost || life->requested != life->acknowledged || life->journal_broken)
-		return;
-	note(life, NOTE_WARNING,
-	     "the journal was deleted or replaced by an older one: writing it again");
-	life->want_write = true;
 }
 
 void watch_journal(struct lifecycle *life)

@@ -1,8 +1,8 @@
-/* The gates of FLIP-504 (core/handover/flip.h): what their ConfigMap is to say, and what it has said. */
+/* The gates of FLIP-504 (core/handover/flip.h): what their ConfigMap is to say. What it has said is lifecycle_transition_gates.c. */
 #include "core/lifecycle/lifecycle_flip.h"
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_handover_internal.h"
+#include "core/lifecycle/lifecycle_transition_facts.h"
 
 static bool has_flip(const struct lifecycle *life)
 {
@@ -44,51 +44,4 @@ const char *lifecycle_looks_at_flip(const struct lifecycle *life)
 	if (life->handover.giving)
 		return NULL;
 	return shadow || transition_is_on(life) ? launch->job_id : NULL;
-}
-
-bool lifecycle_flip_is_written(const struct lifecycle *life)
-{
-	const struct flip_known *flip = &life->gate.flip;
-
-	return xstris(flip->transition, life->journal.handover.id) &&
-	       flip->state == transition_state_of(life);
-}
-
-/* A job that has started lately shows no watermark yet, and its records may be at or above the cut all the same. So may
- * those of a candidate whose agent is away: what it has said before counts only against the cut. */
-static void judge_cut(struct lifecycle *life, int64_t toggle_unix_ms)
-{
-	const struct candidate_seen *candidate = &life->handover.seen[PLACE_CANDIDATE];
-	struct flip_known *flip = &life->gate.flip;
-	bool spoken = candidate->beats && candidate->beat != flip->beat;
-
-	flip->past = toggle_unix_ms && transition_was_seen(life, toggle_unix_ms);
-	/* MUT: a cut is judged by what the candidate said before it */
-	if (!flip->past && !spoken)
-		return;
-	/* MUT: a cut is judged while a job shows no watermark */
-	if (flip->past || transition_shows_watermarks(life))
-		flip->judged = true;
-}
-
-void on_flip(struct lifecycle *life, const struct event *event)
-{
-	struct flip_known *flip = &life->gate.flip;
-	bool anew = flip->toggle_unix_ms != event->flip.toggle_unix_ms ||
-		    !xstrsame(flip->transition, event->flip.transition);
-
-	if (anew) {
-		flip->since_ms = life->now_ms;
-		flip->beat = life->handover.seen[PLACE_CANDIDATE].beat;
-		flip->judged = flip->past = false;
-	}
-	if (anew || flip->state != event->flip.state)
-		flip->written_ms = life->now_ms;
-	flip->same_ms = life->now_ms;
-	if (!flip->judged && event->flip.gate.subtasks)
-		judge_cut(life, event->flip.toggle_unix_ms);
-	xstrset(&flip->transition, event->flip.transition);
-	flip->state = event->flip.state;
-	flip->toggle_unix_ms = event->flip.toggle_unix_ms;
-	flip->gate = event->flip.gate;
 }

@@ -4,7 +4,11 @@
  * The journal keeps what was written before, so the next agent starts from a state without the
  * contradiction.
  */
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_halt.h"
+
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_fence.h"
+#include "core/lifecycle/lifecycle_notice.h"
 
 /* No action may result from the step that went wrong; its messages remain. */
 static void keep_notes(struct effects *effects)

@@ -1,19 +1,22 @@
 /*
- * The part of the life cycle in a hand-over (handover.h): the pod that has taken the job, the Flink
- * that waits in main(), and what the rest of the life cycle calls. lifecycle_handover_offer.c is the
- * owner that gives the job away.
+ * What follows in a hand-over (handover.h) after each event: for the pod that has taken the job, and when the container
+ * ends. lifecycle_handover_offer.c is the owner that gives the job away.
  *
  * With the write that gives the journal away this machine has nothing to decide any more. It ends
  * its Flink, and EFFECT_STAND_DOWN makes the agent a standby.
  */
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "core/lifecycle/lifecycle_handover.h"
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_handover_internal.h"
-#include "core/resolve/flink_choice.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_end.h"
+#include "core/lifecycle/lifecycle_facts.h"
+#include "core/lifecycle/lifecycle_handover_facts.h"
+#include "core/lifecycle/lifecycle_handover_give.h"
+#include "core/lifecycle/lifecycle_handover_offer.h"
+#include "core/lifecycle/lifecycle_handover_state.h"
+#include "core/lifecycle/lifecycle_transition.h"
+#include "core/lifecycle/lifecycle_transition_facts.h"
 
 /* ---- taken ---- */
 
@@ -50,19 +53,6 @@ static void pursue_taken(struct lifecycle *life)
 		no_deadline(life);
 	else if (!life->handover.deadline_ms && life->phase != PHASE_FAILED)
 		handover_arm(life);
-}
-
-void handover_runs(struct lifecycle *life)
-{
-	struct handover *handover = &life->journal.handover;
-
-	if (handover_is_on(life))
-		life->handover.ran = true;
-	if (!handover_is_on(life) || handover->state != HANDOVER_TAKEN || transition_is_on(life) ||
-	    !party_is(&handover->to, handover_me(life)->uid))
-		return;
-	life->handover.probation_end_ms = life->now_ms + life->config->handover.probation_ms;
-	handover_set_state(life, HANDOVER_DONE, "the job runs at %s", handover_me(life)->pod);
 }
 
 #define ENDED_AGAIN_MS  500  /* look whether Flink has ended */
@@ -121,244 +111,7 @@ void handover_deadline(struct lifecycle *life)
 	}
 }
 
-/* ---- Flink that is held ---- */
-
-static bool is_held_for_this(const struct lifecycle *life)
-{
-	return *life->handover.held_id &&
-	       !strcmp(life->handover.held_id, life->journal.handover.job_id);
-}
-
-bool handover_held_id(const struct lifecycle *life, const struct decision *decision,
-		      const struct facts *facts, char job_id[JOB_ID_BYTES])
-{
-	if (!is_held_for_this(life) || decision->kind == DECISION_CONTINUE ||
-	    life->handover.held_ends ||
-	    flink_id_is_used(&life->journal, facts, life->handover.held_id))
-		return false;
-	memcpy(job_id, life->handover.held_id, JOB_ID_BYTES);
-	return true;
-}
-
-bool handover_frees_flink(struct lifecycle *life)
-{
-	struct effect *effect;
-
-	if (!*life->handover.held_id)
-		return true;
-	if (life->handover.held_ends && life->now_ms < life->handover.held_kill_ms)
-		return false;
-	life->handover.held_ends = true;
-	life->handover.held_kill_ms = life->now_ms + life->config->kill_after_ms;
-	effect = emit(life, EFFECT_SIGNAL);
-	memcpy(effect->id, life->handover.held_id, JOB_ID_BYTES);
-	effect->signo = SIGKILL;
-	effect->group = true;
-	return false;
-}
-
-bool handover_held_exited(struct lifecycle *life, const struct event *event)
-{
-	bool writing;
-
-	if (!*life->handover.held_id || !event->process.launch_id ||
-	    strcmp(life->handover.held_id, event->process.launch_id) != 0)
-		return false;
-	*life->handover.held_id = '\0';
-	life->handover.held_ends = false;
-	life->handover.held_kill_ms = 0;
-	/* it has been given its file: that is the end of the launch */
-	if (life->launch_step == LAUNCH_STARTING)
-		return false;
-	/* the job is another pod's: nothing is launched */
-	if (life->fenced || life->handover.giving)
-		return true;
-	writing = life->launch_step == LAUNCH_WRITING;
-	launch_withdraw(life);
-	if (life->terminating) {
-		leave(life);
-	} else if (writing) {
-		resolve_start(life, "the Flink that waited in main() has ended");
-	} else if (life->retry_ms) {
-		life->retry_ms = life->now_ms;
-	}
-	return true;
-}
-
-/* ---- begin, every step, and the end ---- */
-
-static void begin_forced(struct lifecycle *life)
-{
-	struct handover *handover = &life->journal.handover;
-	struct party before = {0};
-	char random[JOB_ID_BYTES];
-
-	party_set(&before, &life->journal.owner);
-	transition_drop(life);
-	handover_renew(handover,
-		       template_same_content(handover->to.template, handover_me(life)->template));
-	rng_hex_id(&life->rng, random);
-	handover->id = xasprintf("h-%.8s", random);
-	handover->kind = handover_kind_between(before.template, handover_me(life)->template);
-	handover->from = before;
-	party_set(&handover->to, handover_me(life));
-	handover->forced = true;
-	handover->started_unix_ms = life->now_unix_ms;
-	handover_set_state(life, HANDOVER_TAKEN, "%s did not answer, and its Flink leads no more",
-			   before.pod ? before.pod : "the owner");
-}
-
-/* A transition in which the owner's job still runs, or may have to: from its next pod on, as it is. */
-static bool goes_on(struct lifecycle *life)
-{
-	struct handover *handover = &life->journal.handover;
-	enum transition_state state = transition_state_of(life);
-
-	/* MUT: a transition is over when the owner's pod is gone */
-	if (!transition_is_on(life) || state == TRANSITION_GRANTED || state == TRANSITION_TAKEN)
-		return false;
-	party_set(&handover->from, handover_me(life));
-	life->want_write = true;
-	note(life, NOTE_INFO, "hand-over %s continues: the previous owner is gone", handover->id);
-	return true;
-}
-
-/* Before it is taken the candidate's journal was adopted. */
-static void take_transition(struct lifecycle *life)
-{
-	if (transition_state_of(life) == TRANSITION_GRANTED)
-		transition_take(&life->journal.handover);
-}
-
-/* The pod that was before in its place is gone. */
-static void succeed(struct lifecycle *life)
-{
-	struct handover *handover = &life->journal.handover;
-
-	if (goes_on(life))
-		return;
-	if (handover->state == HANDOVER_GRANTED || handover->state == HANDOVER_TAKEN) {
-		take_transition(life);
-		party_set(&handover->to, handover_me(life));
-		handover_set_state(life, HANDOVER_TAKEN,
-				   "another pod of the same template goes on");
-	} else if (handover_is_under_way(handover)) {
-		handover_set_state(life, HANDOVER_NONE, "the owner's pod is gone");
-	}
-}
-
-static void take_back(struct lifecycle *life)
-{
-	struct handover *handover = &life->journal.handover;
-
-	if (handover->state == HANDOVER_GRANTED)
-		handover_comes_back(life, "it was not taken within handover.takeDeadline");
-	else if (handover->state == HANDOVER_TAKEN)
-		handover_comes_back(life, "the pod that had taken it is gone");
-}
-
-static void claim(struct lifecycle *life, enum claim claim)
-{
-	struct handover *handover = &life->journal.handover;
-
-	switch (claim) {
-	case CLAIM_TAKE:
-		take_transition(life);
-		handover_set_state(life, HANDOVER_TAKEN, "%s takes the job",
-				   handover_me(life)->pod);
-		break;
-	case CLAIM_BACK:
-		take_back(life);
-		break;
-	case CLAIM_SUCCEED:
-		succeed(life);
-		break;
-	case CLAIM_FORCE:
-		begin_forced(life);
-		break;
-	default:
-		handover_hears_adopted(life);
-		/* one of others, or of a time before: it is not going on */
-		if (handover_is_under_way(handover) &&
-		    !party_is(&handover->from, handover_me(life)->uid) &&
-		    !party_is(&handover->to, handover_me(life)->uid) && !goes_on(life))
-			handover_set_state(life, HANDOVER_NONE, "the owner's pod is gone");
-		break;
-	}
-}
-
-/* As the journal has it, because an agent may restart in it. A wall clock that was set makes it no
- * longer than it was. */
-static void resume_probation(struct lifecycle *life)
-{
-	const struct handover *handover = &life->journal.handover;
-	int64_t probation_ms = life->config->handover.probation_ms;
-	int64_t rest_ms = handover->state_unix_ms + probation_ms - life->now_unix_ms;
-
-	if (handover->state == HANDOVER_DONE && rest_ms > 0)
-		life->handover.probation_end_ms =
-			life->now_ms + (rest_ms < probation_ms ? rest_ms : probation_ms);
-}
-
-static void hear_claim(struct lifecycle *life, const struct event *event)
-{
-	life->handover.claim = event->hello.claim;
-	snprintf(life->handover.held_id, JOB_ID_BYTES, "%s",
-		 event->hello.held ? event->hello.held : "");
-}
-
-void handover_begin(struct lifecycle *life, const struct event *event)
-{
-	struct party *owner = &life->journal.owner;
-	bool same;
-
-	if (life->config->handover
-		    .shadow) { /* it is the application's; here it says what is held */
-		hear_claim(life, event);
-		return;
-	}
-	if (!handover_is_on(life)) { /* only the side stays */
-		handover_release(&life->journal.handover);
-		xstrset(&owner->uid, NULL);
-		xstrset(&owner->pod, NULL);
-		xstrset(&owner->template, NULL);
-		return;
-	}
-	life->handover.begun_ms = life->now_ms;
-	life->transition.finish_id = -1;
-	same = party_is(owner, handover_me(life)->uid) &&
-	       xstris(owner->template, handover_me(life)->template);
-	hear_claim(life, event);
-	claim(life, event->hello.claim);
-	if (handover_is_under_way(&life->journal.handover))
-		handover_arm(life);
-	resume_probation(life);
-	party_set(owner, handover_me(life));
-	if (!same)
-		life->want_write = true;
-}
-
-bool handover_must_check(const struct lifecycle *life)
-{
-	return handover_is_on(life) && life->launch_step == LAUNCH_NONE && !life->fenced &&
-	       !life->handover.giving && !life->terminating && !life->foreign;
-}
-
-void handover_forgive(struct lifecycle *life)
-{
-	struct handover *handover = &life->journal.handover;
-
-	if (!handover_is_on(life) || life->handover.giving)
-		return;
-	life->want_write |= handover->returned != NULL;
-	/* MUT: a person cannot clear the notice that the job was returned */
-	xstrset(&handover->returned, NULL);
-	handover->returned_unix_ms = 0;
-	if (handover->state != HANDOVER_REFUSED)
-		return;
-	handover->tries = 0;
-	handover_set_state(life, HANDOVER_NONE, "a person allows it again");
-}
+/* ---- every step, and the end ---- */
 
 /* The journal belongs to another one, and nothing runs here. */
 static void stand_down(struct lifecycle *life)
@@ -421,75 +174,6 @@ bool handover_stepped(struct lifecycle *life)
 	return life->handover.giving;
 }
 
-void handover_written(struct lifecycle *life)
-{
-	const struct handover *handover = &life->journal.handover;
-
-	if (life->handover.giving && life->acknowledged >= life->handover.given_sequence &&
-	    life->handover.given_sequence)
-		life->handover.given = true;
-	if (handover->asked == life->handover.asked)
-		return;
-	life->handover.asked = handover->asked;
-	life->handover.asked_ms = life->now_ms;
-}
-
-bool handover_may_write(struct lifecycle *life)
-{
-	/* MUT: the journal is written after it was given away */
-	if (life->handover.given)
-		return false;
-	if (life->handover.giving)
-		life->handover.given_sequence = life->journal.sequence + 1;
-	return true;
-}
-
-void handover_stops_for_upgrade(struct lifecycle *life, int64_t budget_ms)
-{
-	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
-
-	if (!handover_is_on(life) || life->journal.handover.state != HANDOVER_OFFERED ||
-	    transition_is_on(life) || !handover_candidate_lives(life) ||
-	    seen->state != CANDIDATE_PREPARED || budget_ms <= 0)
-		return;
-	handover_set_state(life, HANDOVER_STOPPING, "the pod ends, and the candidate is prepared");
-}
-
-bool lifecycle_keeps_ready(const struct lifecycle *life)
-{
-	const struct handover *handover = &life->journal.handover;
-
-	if (!handover_is_on(life) || life->fenced || life->terminating)
-		return false;
-	switch (handover->state) {
-	case HANDOVER_OFFERED:
-	case HANDOVER_STOPPING:
-	case HANDOVER_GRANTED:
-		return party_is(&handover->from, handover_me(life)->uid);
-	case HANDOVER_RETURNED: /* until it runs again */
-		return !life->handover.ran && party_is(&handover->from, handover_me(life)->uid);
-	default:
-		return false;
-	}
-}
-
-bool lifecycle_is_unready(const struct lifecycle *life)
-{
-	const struct handover *handover = &life->journal.handover;
-
-	if (life->config->handover.shadow)
-		return true;
-	return handover_is_on(life) &&
-	       (handover->state == HANDOVER_TAKEN || life->handover.giving) &&
-	       party_is(&handover->to, handover_me(life)->uid);
-}
-
-enum phase lifecycle_phase(const struct lifecycle *life)
-{
-	return life->config->handover.shadow && life->phase == PHASE_RUNNING ? PHASE_SHADOW
-									     : life->phase;
-}
-
 void handover_release_seen(struct lifecycle *life)
 {
 	xstrset(&life->gate.transition, NULL);
@@ -498,4 +182,31 @@ void handover_release_seen(struct lifecycle *life)
 	xstrset(&life->transition.missing, NULL);
 	for (int i = 0; i < PLACES; i++)
 		candidate_seen_release(&life->handover.seen[i]);
+}
+
+void handover_leaves(struct lifecycle *life)
+{
+	const struct handover *handover = &life->journal.handover;
+
+	if (!handover_is_on(life) || life->handover.giving || life->fenced ||
+	    transition_stays(life))
+		return;
+	/* another version comes before this one has run the job */
+	if (handover->state == HANDOVER_TAKEN && life->upgrade == UPGRADE_YES &&
+	    !*life->handover.held_id && handover_may_give_back(life)) {
+		handover_give_back(life, "the pod ends before the job runs there");
+		return;
+	}
+	if (handover->state == HANDOVER_STOPPING && handover_candidate_lives(life)) {
+		handover_grant(life, "the pod ends");
+		return;
+	}
+	if (handover->state == HANDOVER_OFFERED || handover->state == HANDOVER_STOPPING)
+		handover_set_state(life, HANDOVER_NONE, "the owner's pod ends");
+	/* the next pod need not wait for an answer */
+	if (handover->state != HANDOVER_TAKEN) {
+		xstrset(&life->journal.owner.uid, NULL);
+		xstrset(&life->journal.owner.pod, NULL);
+		life->want_write = true;
+	}
 }

@@ -1,12 +1,18 @@
 /* The owner of the job: it offers it to the candidate, and stops it when that one is prepared. */
+#include "core/lifecycle/lifecycle_handover_offer.h"
+
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_handover_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_end.h"
+#include "core/lifecycle/lifecycle_handover_facts.h"
+#include "core/lifecycle/lifecycle_handover_give.h"
+#include "core/lifecycle/lifecycle_handover_state.h"
 #include "core/lifecycle/lifecycle_ids.h"
-#include "core/resolve/flink_choice.h"
+#include "core/lifecycle/lifecycle_notice.h"
+#include "core/lifecycle/lifecycle_operation.h"
+#include "core/lifecycle/lifecycle_transition_state.h"
 
 /* The candidate has answered within this time that it is still prepared, or it is asked again. */
 #define FRESH_MS     1500
@@ -61,20 +67,6 @@ static char *offer(struct lifecycle *life, bool again, int64_t tries)
 	life->handover.stop_failed = false;
 	life->handover.failing_since_ms = 0;
 	return why;
-}
-
-/* Nothing of the job runs here, and nothing is about to. */
-bool handover_is_idle(const struct lifecycle *life)
-{
-	return life->launch_step == LAUNCH_NONE && !life->foreign && takeover_is_over(life) &&
-	       !*life->handover.held_id && !life->journal_broken;
-}
-
-/* Without a request nothing starts here, or it cannot. */
-bool handover_stands_still(const struct lifecycle *life)
-{
-	return life->phase == PHASE_SUSPENDED || life->phase == PHASE_HOLDING ||
-	       phase_is_end(life->phase);
 }
 
 static bool may_offer(const struct lifecycle *life)
@@ -304,55 +296,11 @@ void handover_pursue_offered(struct lifecycle *life)
 		consider_stop(life);
 }
 
-/* A version whose pod never takes the job would stop it again and again. */
-void handover_comes_back(struct lifecycle *life, const char *why)
-{
-	life->journal.handover.tries++;
-	life->handover.ran = false; /* it was stopped for this, perhaps by this agent */
-	handover_set_state(life, HANDOVER_RETURNED, "%s", why);
-}
-
-/* The job has ended. */
-static void grant_or_keep(struct lifecycle *life)
-{
-	if (handover_candidate_lives(life))
-		handover_grant(life, "the job has stopped");
-	else
-		handover_comes_back(life, "the candidate is gone; the job continues here");
-}
-
 void handover_pursue_stopping(struct lifecycle *life)
 {
 	/* the agent that wanted the stop has died before it could begin */
 	if (life->launch_step == LAUNCH_LIVE && life->step == STEP_NONE && !life->end_wanted)
 		handover_set_state(life, HANDOVER_OFFERED, "the stop had not begun");
 	if (life->launch_step == LAUNCH_NONE)
-		grant_or_keep(life);
-}
-
-void handover_stopped(struct lifecycle *life)
-{
-	if (!handover_is_on(life) || life->journal.handover.state != HANDOVER_STOPPING ||
-	    transition_is_on(life))
-		return;
-	/* a cancel that Flink does not react to: the job runs until its process has ended */
-	/* MUT: the job is granted while a cancelled one still runs */
-	if (!life->seen.job_present || !job_state_is_final(life->seen.state))
-		return;
-	grant_or_keep(life);
-}
-
-void handover_stop_failed(struct lifecycle *life, const char *why)
-{
-	struct handover *handover = &life->journal.handover;
-
-	if (!handover_is_on(life) || handover->state != HANDOVER_STOPPING)
-		return;
-	if (transition_is_on(life)) {
-		transition_stop_failed(life);
-		return;
-	}
-	life->handover.ask_sent_ms = life->handover.asked_ms = 0;
-	life->handover.stop_failed = true;
-	handover_set_state(life, HANDOVER_OFFERED, "the stop failed, and is tried again: %s", why);
+		handover_grant_or_keep(life);
 }

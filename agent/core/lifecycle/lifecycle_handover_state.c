@@ -1,24 +1,17 @@
-/* The state of a hand-over on record, who else is there, and the write that gives the journal away. */
+/* The state of a hand-over on record: how it is changed, told, and limited in time. */
+#include "core/lifecycle/lifecycle_handover_state.h"
+
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_handover_internal.h"
-
-/* A candidate or reserve beats every 5 s. */
-#define SILENT_MS 30000
-#define FOUND_MS  12000
-
-bool handover_is_on(const struct lifecycle *life)
-{
-	return life->config->handover.mode != HANDOVER_OFF && !life->config->handover.shadow;
-}
-
-const struct party *handover_me(const struct lifecycle *life)
-{
-	return &life->config->handover.me;
-}
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_handover_facts.h"
+#include "core/lifecycle/lifecycle_notice.h"
+#include "core/lifecycle/lifecycle_transition_facts.h"
+#include "core/lifecycle/lifecycle_transition_wishes.h"
 
 /* ---- the state ---- */
 
@@ -50,14 +43,6 @@ void handover_arm(struct lifecycle *life)
 
 	life->handover.deadline_ms = within_ms ? life->now_ms + within_ms : 0;
 	handover->deadline_unix_ms = within_ms ? life->now_unix_ms + within_ms : 0;
-}
-
-char *handover_says(const struct lifecycle *life, const char *what)
-{
-	const struct handover *handover = &life->journal.handover;
-
-	return xasprintf("hand-over %s to %s: %s", handover->id,
-			 handover->to.pod ? handover->to.pod : "?", what);
 }
 
 /* That a refused one is allowed again ends nothing, and a person knows it. */
@@ -116,254 +101,78 @@ void handover_set_state(struct lifecycle *life, enum handover_state state, const
 	tell_state(life, before);
 }
 
-/* ---- who else is there ---- */
+/* ---- what changes it ---- */
 
-bool handover_is_candidate(const struct candidate_seen *seen)
-{
-	return seen->present &&
-	       (seen->state == CANDIDATE_PREPARING || seen->state == CANDIDATE_PREPARED);
-}
-
-/* A record that was only found may be of a pod that is gone: it has to beat. */
-bool handover_is_fresh(const struct lifecycle *life, const struct candidate_seen *seen)
-{
-	return seen->present &&
-	       life->now_ms - seen->seen_ms <= (seen->beats ? SILENT_MS : FOUND_MS);
-}
-
-/* This agent has just begun, and has not heard of it yet. */
-bool handover_is_unheard(const struct lifecycle *life, const struct candidate_seen *seen)
-{
-	return !seen->known && life->now_ms - life->handover.begun_ms <= SILENT_MS;
-}
-
-/* The one that the job is on its way to. */
-bool handover_candidate_lives(const struct lifecycle *life)
-{
-	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
-
-	if (handover_is_unheard(life, seen))
-		return true;
-	return handover_is_fresh(life, seen) && handover_is_candidate(seen) &&
-	       party_is(&life->journal.handover.to, seen->party.uid);
-}
-
-const char *handover_candidate_says(const struct lifecycle *life)
-{
-	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
-
-	if (!seen->present || seen->state == CANDIDATE_PREPARED ||
-	    !party_is(&life->journal.handover.to, seen->party.uid))
-		return NULL;
-	return seen->why;
-}
-
-bool lifecycle_is_prepared(const struct lifecycle *life)
-{
-	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
-	const struct handover *handover = &life->journal.handover;
-
-	return handover_is_on(life) && handover->state == HANDOVER_OFFERED && seen->present &&
-	       seen->state == CANDIDATE_PREPARED && party_is(&handover->to, seen->party.uid);
-}
-
-enum role lifecycle_role(const struct lifecycle *life)
-{
-	if (life->config->handover.shadow)
-		return ROLE_CANDIDATE;
-	if (!life->handover.given)
-		return ROLE_OWNER;
-	return life->journal.handover.state == HANDOVER_GRANTED ? ROLE_RESERVE : ROLE_CANDIDATE;
-}
-
-/* The one that can take it back. */
-static bool reserve_lives(const struct lifecycle *life)
-{
-	const struct candidate_seen *seen = &life->handover.seen[PLACE_RESERVE];
-	bool given = life->handover.claim == CLAIM_TAKE || life->handover.claim == CLAIM_OWN;
-
-	/* it has just given the job to this pod, and says so in a moment */
-	if (given && life->now_ms - life->handover.begun_ms <= SILENT_MS)
-		return true;
-	return handover_is_fresh(life, seen) && seen->state == CANDIDATE_HANDED_OVER &&
-	       party_is(&life->journal.handover.from, seen->party.uid);
-}
-
-static void see(struct lifecycle *life, struct candidate_seen *seen, const struct event *event)
-{
-	bool same = seen->present && event->candidate.present &&
-		    xstris(seen->party.uid, event->candidate.party.uid);
-
-	seen->lock_is_free = event->candidate.lock_is_free;
-	/* a pod that cannot be heard is silent, not gone */
-	/* MUT: a record that cannot be read is one that is not there */
-	if (event->candidate.unreadable)
-		return;
-	if (event->candidate.present && (!same || seen->beat != event->candidate.beat)) {
-		seen->seen_ms = life->now_ms;
-		seen->beats = same;
-	}
-	/* it answers by writing; the question may come from the last agent of that pod */
-	if (event->candidate.present && event->candidate.ask &&
-	    (!same || seen->ask != event->candidate.ask))
-		life->want_write = true;
-	seen->known = true;
-	seen->present = event->candidate.present;
-	seen->state = event->candidate.state;
-	seen->wanted = event->candidate.wanted;
-	seen->beat = event->candidate.beat;
-	seen->ask = event->candidate.ask;
-	seen->answer = event->candidate.answer;
-	xstrset(&seen->why, event->candidate.why);
-	party_set(&seen->party, &event->candidate.party);
-	candidate_shadow_set(&seen->shadow, &event->candidate.shadow);
-}
-
-void on_candidate(struct lifecycle *life, const struct event *event)
-{
-	if (!handover_is_on(life) || life->handover.giving || life->fenced)
-		return;
-	see(life, &life->handover.seen[event->candidate.place], event);
-}
-
-/* ---- giving the journal away ---- */
-
-/* The write that follows gives it; nothing is decided after this. */
-static void give_to(struct lifecycle *life, const struct party *to)
-{
-	party_set(&life->journal.owner, to);
-	life->handover.giving = true;
-	life->retry_ms = life->savepoint_ms = life->checkpoint.due_ms = life->stop_retry_ms = 0;
-	if (life->launch_step == LAUNCH_NONE && !life->terminating)
-		handover_rests(life);
-}
-
-void handover_give(struct lifecycle *life)
-{
-	give_to(life, &life->journal.handover.to);
-}
-
-void handover_rests(struct lifecycle *life)
-{
-	const struct handover *handover = &life->journal.handover;
-
-	enter_because(
-		life, PHASE_HOLDING,
-		handover->state == HANDOVER_RETURNED ? CAUSE_HANDOVER_RETURNED : CAUSE_STANDING_BY,
-		"%s to %s: %s", handover->state == HANDOVER_RETURNED ? "returned" : "handed over",
-		life->journal.owner.pod ? life->journal.owner.pod : "another pod",
-		handover->why ? handover->why : "");
-}
-
-void handover_grant(struct lifecycle *life, const char *why)
+void handover_runs(struct lifecycle *life)
 {
 	struct handover *handover = &life->journal.handover;
-	const struct operation_result *last = &life->journal.last_operation;
-	bool stopped = last->ok && last->location && handover->state == HANDOVER_STOPPING &&
-		       last->ended_unix_ms >= handover->started_unix_ms;
 
-	xstrset(&handover->savepoint, stopped ? last->location : NULL);
-	handover_set_state(life, HANDOVER_GRANTED, "%s", why);
-	give_to(life, &handover->to);
+	if (handover_is_on(life))
+		life->handover.ran = true;
+	if (!handover_is_on(life) || handover->state != HANDOVER_TAKEN || transition_is_on(life) ||
+	    !party_is(&handover->to, handover_me(life)->uid))
+		return;
+	life->handover.probation_end_ms = life->now_ms + life->config->handover.probation_ms;
+	handover_set_state(life, HANDOVER_DONE, "the job runs at %s", handover_me(life)->pod);
 }
 
-/* Only with its Flink proven dead: the other one starts the job. */
-static void give_back(struct lifecycle *life, const char *why)
+void handover_forgive(struct lifecycle *life)
 {
 	struct handover *handover = &life->journal.handover;
-	enum outcome_kind outcome = life->journal.outcome.kind;
 
-	handover_set_state(life, HANDOVER_RETURNED, "%s", why); /* `why` may be of the outcome */
-	/* what this version could not do is no outcome for the other one; an end of the job is */
-	/* MUT: a job that has finished is returned, and runs again */
-	if (outcome == OUTCOME_FAILED || outcome == OUTCOME_RESTORE_MISMATCH)
-		outcome_release(&life->journal.outcome);
-	life->journal.failure_count = 0;
-	journal_forgive_generation(&life->journal, life->config->generation);
-	give_to(life, &handover->from);
-}
-
-bool handover_may_give_back(const struct lifecycle *life)
-{
-	const struct handover *handover = &life->journal.handover;
-	bool probation =
-		handover->state == HANDOVER_DONE && life->now_ms < life->handover.probation_end_ms;
-
-	/* MUT: a job is returned after a transition, and repeats what both have written */
-	if (transition_of(handover) != TRANSITION_NONE) /* only forward */
-		return false;
-	return handover_is_on(life) && life->config->handover.return_on_failure &&
-	       !life->handover.giving && !life->fenced && !handover->forced &&
-	       party_is(&handover->to, handover_me(life)->uid) &&
-	       (handover->state == HANDOVER_TAKEN || probation) && reserve_lives(life);
-}
-
-bool handover_returns(struct lifecycle *life, const char *why)
-{
-	/* what waits in main() may have been let go although that has failed */
-	if (*life->handover.held_id)
-		return false;
-	/* MUT: a launch that fails after a hand-over is not returned */
-	if (!handover_may_give_back(life))
-		return false;
-	life->journal.handover.tries++;
-	give_back(life, why);
-	return true;
-}
-
-void handover_leaves(struct lifecycle *life)
-{
-	const struct handover *handover = &life->journal.handover;
-
-	if (!handover_is_on(life) || life->handover.giving || life->fenced ||
-	    transition_stays(life))
+	if (!handover_is_on(life) || life->handover.giving)
 		return;
-	/* another version comes before this one has run the job */
-	if (handover->state == HANDOVER_TAKEN && life->upgrade == UPGRADE_YES &&
-	    !*life->handover.held_id && handover_may_give_back(life)) {
-		give_back(life, "the pod ends before the job runs there");
+	life->want_write |= handover->returned != NULL;
+	/* MUT: a person cannot clear the notice that the job was returned */
+	xstrset(&handover->returned, NULL);
+	handover->returned_unix_ms = 0;
+	if (handover->state != HANDOVER_REFUSED)
+		return;
+	handover->tries = 0;
+	handover_set_state(life, HANDOVER_NONE, "a person allows it again");
+}
+
+void handover_stops_for_upgrade(struct lifecycle *life, int64_t budget_ms)
+{
+	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
+
+	if (!handover_is_on(life) || life->journal.handover.state != HANDOVER_OFFERED ||
+	    transition_is_on(life) || !handover_candidate_lives(life) ||
+	    seen->state != CANDIDATE_PREPARED || budget_ms <= 0)
+		return;
+	handover_set_state(life, HANDOVER_STOPPING, "the pod ends, and the candidate is prepared");
+}
+
+void handover_stop_failed(struct lifecycle *life, const char *why)
+{
+	struct handover *handover = &life->journal.handover;
+
+	if (!handover_is_on(life) || handover->state != HANDOVER_STOPPING)
+		return;
+	if (transition_is_on(life)) {
+		transition_stop_failed(life);
 		return;
 	}
-	if (handover->state == HANDOVER_STOPPING && handover_candidate_lives(life)) {
-		handover_grant(life, "the pod ends");
-		return;
-	}
-	if (handover->state == HANDOVER_OFFERED || handover->state == HANDOVER_STOPPING)
-		handover_set_state(life, HANDOVER_NONE, "the owner's pod ends");
-	/* the next pod need not wait for an answer */
-	if (handover->state != HANDOVER_TAKEN) {
-		xstrset(&life->journal.owner.uid, NULL);
-		xstrset(&life->journal.owner.pod, NULL);
-		life->want_write = true;
-	}
+	life->handover.ask_sent_ms = life->handover.asked_ms = 0;
+	life->handover.stop_failed = true;
+	handover_set_state(life, HANDOVER_OFFERED, "the stop failed, and is tried again: %s", why);
 }
 
-/* ---- how long it waits for a Flink elsewhere ---- */
+/* ---- Flink that is held ---- */
 
-/* The last launch is that of the pod that has granted the job, which it did when that had ended. An
- * agent that comes back knows it by this; a launch of another one, that has taken the job, may live. */
-static bool was_granted(const struct lifecycle *life, const struct launch *launch)
+bool handover_frees_flink(struct lifecycle *life)
 {
-	const struct handover *handover = &life->journal.handover;
+	struct effect *effect;
 
-	return handover->state == HANDOVER_TAKEN && !handover->forced && launch &&
-	       party_is(&handover->to, handover_me(life)->uid) &&
-	       party_wrote(&handover->from, launch->writer);
-}
-
-int64_t handover_takeover_ms(const struct lifecycle *life)
-{
-	const struct lifecycle_config *config = life->config;
-	const struct launch *launch = journal_launch_const(&life->journal);
-
-	/* its job has ended, and that is what was granted */
-	if (handover_is_on(life) &&
-	    (life->handover.claim == CLAIM_TAKE || was_granted(life, launch)))
-		return 0;
-	/* Flink's election keeps only a Flink of the same cluster id out */
-	if (handover_is_on(life) && launch &&
-	    !xstrsame(launch->ha_cluster_id, config->ha_cluster_id) &&
-	    config->handover.takeover_ms > config->takeover_ms)
-		return config->handover.takeover_ms;
-	return config->takeover_ms;
+	if (!*life->handover.held_id)
+		return true;
+	if (life->handover.held_ends && life->now_ms < life->handover.held_kill_ms)
+		return false;
+	life->handover.held_ends = true;
+	life->handover.held_kill_ms = life->now_ms + life->config->kill_after_ms;
+	effect = emit(life, EFFECT_SIGNAL);
+	memcpy(effect->id, life->handover.held_id, JOB_ID_BYTES);
+	effect->signo = SIGKILL;
+	effect->group = true;
+	return false;
 }

@@ -4,6 +4,8 @@
  * at random among those of which nothing is left: no launch of the journal, no HA map, no result, no
  * directory and no savepoint. Where nothing is left of a former one, it can be drawn again.
  */
+#include "core/lifecycle/lifecycle_ids.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -11,8 +13,8 @@
 #include "core/ha_names.h"
 #include "core/job_id.h"
 #include "core/journal/journal_adopt.h"
-#include "core/lifecycle/lifecycle_ids.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/journal/journal_copy.h"
+#include "core/lifecycle/lifecycle_effects.h"
 #include "core/resolve/flink_choice.h"
 
 #define DRAWS 100
@@ -293,4 +295,24 @@ int64_t find_free_numbers(const struct lifecycle *life, int64_t numbers)
 			return n - numbers + 1;
 	}
 	return -1;
+}
+
+void copy_remember_jobs(struct journal *journal, const struct facts *facts)
+{
+	const struct journal *copy = facts->copy ? &facts->copy->journal : NULL;
+
+	for (size_t i = 0; copy && i < copy->former_job_count; i++)
+		if (!journal_knows_job(journal, copy->former_jobs[i]))
+			journal_add_former_job(journal, copy->former_jobs[i]);
+	for (size_t i = 0; copy && i < copy->launch_count; i++)
+		if (!journal_knows_job(journal, copy->launches[i].job_id))
+			journal_add_former_job(journal, copy->launches[i].job_id);
+}
+
+void launch_has_left_state(struct lifecycle *life, struct launch *launch)
+{
+	if (launch->left_state)
+		return;
+	launch->left_state = true;
+	life->want_write = true;
 }

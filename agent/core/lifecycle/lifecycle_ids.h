@@ -6,6 +6,9 @@
 
 #include "core/lifecycle/lifecycle.h"
 
+/* A launch was decided although the copy knows of others: their ids are not drawn again. */
+void copy_remember_jobs(struct journal *journal, const struct facts *facts);
+
 /* A launch is decided on these facts: job ids of which nothing is left can be drawn again. The numbers that may be
  * drawn now, by number (core/ha_names.h; the caller frees); NULL = any. */
 bool *job_ids_decided(struct lifecycle *life, const struct facts *facts);
@@ -30,5 +33,9 @@ int64_t find_free_numbers(const struct lifecycle *life, int64_t numbers);
 /* An id that has left no trace. `read`: of job_ids_decided(). NULL, or why there is none; the caller frees. */
 char *draw_job_id(struct lifecycle *life, const struct facts *facts, const bool *read,
 		  char ret_job_id[JOB_ID_BYTES]);
+
+/* A snapshot of it was seen, or reported by Flink: it may have been deleted by the next
+ * observation, and must not count as never made then. */
+void launch_has_left_state(struct lifecycle *life, struct launch *launch);
 
 #endif

@@ -6,12 +6,15 @@
  *
  * No SIGTERM: it takes time, and the state of this Flink may already belong to another drey.
  */
-#include <inttypes.h>
+#include "core/lifecycle/lifecycle_lease.h"
+
 #include <string.h>
 
 #include "base/mem.h"
 #include "core/lease/lease.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_end.h"
+#include "core/lifecycle/lifecycle_facts.h"
 
 /* ---- the time ---- */
 

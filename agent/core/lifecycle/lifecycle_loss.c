@@ -1,12 +1,13 @@
 /*
  * State that a launch gives up, because it is damaged: recorded with the launch, said until it is settled.
  */
+#include "core/lifecycle/lifecycle_loss.h"
+
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_notice.h"
 #include "core/report/condition_loss.h"
 
 static void say(struct lifecycle *life, bool ok, const char *lost_path, const char *text)

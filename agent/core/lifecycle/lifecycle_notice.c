@@ -3,11 +3,12 @@
  * step has changed (phase, cause, the fence) is reported at its end, because a step may pass
  * through phases in which it does not stay.
  */
-#include <stdlib.h>
+#include "core/lifecycle/lifecycle_notice.h"
+
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
 
 struct notice *tell(struct lifecycle *life, enum notice_type type)
 {

@@ -3,10 +3,12 @@
  * become candidates like drey's own, but drey never disposes of them; their stop is a request and
  * not a finished job.
  */
+#include "core/lifecycle/lifecycle_outside.h"
+
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
 
 /* The newest recorded one of this launch. Flink still remembers older ones that were disposed
  * of. */

@@ -6,10 +6,12 @@
  * effect waits, and is dropped if nothing waits for it any more; an Event that comes too often is dropped. The limits are
  * twice what the simulator has ever seen, which fails when anything has to wait.
  */
+#include "core/lifecycle/lifecycle_pace.h"
+
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
 
 static const struct {
 	int launches;

@@ -1,7 +1,7 @@
 /*
  * When the next periodic savepoint of the running job is due.
  */
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_periodic.h"
 
 void schedule_savepoint_after(struct lifecycle *life, int64_t pause_ms)
 {

@@ -10,23 +10,26 @@
  * The vertices are looked at first: what they can have is decided here, and a request that already
  * arrived is recognised, so a lost answer does no harm.
  */
-#include <inttypes.h>
+#include "core/lifecycle/lifecycle_rescale.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/backoff.h"
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
 #include "core/slots.h"
 
 #define RETRY_FIRST_MS 1000
 #define RETRY_MOST_MS  60000
+
 /* How often the vertices are looked at until they run as requested: Flink rescales after its cooldown
  * (30 s by default), and waits for slots. */
 #define LOOK_OFTEN_MS  1000
 #define LOOK_SELDOM_MS 10000
 #define OFTEN_FOR_MS   (2 * 60 * INT64_C(1000))
 #define LOOK_FOR_MS    (30 * 60 * INT64_C(1000))
+
 /* Flink caches what it shows of the vertices for 3 s: before that it may be what was before. */
 #define FRESH_MS         3100
 #define OWN_MAX_VERTICES 1000

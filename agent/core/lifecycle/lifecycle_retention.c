@@ -4,13 +4,16 @@
  * is passed over, and asked about again later. A disposal that an agent's death
  * interrupted is repeated: disposing of what is already deleted fails harmlessly.
  */
+#include "core/lifecycle/lifecycle_retention.h"
+
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
 
 /* After a failed disposal: its cause (a missing permission) seldom goes away within minutes. */
 #define FAILED_PAUSE_MS (60 * 60 * INT64_C(1000))
+
 /* After the one that stays could not be read. */
 #define UNREAD_PAUSE_MS (10 * 60 * INT64_C(1000))
 

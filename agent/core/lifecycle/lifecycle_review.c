@@ -1,18 +1,19 @@
 /*
  * Reading completed checkpoints while the job runs (review.h). A verdict is recorded with the launch.
  */
+#include "core/lifecycle/lifecycle_review.h"
+
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_look.h"
 
 #define HOUR_MS (60 * 60 * INT64_C(1000))
 
 /* After a checkpoint that could not be read, one that is damaged, and so many that were gone: not sooner. */
-#define REVIEW_PAUSE_MS (10 * 60 * INT64_C(1000))
-#define REVIEW_MISSES   5
-
+#define REVIEW_PAUSE_MS  (10 * 60 * INT64_C(1000))
+#define REVIEW_MISSES    5
 #define REVIEW_FEW_FILES 24 /* are asked for one by one */
 #define REVIEW_PER_PAGE  12 /* as VERIFY_LIST_COST */
 

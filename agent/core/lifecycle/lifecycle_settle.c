@@ -4,16 +4,52 @@
  * before the operation counts as failed. An answer of Flink that was in transit when it died counts
  * as well.
  */
+#include "core/lifecycle/lifecycle_settle.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_ended.h"
+#include "core/lifecycle/lifecycle_ids.h"
+#include "core/lifecycle/lifecycle_launch.h"
+#include "core/lifecycle/lifecycle_loss.h"
+#include "core/lifecycle/lifecycle_operation.h"
+#include "core/lifecycle/lifecycle_pursue.h"
+#include "core/lifecycle/lifecycle_stop_failed.h"
+#include "core/lifecycle/lifecycle_take_checkpoint.h"
 #include "core/resolve/lineage.h"
 
-void operation_begin_settling(struct lifecycle *life)
+void operation_flink_gone(struct lifecycle *life)
 {
-	operation_enter(life, STEP_SETTLING);
+	const struct operation_result *last = &life->journal.last_operation;
+	enum operation_kind kind = life->journal.operation.kind;
+	bool saves = kind == OPERATION_SAVEPOINT || kind == OPERATION_STOP;
+
+	checkpoint_flink_gone(life);
+	stop_flink_gone(life);
+	if (kind == OPERATION_NONE)
+		return;
+	/* its success is recorded; the previous agent only waited for Flink's exit */
+	if (last->ok && !strcmp(last->trigger_id, life->journal.operation.trigger_id)) {
+		operation_clear(life);
+		return;
+	}
+	if (life->step == STEP_ENDING && (life->end_wanted || life->stop_location)) {
+		if (!life->end_wanted) /* it exited before its final state was seen */
+			operation_record_end(life);
+		if (kind == OPERATION_STOP && !life->stop_location)
+			operation_begin_settling(life);
+		else
+			operation_clear(life);
+		return;
+	}
+	/* one that was never sent has left nothing */
+	if (saves && !withdraw(life, EFFECT_TRIGGER))
+		operation_begin_settling(life);
+	else
+		operation_abandon(life, "Flink exited during the operation");
 }
 
 /* No Flink runs, so this applies to what is gathered or decided now. */
@@ -32,16 +68,6 @@ static bool is_answer(const struct operation *operation, const char *trigger_id)
 {
 	return operation->kind != OPERATION_NONE && trigger_id &&
 	       !strcmp(operation->trigger_id, trigger_id);
-}
-
-enum snapshot_origin operation_origin(const struct operation *operation)
-{
-	if (operation->kind == OPERATION_STOP)
-		return ORIGIN_STOP;
-	/* the seed of a transition is one more like those: it was not requested by name */
-	return operation->reason == REASON_PERIODIC || operation->reason == REASON_UPGRADE
-		       ? ORIGIN_PERIODIC
-		       : ORIGIN_MANUAL;
 }
 
 void operation_told(struct lifecycle *life, const struct event *event)

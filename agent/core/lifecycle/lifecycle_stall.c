@@ -4,11 +4,13 @@
  * cure anything, so it comes only when it has a chance: this launch has completed a checkpoint before,
  * and that one can be read now. A launch that completes none is left as it is.
  */
-#include <string.h>
+#include "core/lifecycle/lifecycle_stall.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_end.h"
+#include "core/lifecycle/lifecycle_facts.h"
 #include "core/report/condition_checkpoints.h"
 
 /* After the newest checkpoint could not be read. */

@@ -1,18 +1,30 @@
 /*
  * A suspend or a restart was requested, its stop with savepoint has failed, and the job runs. The stop is
  * repeated: as long as the request is in force, or a number of times. What follows then is configured: the
- * job runs on, or it is ended without a savepoint (lifecycle_last_resort.c).
+ * job runs on, or it is ended without a savepoint, as a last resort.
+ *
+ * That repeats the work since the newest checkpoint, so there must be one from which the next start will continue, and it is
+ * read as a whole while the job still runs: what is missing from it is known before anything is lost. The job completes
+ * checkpoints meanwhile, and Flink deletes the older ones. So Flink is asked first which one is the newest, and once more
+ * if that one could not be read.
  *
  * Not for the stops of a container that ends, which have only its grace period, and those of a hand-over,
  * which counts its own tries.
  */
+#include "core/lifecycle/lifecycle_stop_failed.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_end.h"
+#include "core/lifecycle/lifecycle_facts.h"
+#include "core/lifecycle/lifecycle_look.h"
 
-void stop_again(struct lifecycle *life, const char *why)
+static void stop_again(struct lifecycle *life, const char *why)
 {
 	const struct lifecycle_config *config = life->config;
 
@@ -21,6 +33,154 @@ void stop_again(struct lifecycle *life, const char *why)
 		      "the stop failed and the job continues: %s; retrying in %lld s", why,
 		      (long long)(config->stop_retry_ms / 1000));
 }
+
+/* ---- the last resort: it is ended without a savepoint ---- */
+
+void last_resort_forget(struct lifecycle *life)
+{
+	free(life->last_resort.nonce);
+	free(life->last_resort.why);
+	free(life->last_resort.checkpoint);
+	free(life->last_resort.unread);
+	memset(&life->last_resort, 0, sizeof(life->last_resort));
+}
+
+/* Why the job must not be ended without a savepoint; NULL = it may. */
+static const char *needs_savepoint(const struct lifecycle *life, enum operation_reason reason)
+{
+	const char *why = checkpoint_excluded(life);
+
+	if (!why && reason == REASON_RESTART && life->journal.intent.do_not_restart)
+		why = "do-not-restart is on";
+	return why;
+}
+
+/* The job runs on, and its stop with savepoint is tried once more. */
+static void keep_job(struct lifecycle *life, const char *needed)
+{
+	char *text = xasprintf("%s; it is not ended without a savepoint, because %s",
+			       life->last_resort.why, needed);
+
+	last_resort_forget(life);
+	stop_again(life, text);
+	free(text);
+}
+
+/* The next start finds the newest state, as after any end of Flink. */
+static void end_without_savepoint(struct lifecycle *life)
+{
+	enum operation_reason reason = life->last_resort.reason;
+	const struct launch *launch = journal_launch_const(&life->journal);
+	int64_t age_ms = life->now_unix_ms - launch->last_checkpoint_unix_ms;
+	char age[CLOCK_TEXT_BYTES];
+	char *error = xasprintf(
+		"%s without a savepoint after %" PRId64
+		" failed stops: %s; the job continues from its newest checkpoint, %s (checkpoint id %" PRId64
+		", %s old), and repeats the work since then",
+		operation_reason_name(reason), life->stop_failures, life->last_resort.why,
+		launch->last_checkpoint_path, launch->last_checkpoint_id,
+		clock_human(age_ms > 0 ? age_ms : 0, age));
+
+	/* a new agent that finds Flink alive tries again: so the restart is done when Flink is dead */
+	if (reason == REASON_RESTART)
+		xstrset(&life->ended_restart, life->last_resort.nonce);
+	else
+		life->ends_to_suspend = true;
+	life->stop_failures = 0;
+	journal_set_error(&life->journal, error, life->now_unix_ms);
+	note(life, NOTE_WARNING, "%s", error);
+	end_flink(life, true, false, "%s", error);
+	free(error);
+	last_resort_forget(life);
+}
+
+/* A poll that begins now tells which checkpoint is the newest. */
+static void ask_newest(struct lifecycle *life)
+{
+	life->last_resort.step = LAST_RESORT_LOOKS;
+	life->last_resort.since_ms = life->now_ms;
+	poll_now(life);
+}
+
+static void last_resort_begin(struct lifecycle *life, enum operation_reason reason,
+			      const char *nonce, const char *why)
+{
+	last_resort_forget(life);
+	life->last_resort.reason = reason;
+	life->last_resort.nonce = xstrdup(nonce);
+	life->last_resort.why = xstrdup(why);
+	enter_because(
+		life, PHASE_RUNNING, CAUSE_STOP_FAILED,
+		"the stop failed and the job continues: %s; drey reads its newest checkpoint, "
+		"then ends it without a savepoint",
+		why);
+	ask_newest(life);
+}
+
+/* Something else has begun meanwhile, or the job is not what it was. */
+static bool is_obsolete(struct lifecycle *life)
+{
+	if (life->phase == PHASE_RUNNING && life->step == STEP_NONE && !life->end_wanted &&
+	    !life->terminating)
+		return false;
+	last_resort_forget(life);
+	return true;
+}
+
+void last_resort_viewed(struct lifecycle *life)
+{
+	const struct launch *launch = journal_launch_const(&life->journal);
+	const char *needed;
+
+	if (life->last_resort.step != LAST_RESORT_LOOKS || is_obsolete(life))
+		return;
+	if (life->polled_ms < life->last_resort.since_ms) { /* that poll began before */
+		poll_now(life);
+		return;
+	}
+	needed = needs_savepoint(life, life->last_resort.reason);
+	/* MUT: a job is ended without anything to continue from */
+	if (needed) {
+		keep_job(life, needed);
+		return;
+	}
+	if (xstrsame(life->last_resort.checkpoint, launch->last_checkpoint_path)) {
+		keep_job(life, life->last_resort.unread);
+		return;
+	}
+	xstrset(&life->last_resort.checkpoint, launch->last_checkpoint_path);
+	life->last_resort.step = LAST_RESORT_READS;
+	emit(life, EFFECT_INSPECT)->text = xstrdup(launch->last_checkpoint_path);
+}
+
+bool last_resort_inspected(struct lifecycle *life, const struct event *event)
+{
+	const char *path = event->inspected.path, *error = event->inspected.error;
+	bool once_more = !life->last_resort.unread;
+
+	if (life->last_resort.step != LAST_RESORT_READS ||
+	    !xstrsame(path, life->last_resort.checkpoint))
+		return false;
+	if (is_obsolete(life))
+		return true;
+	/* MUT: a job is ended without a savepoint although its newest checkpoint cannot be read */
+	if (event->inspected.readable && event->inspected.complete) {
+		end_without_savepoint(life);
+		return true;
+	}
+	free(life->last_resort.unread);
+	life->last_resort.unread =
+		xasprintf("its newest checkpoint %s %s: %s", path,
+			  event->inspected.readable ? "is damaged" : "cannot be read",
+			  error ? error : "no detail");
+	if (once_more)
+		ask_newest(life);
+	else
+		keep_job(life, life->last_resort.unread);
+	return true;
+}
+
+/* ---- it has failed ---- */
 
 static void give_up_stop(struct lifecycle *life, enum operation_reason reason, const char *nonce,
 			 const char *why)

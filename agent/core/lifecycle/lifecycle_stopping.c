@@ -3,11 +3,22 @@
  * as it was, and then Flink's current state is the best one. When another generation follows, the
  * job is handed over as configured.
  */
+#include "core/lifecycle/lifecycle_stopping.h"
+
 #include <signal.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_end.h"
+#include "core/lifecycle/lifecycle_facts.h"
+#include "core/lifecycle/lifecycle_handover.h"
+#include "core/lifecycle/lifecycle_handover_state.h"
+#include "core/lifecycle/lifecycle_launch.h"
+#include "core/lifecycle/lifecycle_look.h"
+#include "core/lifecycle/lifecycle_operation.h"
+#include "core/lifecycle/lifecycle_stop_failed.h"
+#include "core/lifecycle/lifecycle_take_checkpoint.h"
 
 /* How long the last journal write may delay the end of the container. */
 #define EXIT_PATIENCE_MS 3000
@@ -18,8 +29,7 @@
 /* The job may have ended since the last poll. Flink answers within milliseconds. */
 #define LOOK_PATIENCE_MS 1000
 #define LOOK_GRACE_MS    5000 /* with less than this there is no time for it */
-
-#define NEWEST_STATE "the container ends; the next launch continues from the newest state"
+#define NEWEST_STATE     "the container ends; the next launch continues from the newest state"
 
 static enum operation_reason reason_of(const struct lifecycle *life, enum upgrade upgrade)
 {
@@ -247,20 +257,6 @@ void on_stopping(struct lifecycle *life, int64_t grace_left_ms, enum upgrade upg
 		life->look_since_ms = life->now_ms;
 		life->look_ms = life->now_ms + LOOK_PATIENCE_MS;
 	}
-}
-
-bool ended_well(const struct lifecycle *life)
-{
-	const struct outcome *outcome = &life->journal.outcome;
-
-	return life->config->exit_when_finished &&
-	       (outcome->kind == OUTCOME_FINISHED ||
-		(outcome->kind == OUTCOME_CANCELLED && outcome->savepoint));
-}
-
-int end_status(const struct lifecycle *life)
-{
-	return life->config->exit_when_finished && !ended_well(life) ? 128 + SIGTERM : 0;
 }
 
 void leave(struct lifecycle *life)

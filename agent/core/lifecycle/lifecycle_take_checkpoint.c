@@ -3,19 +3,23 @@
  * other, so drey finds it in storage as any other, and nothing is lost when it is given up. That is the
  * difference from the operations: it keeps no stop waiting, and a start does not depend on its result.
  */
+#include "core/lifecycle/lifecycle_take_checkpoint.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_facts.h"
+#include "core/lifecycle/lifecycle_ids.h"
+#include "core/lifecycle/lifecycle_notice.h"
 
 /* A Flink that has not accepted it by then does not: savepoints wait for it. */
 #define ACCEPT_PATIENCE_MS 60000
 
 /* Flink shows where a completed checkpoint is in statistics that it caches for 3 s. */
-#define PATH_PATIENCE_MS 10000
-
+#define PATH_PATIENCE_MS   10000
 #define ASK_AGAIN_MS       1000
 #define SLOW_CHECKPOINT_MS 10000 /* after this the result is polled less often */
 

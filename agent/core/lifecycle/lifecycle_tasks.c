@@ -1,6 +1,7 @@
-#include <string.h>
+#include "core/lifecycle/lifecycle_tasks.h"
 
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_end.h"
 #include "core/report/readiness.h"
 
 /* More tasks than before: Flink has restarted the job for more slots or for another parallelism, whoever has brought that about. Fewer
@@ -131,27 +132,4 @@ void not_ready(struct lifecycle *life)
 		stall(life);
 	if ((launching || running) && !life->end_wanted)
 		life->ready_ms = life->now_ms + life->config->ready_deadline_ms;
-}
-
-/* Half a poll interval early is on time, because polls are evenly spaced. */
-static bool is_due(const struct lifecycle *life, int64_t since_ms)
-{
-	const struct lifecycle_config *config = life->config;
-
-	return !since_ms ||
-	       life->now_ms - since_ms + config->poll_tasks_ms / 2 >= config->poll_slow_ms;
-}
-
-enum poll_depth poll_depth(const struct lifecycle *life, const struct launch *launch)
-{
-	bool calm =
-		life->phase == PHASE_RUNNING && life->step == STEP_NONE && launch->proven_unix_ms;
-
-	if (life->clean_ms)
-		return POLL_CLEANUP;
-	if (is_due(life, life->polled_all_ms))
-		return POLL_ALL;
-	return !calm || life->review.step == REVIEW_CONFIRMS || is_due(life, life->polled_job_ms)
-		       ? POLL_JOB
-		       : POLL_TASKS;
 }

@@ -5,75 +5,25 @@
  * was acknowledged, so that what is done rests on what is on record. What a state asks for is done
  * again until it is true: an agent that comes back continues.
  */
-#include <inttypes.h>
+#include "core/lifecycle/lifecycle_transition.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "core/job_id.h"
-#include "core/journal/journal_adopt.h"
-#include "core/lifecycle/lifecycle_handover_internal.h"
-#include "core/lifecycle/lifecycle_ids.h"
-
-/* The candidate's gates acknowledge a cut within this time, or the next one is tried. */
-#define ARMING_MS 60000
-#define MOST_IDS  16 /* job ids that are set aside for the candidate */
-
-/* ---- states ---- */
-
-int64_t transition_limit_ms(const struct lifecycle *life)
-{
-	const struct handover_config *config = &life->config->handover;
-
-	switch (transition_state_of(life)) {
-	case TRANSITION_OFFERED:
-		return config->prepare_ms;
-	case TRANSITION_ARMING:
-		return ARMING_MS;
-	case TRANSITION_SEEDING:
-	case TRANSITION_SEEDED:
-	case TRANSITION_SHADOW:
-	case TRANSITION_ARMED:
-	case TRANSITION_CROSSING:
-	case TRANSITION_CROSSED:
-	case TRANSITION_ENDING:
-		return config->blue_green.deadline_ms;
-	default: /* granted and taken: only forward; aborting: until it is over */
-		return 0;
-	}
-}
-
-void transition_enters(struct lifecycle *life)
-{
-	life->transition = (struct transition_progress){.near = life->transition.near,
-							.near_beat = life->transition.near_beat,
-							.near_told = life->transition.near_told,
-							.missing = life->transition.missing,
-							.finish_id = -1};
-	handover_arm(life);
-}
-
-/* As many as it may need, or as there are. */
-static void reserve_numbers(struct lifecycle *life)
-{
-	int64_t wanted = life->config->max_attempts + 1, first = -1;
-
-	wanted = wanted < MOST_IDS ? wanted : MOST_IDS;
-	while (wanted > 0 && (first = find_free_numbers(life, wanted)) < 0)
-		wanted--;
-	if (first >= 0)
-		journal_reserve(&life->journal, first, wanted);
-}
-
-void transition_offer(struct lifecycle *life)
-{
-	transition_begin(&life->journal.handover, life->journal.sequence);
-	life->journal.handover.transition.output_side =
-		side_other(journal_output_side(&life->journal, NULL));
-	life->transition.near_told = false;
-	reserve_numbers(life);
-	transition_enters(life);
-}
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_end.h"
+#include "core/lifecycle/lifecycle_handover_facts.h"
+#include "core/lifecycle/lifecycle_handover_give.h"
+#include "core/lifecycle/lifecycle_handover_offer.h"
+#include "core/lifecycle/lifecycle_handover_state.h"
+#include "core/lifecycle/lifecycle_launch.h"
+#include "core/lifecycle/lifecycle_notice.h"
+#include "core/lifecycle/lifecycle_operation.h"
+#include "core/lifecycle/lifecycle_transition_facts.h"
+#include "core/lifecycle/lifecycle_transition_state.h"
+#include "core/lifecycle/lifecycle_transition_wishes.h"
 
 /* ---- what is done ---- */
 
@@ -155,29 +105,6 @@ static void act(struct lifecycle *life, const struct transition_move *move)
 	}
 }
 
-/* Those that a job that was given up may have used are known as this application's. */
-static void keep_ids(struct lifecycle *life)
-{
-	struct journal *journal = &life->journal;
-	const struct transition *transition = &journal->handover.transition;
-	char id[JOB_ID_BYTES];
-
-	if (*journal->handover.job_id)
-		journal_add_former_job(journal, journal->handover.job_id);
-	if (!transition->seed.path)
-		return;
-	for (int64_t i = 0; journal->id_space && i < transition->numbers; i++) {
-		job_id_name(journal->id_space, transition->first_number + i, id);
-		journal_add_former_job(journal, id);
-	}
-}
-
-void transition_drop(struct lifecycle *life)
-{
-	if (transition_is_on(life))
-		keep_ids(life);
-}
-
 /* From outside the states up to the stop are one; from the stop it may come back. */
 static void tell_step(struct lifecycle *life, enum handover_state before)
 {
@@ -243,7 +170,7 @@ static void apply(struct lifecycle *life, const struct transition_move *move,
 			handover->prepared_unix_ms = life->now_unix_ms;
 		/* once it is done, those that were used are on record */
 		if (handover->state != HANDOVER_DONE && !transition_is_on(life))
-			keep_ids(life);
+			transition_keep_ids(life);
 	}
 	act(life, move);
 }
@@ -256,7 +183,7 @@ static bool is_unwritten(enum transition_act act)
 	return act == ACT_END || act == ACT_RESTART;
 }
 
-void transition_pursue_owner(struct lifecycle *life)
+static void transition_pursue_owner(struct lifecycle *life)
 {
 	struct transition_policy policy = transition_policy_of(life);
 	struct transition_here here;
@@ -321,4 +248,35 @@ void transition_pursue(struct lifecycle *life)
 		pursue_taken(life);
 	else
 		transition_pursue_owner(life);
+}
+
+/* ---- the container ends ---- */
+
+/* Nothing of the candidate's is needed before the cut is in force, or once nothing is owed. */
+static bool is_dispensable(const struct lifecycle *life)
+{
+	const struct transition *transition = &life->journal.handover.transition;
+
+	if (transition_state_of(life) == TRANSITION_ABORTING)
+		return transition_owes_nothing(transition);
+	return !transition_is_cut(transition_state_of(life));
+}
+
+bool transition_stays(struct lifecycle *life)
+{
+	struct handover *handover = &life->journal.handover;
+
+	if (!transition_is_on(life) || transition_state_of(life) == TRANSITION_TAKEN)
+		return false;
+	/* its result may be all that was missing */
+	if (transition_state_of(life) == TRANSITION_ENDING)
+		transition_pursue_owner(life);
+	if (life->handover.giving)
+		return true;
+	/* MUT: a hand-over whose cut is in force is over when its owner's pod ends */
+	if (!is_dispensable(life))
+		return true;
+	transition_drop(life);
+	handover->transition.state = TRANSITION_NONE;
+	return false;
 }

@@ -1,15 +1,20 @@
 /* The owner in a transition: what is known of both jobs, of the candidate, and of what people want. */
+#include "core/lifecycle/lifecycle_transition_facts.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_flip.h"
-#include "core/lifecycle/lifecycle_handover_internal.h"
+#include "core/lifecycle/lifecycle_handover_facts.h"
 
 /* The last report of a job that was stopped may come a moment after its end. */
 #define REPORT_MS 3000
 #define LOOKS     3 /* in a row: then it has caught up */
+
+/* The candidate's gates acknowledge a cut within this time, or the next one is tried. */
+#define ARMING_MS 60000
 
 static const struct handover *handover_of(const struct lifecycle *life)
 {
@@ -37,6 +42,28 @@ struct transition_policy transition_policy_of(const struct lifecycle *life)
 
 	policy.at_unix_ms = record_of(life)->at_unix_ms;
 	return policy;
+}
+
+int64_t transition_limit_ms(const struct lifecycle *life)
+{
+	const struct handover_config *config = &life->config->handover;
+
+	switch (transition_state_of(life)) {
+	case TRANSITION_OFFERED:
+		return config->prepare_ms;
+	case TRANSITION_ARMING:
+		return ARMING_MS;
+	case TRANSITION_SEEDING:
+	case TRANSITION_SEEDED:
+	case TRANSITION_SHADOW:
+	case TRANSITION_ARMED:
+	case TRANSITION_CROSSING:
+	case TRANSITION_CROSSED:
+	case TRANSITION_ENDING:
+		return config->blue_green.deadline_ms;
+	default: /* granted and taken: only forward; aborting: until it is over */
+		return 0;
+	}
 }
 
 /* Look at it again then, if nothing else comes before. */
@@ -334,6 +361,14 @@ static bool may_come_late(const struct lifecycle *life)
 	if (transition_state_of(life) != TRANSITION_ABORTING)
 		return false;
 	return flip->same_ms - flip->written_ms < LATE_MS;
+}
+
+bool lifecycle_flip_is_written(const struct lifecycle *life)
+{
+	const struct flip_known *flip = &life->gate.flip;
+
+	return xstris(flip->transition, life->journal.handover.id) &&
+	       flip->state == transition_state_of(life);
 }
 
 static void know_flip(const struct lifecycle *life, struct transition_facts *facts)

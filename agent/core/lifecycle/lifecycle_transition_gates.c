@@ -1,8 +1,15 @@
-/* The gates of the job here (core/handover/gate.h): what they are told, and what they report. */
+/*
+ * The gates of the job here (core/handover/gate.h), and those of FLIP-504 (core/handover/flip.h): what they are told,
+ * and what they report.
+ */
+#include "core/lifecycle/lifecycle_transition_gates.h"
+
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_handover_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_transition_facts.h"
+#include "core/lifecycle/lifecycle_transition_wishes.h"
 
 void on_gate(struct lifecycle *life, const struct event *event)
 {
@@ -82,4 +89,45 @@ void transition_tell_gates(struct lifecycle *life)
 	memcpy(effect->id, launch->job_id, JOB_ID_BYTES);
 	effect->text = xstrdup(transition);
 	effect->order = order;
+}
+
+/* ---- the ConfigMap of FLIP-504 ---- */
+
+/* A job that has started lately shows no watermark yet, and its records may be at or above the cut all the same. So may
+ * those of a candidate whose agent is away: what it has said before counts only against the cut. */
+static void judge_cut(struct lifecycle *life, int64_t toggle_unix_ms)
+{
+	const struct candidate_seen *candidate = &life->handover.seen[PLACE_CANDIDATE];
+	struct flip_known *flip = &life->gate.flip;
+	bool spoken = candidate->beats && candidate->beat != flip->beat;
+
+	flip->past = toggle_unix_ms && transition_was_seen(life, toggle_unix_ms);
+	/* MUT: a cut is judged by what the candidate said before it */
+	if (!flip->past && !spoken)
+		return;
+	/* MUT: a cut is judged while a job shows no watermark */
+	if (flip->past || transition_shows_watermarks(life))
+		flip->judged = true;
+}
+
+void on_flip(struct lifecycle *life, const struct event *event)
+{
+	struct flip_known *flip = &life->gate.flip;
+	bool anew = flip->toggle_unix_ms != event->flip.toggle_unix_ms ||
+		    !xstrsame(flip->transition, event->flip.transition);
+
+	if (anew) {
+		flip->since_ms = life->now_ms;
+		flip->beat = life->handover.seen[PLACE_CANDIDATE].beat;
+		flip->judged = flip->past = false;
+	}
+	if (anew || flip->state != event->flip.state)
+		flip->written_ms = life->now_ms;
+	flip->same_ms = life->now_ms;
+	if (!flip->judged && event->flip.gate.subtasks)
+		judge_cut(life, event->flip.toggle_unix_ms);
+	xstrset(&flip->transition, event->flip.transition);
+	flip->state = event->flip.state;
+	flip->toggle_unix_ms = event->flip.toggle_unix_ms;
+	flip->gate = event->flip.gate;
 }

@@ -1,13 +1,14 @@
-/* A transition and the rest of the life cycle: what waits for it, what people want of it, and the end of the container. */
-#include <string.h>
+/* A transition and the rest of the life cycle: what waits for it, and what people want of it. */
+#include "core/lifecycle/lifecycle_transition_wishes.h"
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_handover_internal.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_transition_facts.h"
 
 /* ---- what waits ---- */
 
 /* Given up: the output here is open, and nothing is owed. */
-static bool owes_nothing(const struct transition *transition)
+bool transition_owes_nothing(const struct transition *transition)
 {
 	return transition->opened && !transition_owes_replay(transition);
 }
@@ -73,7 +74,7 @@ bool transition_defers(const struct lifecycle *life)
 		return false;
 	/* its output is open, and it runs on */
 	if (state == TRANSITION_ABORTING)
-		return !owes_nothing(transition);
+		return !transition_owes_nothing(transition);
 	/* MUT: a person's stop comes before the transition has ended */
 	return stops || state == TRANSITION_SEEDING || state >= TRANSITION_ARMING;
 }
@@ -194,33 +195,4 @@ void transition_wished(struct lifecycle *life, const struct event *event)
 	if ((event->control.fields & CONTROL_ABORT) &&
 	    is_new_wish(life, "abort", event->control.abort_nonce, lifecycle_refuses_abort(life)))
 		transition->aborted = true;
-}
-
-/* Nothing of the candidate's is needed before the cut is in force, or once nothing is owed. */
-static bool is_dispensable(const struct lifecycle *life)
-{
-	const struct transition *transition = &life->journal.handover.transition;
-
-	if (transition_state_of(life) == TRANSITION_ABORTING)
-		return owes_nothing(transition);
-	return !transition_is_cut(transition_state_of(life));
-}
-
-bool transition_stays(struct lifecycle *life)
-{
-	struct handover *handover = &life->journal.handover;
-
-	if (!transition_is_on(life) || transition_state_of(life) == TRANSITION_TAKEN)
-		return false;
-	/* its result may be all that was missing */
-	if (transition_state_of(life) == TRANSITION_ENDING)
-		transition_pursue_owner(life);
-	if (life->handover.giving)
-		return true;
-	/* MUT: a hand-over whose cut is in force is over when its owner's pod ends */
-	if (!is_dispensable(life))
-		return true;
-	transition_drop(life);
-	handover->transition.state = TRANSITION_NONE;
-	return false;
 }

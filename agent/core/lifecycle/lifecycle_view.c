@@ -1,3 +1,5 @@
+#include "core/lifecycle/lifecycle_view.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -5,23 +7,30 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_checkpoints.h"
 #include "core/lifecycle/lifecycle_claim.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/lifecycle/lifecycle_cleanup.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_end.h"
+#include "core/lifecycle/lifecycle_ended.h"
+#include "core/lifecycle/lifecycle_facts.h"
+#include "core/lifecycle/lifecycle_handover_state.h"
+#include "core/lifecycle/lifecycle_ids.h"
+#include "core/lifecycle/lifecycle_look.h"
+#include "core/lifecycle/lifecycle_notice.h"
+#include "core/lifecycle/lifecycle_operation_answer.h"
+#include "core/lifecycle/lifecycle_outside.h"
+#include "core/lifecycle/lifecycle_periodic.h"
+#include "core/lifecycle/lifecycle_review.h"
+#include "core/lifecycle/lifecycle_stop_failed.h"
+#include "core/lifecycle/lifecycle_take_checkpoint.h"
+#include "core/lifecycle/lifecycle_tasks.h"
 #include "core/report/readiness.h"
 #include "core/resolve/lineage_dirs.h"
 
 /* Flink caches the checkpoint statistics for 3 s: a restore that does not appear for this long in a
  * RUNNING job did not happen. */
 #define RESTORE_PATIENCE_MS 10000
-
-/* Flink's cleanup takes some tenths of a second. */
-#define CLEANUP_POLL_MS 50
-
-/* After this the statistics of a job cannot be from Flink's cache. */
-#define FRESH_STATISTICS_MS 3100
-
-/* Whether the recovered job has the operation is not known: it is lost if it takes longer than savepoints do. */
-#define LONG_SAVEPOINT_MS 600000
 
 static void sticky_mismatch(struct lifecycle *life, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -41,14 +50,6 @@ static void sticky_mismatch(struct lifecycle *life, const char *fmt, ...)
 	va_end(ap);
 	/* its checkpoints look like good ones: only this Flink shows that they are not */
 	end_flink(life, true, false, "%s", outcome->reason ? outcome->reason : "wrong restore");
-}
-
-bool job_was_recovered(const struct lifecycle *life, int64_t job_unix_ms, int64_t patience_ms)
-{
-	/* MUT: an operation of a job that was recovered is awaited for ever */
-	if (!job_unix_ms || !life->seen.job_present || life->seen.job_unix_ms == job_unix_ms)
-		return false;
-	return life->now_ms - life->seen.job_since_ms >= patience_ms;
 }
 
 /* The job restarted before the first poll: it then shows a checkpoint that it made itself, or a savepoint, whose name
@@ -142,15 +143,6 @@ static bool awaits_restore_report(const struct lifecycle *life, const struct lau
 /* Of the journal's newest checkpoint, while the job runs. */
 #define NOTE_CHECKPOINT_MS 60000
 
-void checkpoint_noted(struct lifecycle *life)
-{
-	const struct launch *launch = journal_launch(&life->journal);
-
-	life->noted_checkpoint_id = launch ? launch->last_checkpoint_id : 0;
-	life->noted_ms = life->now_ms;
-	life->note_ms = 0;
-}
-
 /* After a crash the next drey must know how far the job was, in case the newest checkpoint is not
  * where it searches, or storage was set back. One write a minute is enough, and none if another
  * write happens anyway. */
@@ -239,67 +231,6 @@ static void see_checkpoints(struct lifecycle *life, struct launch *launch, const
 	     launch->last_checkpoint_id, launch->number);
 	/* MUT: a proven launch sends no notice */
 	tell(life, NOTICE_PROVEN);
-}
-
-/* The poll interval while the job runs, is proven, and no request is open. */
-static int64_t calm_pace_ms(const struct lifecycle_config *config)
-{
-	bool looks_between = config->poll_tasks_ms && config->poll_tasks_ms < config->poll_slow_ms;
-
-	return looks_between ? config->poll_tasks_ms : config->poll_slow_ms;
-}
-
-static void schedule_poll(struct lifecycle *life, const struct launch *launch,
-			  const struct view *view)
-{
-	const struct lifecycle_config *config = life->config;
-	bool calm = life->phase == PHASE_RUNNING && life->step == STEP_NONE;
-	int64_t wait_ms = config->poll_fast_ms;
-
-	if (life->phase == PHASE_LAUNCHING && launch->verified_unix_ms)
-		wait_ms = 4 * config->poll_fast_ms; /* restoring: may take long */
-	if (calm)
-		wait_ms = launch->proven_unix_ms && !life->seen.tasks_missing
-				  ? calm_pace_ms(config)
-				  : 4 * config->poll_fast_ms;
-	if (life->seen.finished_ms) /* until the checkpoint statistics are recent enough */
-		wait_ms = FRESH_STATISTICS_MS;
-	if (cause_may_come(life, view) && life->seen.picture_until_ms < life->now_ms + wait_ms)
-		wait_ms = life->seen.picture_until_ms - life->now_ms;
-	if (life->clean_ms)
-		wait_ms = CLEANUP_POLL_MS;
-	life->poll_ms = life->now_ms + wait_ms;
-	/* an even interval, so that other work shares the wakeup */
-	if (wait_ms == calm_pace_ms(config) && life->polled_ms + wait_ms > life->now_ms)
-		life->poll_ms = life->polled_ms + wait_ms;
-}
-
-/* The job was recovered after that time. That the job before it still ran then is known by our steady clock; the date of a job is of
- * a clock that people set. */
-static bool job_came_after(const struct lifecycle *life, int64_t ms, int64_t unix_ms)
-{
-	/* MUT: a clock that was set gives the operation to a job that was recovered after it */
-	if (life->seen.operation_job_ms >= ms)
-		return true;
-	return life->seen.job_unix_ms > unix_ms;
-}
-
-/* The recovered job has the operation for sure: it was there before the operation was sent. */
-static bool operation_came_after_job(const struct lifecycle *life)
-{
-	if (!life->sent_ms) /* not yet, or by an earlier agent at an unknown time */
-		return life->step == STEP_WRITING;
-	return !job_came_after(life, life->sent_ms, life->sent_unix_ms);
-}
-
-bool operation_is_lost(const struct lifecycle *life)
-{
-	int64_t patience_ms = LONG_SAVEPOINT_MS;
-
-	/* MUT: what Flink may have accepted for the recovered job is lost as soon as the rest */
-	if (life->accepted_ms && job_came_after(life, life->accepted_ms, life->accepted_unix_ms))
-		patience_ms = RECOVERED_MS;
-	return job_was_recovered(life, life->journal.operation.job_unix_ms, patience_ms);
 }
 
 /* An operation is for the job that was seen when it was decided, unless another one was recovered before it was sent. */

@@ -1,109 +1,35 @@
 /*
- * Gathers the facts and carries out the decision on them: a start, a hold, or nothing.
+ * The facts are gathered: what they show is recorded, and the decision on them is carried out: a start, a hold, or
+ * nothing.
  */
+#include "core/lifecycle/lifecycle_observed.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/backoff.h"
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_internal.h"
+#include "core/journal/journal_copy.h"
+#include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_ended.h"
+#include "core/lifecycle/lifecycle_facts.h"
+#include "core/lifecycle/lifecycle_fence.h"
+#include "core/lifecycle/lifecycle_handover_facts.h"
+#include "core/lifecycle/lifecycle_ids.h"
+#include "core/lifecycle/lifecycle_launch.h"
+#include "core/lifecycle/lifecycle_look.h"
+#include "core/lifecycle/lifecycle_notice.h"
+#include "core/lifecycle/lifecycle_pursue.h"
+#include "core/lifecycle/lifecycle_settle.h"
+#include "core/lifecycle/lifecycle_started.h"
+#include "core/lifecycle/lifecycle_transition_wishes.h"
 #include "core/resolve/lineage.h"
 
-void observe(struct lifecycle *life)
-{
-	life->observing = true;
-	life->looks_early = !takeover_is_over(life);
-	emit(life, EFFECT_OBSERVE);
-}
+/* The length of the wait counts from the first acknowledged write; until then it is unknown. */
+#define ASK_AGAIN_MS 1000
 
-void resolve_start(struct lifecycle *life, const char *why)
-{
-	struct decision decision;
-
-	if (transition_rests(life))
-		return;
-	if (resolve_parked(&life->journal, &life->config->policy, &decision) &&
-	    life->step != STEP_SETTLING) {
-		park(life, &decision);
-		return;
-	}
-	enter(life, PHASE_RESOLVING, "%s", why);
-	life->retry_ms = 0;
-	if (life->observing) {
-		life->observe_again = true;
-		return;
-	}
-	observe(life);
-}
-
-static enum phase parked_phase(const struct journal *journal, const struct decision *decision)
-{
-	if (decision->kind == DECISION_HOLD)
-		return PHASE_HOLDING;
-	if (journal->intent.state == DESIRED_SUSPENDED)
-		return PHASE_SUSPENDED;
-	if (journal->intent.state == DESIRED_CANCELLED)
-		return PHASE_CANCELLED;
-	if (journal->intent.do_not_restart)
-		return PHASE_HOLDING;
-	if (decision->cause == CAUSE_GENERATION_FAILED)
-		return PHASE_FAILED;
-	switch (journal->outcome.kind) {
-	case OUTCOME_FINISHED:
-		return PHASE_FINISHED;
-	case OUTCOME_CANCELLED:
-		return PHASE_CANCELLED;
-	default:
-		return PHASE_FAILED;
-	}
-}
-
-void look_again(struct lifecycle *life)
-{
-	const struct lifecycle_config *config = life->config;
-
-	life->holds++;
-	/* MUT: a hold is never checked again */
-	life->retry_ms = life->now_ms + backoff_ms(config->hold_retry_first_ms,
-						   config->hold_retry_max_ms, life->holds);
-}
-
-void park(struct lifecycle *life, const struct decision *decision)
-{
-	enum phase phase = parked_phase(&life->journal, decision);
-
-	life->retry_ms = 0;
-	if (life->step == STEP_SETTLING)
-		look_again(life);
-	else
-		life->holds = 0;
-	if (life->phase == phase && !strcmp(life->reason, decision->reason))
-		return;
-	enter_because(life, phase, decision->cause, "%s", decision->reason);
-	if (ended_well(life) && life->journal.intent.state == DESIRED_RUNNING &&
-	    decision->cause != CAUSE_GENERATION_FAILED)
-		leave(life);
-}
-
-void hold(struct lifecycle *life, const struct decision *decision)
-{
-	look_again(life);
-	if (decision->rule)
-		enter_because(life, PHASE_HOLDING, decision->cause, "rule %d: %s", decision->rule,
-			      decision->reason);
-	else /* held for a reason outside of the rules */
-		enter_because(life, PHASE_HOLDING, decision->cause, "%s", decision->reason);
-}
-
-void launch_has_left_state(struct lifecycle *life, struct launch *launch)
-{
-	if (launch->left_state)
-		return;
-	launch->left_state = true;
-	life->want_write = true;
-}
+/* ---- what the facts show ---- */
 
 /* The wrong restore was not observed, or could not be recorded. */
 static void remember_mismatch(struct lifecycle *life, struct launch *launch,
@@ -196,6 +122,67 @@ static void tell_passed_over(struct lifecycle *life, const struct facts *facts)
 		     count - SAID_AT_MOST);
 }
 
+/* ---- the journal is lost, and its copy in storage takes its place (core/resolve/resolve_copy.c) ---- */
+
+/* No Flink of this container is running, or nothing would have been observed. */
+static void end_last_launch(struct lifecycle *life)
+{
+	struct launch *launch = journal_launch(&life->journal);
+
+	if (!launch || launch->ended_unix_ms)
+		return;
+	launch->ended_unix_ms = life->now_unix_ms;
+	launch->wait_status = -1;
+}
+
+/* From then on it is a journal from a backup: all that is observed next is judged by the rules for those. */
+static void copy_adopt(struct lifecycle *life, const struct decision *decision, struct facts *facts)
+{
+	const struct launch *launch;
+
+	/* the number of the write that is under way must not change */
+	if (life->requested != life->acknowledged) {
+		look_again(life);
+		return;
+	}
+	journal_copy_take(&life->journal, facts->copy);
+	life->requested = life->acknowledged = life->journal.sequence;
+	takeover_begin(life);
+	end_last_launch(life);
+	launch = journal_launch(&life->journal);
+	life->ended = end_on_record(&life->journal);
+	life->noted_checkpoint_id = launch ? launch->last_checkpoint_id : 0;
+	life->launch_void = false;
+	life->want_write = true;
+	note(life, NOTE_WARNING, "%s", decision->reason);
+	journal_add_log(&life->journal, life->now_unix_ms, decision->reason);
+	operation_flink_gone(life);
+	resolve_start(life, "the journal was taken from its copy in storage");
+}
+
+/* ---- what is done ---- */
+
+static bool takeover_waits(struct lifecycle *life)
+{
+	const struct launch *launch = journal_launch(&life->journal);
+
+	/* MUT: a start is decided on facts gathered during a takeover */
+	if (!life->looks_early)
+		return false;
+	if (takeover_is_over(life)) {
+		/* it may have completed newer checkpoints while the facts were gathered, and
+		 * removed older ones */
+		resolve_start(life, "the Flink elsewhere has ended by now");
+		return true;
+	}
+	life->retry_ms = life->takeover_pending ? life->now_ms + ASK_AGAIN_MS : life->takeover_ms;
+	enter(life, PHASE_RESOLVING,
+	      "launch %" PRId64
+	      " of %s may still be running, since its end was not observed: waiting %lld s until it notices that the journal was taken over",
+	      launch->number, launch->writer, (long long)(handover_takeover_ms(life) / 1000));
+	return true;
+}
+
 void on_observed(struct lifecycle *life, const struct event *event)
 {
 	const struct decision *decision = event->observed.decision;
@@ -260,7 +247,7 @@ static void on_start_refused(struct lifecycle *life, const struct event *event)
 void on_refused(struct lifecycle *life, const struct event *event)
 {
 	if (event->refused.effect == EFFECT_LAUNCH)
-		on_launch_refused(life, event);
+		launch_refused(life, event);
 	else
 		on_start_refused(life, event);
 }

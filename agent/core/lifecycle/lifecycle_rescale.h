@@ -1,0 +1,19 @@
+/*
+ * lifecycle_rescale - another parallelism for the running job. Private to this room.
+ */
+#ifndef DREY_CORE_LIFECYCLE_RESCALE_H
+#define DREY_CORE_LIFECYCLE_RESCALE_H
+
+#include "core/lifecycle/lifecycle.h"
+
+/* The job runs and no stop is requested: is another parallelism, and has this launch got it? True while
+ * Flink is being asked. */
+bool rescale_pursue(struct lifecycle *life);
+/* A new request (CONTROL_PARALLELISM), which has a nonce, replaces one that is not answered. */
+void rescale_take(struct lifecycle *life, const struct parallelism *wanted);
+void on_rescaled(struct lifecycle *life, const struct event *event);
+void rescale_forget(struct lifecycle *life); /* the Flink has ended */
+/* An operation begins: bounds that Flink has not got yet would end it. */
+void rescale_yield(struct lifecycle *life);
+
+#endif

@@ -1,0 +1,16 @@
+/*
+ * lifecycle_retention - disposing of old savepoints. Private to this room.
+ */
+#ifndef DREY_CORE_LIFECYCLE_RETENTION_H
+#define DREY_CORE_LIFECYCLE_RETENTION_H
+
+#include "core/lifecycle/lifecycle.h"
+
+/* The job is running and nothing else is pending: dispose of an old savepoint, if there is one. */
+void retention_pursue(struct lifecycle *life);
+void on_disposed(struct lifecycle *life, const struct event *event);
+
+/* True if it concerns the savepoint to keep when an older one is disposed of. */
+bool retention_inspected(struct lifecycle *life, const struct event *event);
+
+#endif
