@@ -290,6 +290,22 @@ WORLD_TEST(what_is_on_record_and_not_there_is_lost_as_well)
 	CHECK_INT(w->decision.loss.ms, ==, 2 * MINUTE);
 }
 
+/* chk-7 came back from a backup, so its file is new. The savepoint that Flink has completed since did not. */
+WORLD_TEST(a_copy_with_a_new_date_is_not_newer_than_a_savepoint_that_is_gone)
+{
+	struct snapshot gone = {.path = (char *)"file:/sp/savepoint-aaaaaa-000000000008",
+				.kind = SNAPSHOT_SAVEPOINT,
+				.job_id = JOB_A,
+				.completed_unix_ms = 1001 * MINUTE};
+
+	proved(w, JOB_A, NULL, 0, 7)->last_checkpoint_unix_ms = 1000 * MINUTE;
+	found_checkpoint(w, JOB_A, 7)->snapshot.completed_unix_ms = 1060 * MINUTE;
+	journal_add_snapshot(&w->journal, &gone);
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.cause, ==, CAUSE_NEWEST_STATE_MISSING);
+	CHECK_HAS(w->decision.reason, "Flink completed file:/sp/savepoint-aaaaaa-000000000008");
+}
+
 WORLD_TEST(damage_of_what_is_older_or_abandoned_is_no_loss)
 {
 	proved(w, JOB_A, NULL, 0, 9);

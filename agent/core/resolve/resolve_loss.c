@@ -48,7 +48,7 @@ static int64_t lost_unix_ms(const struct inquiry *in, const struct candidate *c)
 	return recorded_ms > own_ms ? recorded_ms : own_ms;
 }
 
-static int64_t started_unix_ms(const struct inquiry *in, const struct candidate *c)
+int64_t candidate_started_unix_ms(const struct inquiry *in, const struct candidate *c)
 {
 	int64_t recorded_ms = recorded_unix_ms(in, c), own_ms = c->snapshot.completed_unix_ms;
 
@@ -66,7 +66,7 @@ static bool may_be_newer(const struct inquiry *in, const struct candidate *c,
 	/* MUT: a damaged savepoint without number and date is an old one */
 	if (!lost_ms)
 		return lineage_most(&in->lineage, &c->snapshot) > chosen->snapshot.checkpoint_id;
-	return lost_ms > started_unix_ms(in, chosen) - LOSS_CLOCK_MS;
+	return lost_ms > candidate_started_unix_ms(in, chosen) - LOSS_CLOCK_MS;
 }
 
 static void pass_over_unnumbered(struct inquiry *in, const struct candidate *chosen)
@@ -165,7 +165,8 @@ bool loss_forbids(struct inquiry *in)
 	if (!find_loss(in, &decision->loss))
 		return false;
 	add_recorded(in, chosen, &decision->loss);
-	decision->loss.ms = loss_between_ms(decision->loss.unix_ms, started_unix_ms(in, chosen));
+	decision->loss.ms =
+		loss_between_ms(decision->loss.unix_ms, candidate_started_unix_ms(in, chosen));
 	/* MUT: any loss is accepted */
 	if (loss_is_too_much(decision->loss.ms, limit_ms)) {
 		hold_for_loss(in, chosen, limit_ms);
