@@ -1,5 +1,6 @@
 #include "store/snapshots.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,15 +107,27 @@ static int on_checkpoint(void *ctx, const struct store_dir *dir, struct err *err
 	return id < 0 ? 0 : hand_out_snapshot(ls, dir, ls->job_id, id, err);
 }
 
+/* Other programs choose the name of a savepoint themselves (State Processor API): only a _metadata tells whether a directory
+ * is one, so one that cannot be read may be. Not what file systems keep there (lost+found, .snapshot), nor a link to
+ * what was deleted. */
+static bool is_no_savepoint(const struct store_dir *dir)
+{
+	if (checkpoint_id_of(dir->name) >= 0 || dir->leaf == STORE_LEAF_ABSENT)
+		return true;
+	if (dir->leaf == STORE_LEAF_PRESENT)
+		return false;
+	/* MUT: a directory under another name that cannot be read is no savepoint */
+	return *dir->name == '.' || !strcmp(dir->name, "lost+found") ||
+	       (dir->why->kind == ERR_RETRY && dir->why->sys == ENOENT);
+}
+
 static int on_savepoint(void *ctx, const struct store_dir *dir, struct err *err)
 {
 	struct listing *ls = ctx;
 	const char *job = savepoint_job(dir->name);
 	char prefix[JOB_PREFIX + 1] = "";
 
-	/* Other programs choose the name themselves (State Processor API). Only a _metadata tells what it
-	 * is: a directory that cannot be read (lost+found) may be anything. */
-	if (!job && (dir->leaf != STORE_LEAF_PRESENT || checkpoint_id_of(dir->name) >= 0))
+	if (!job && is_no_savepoint(dir))
 		return 0;
 	if (job)
 		memcpy(prefix, job, JOB_PREFIX);

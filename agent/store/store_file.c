@@ -176,7 +176,7 @@ static int look_at_dir(const struct dirs_call *call, int dir, struct store_dir *
 	if (gone) {
 		found->leaf = STORE_LEAF_UNREADABLE;
 		found->why = why;
-		err_set(why, ERR_RETRY, 0, "%s/%s is a symbolic link to nothing", call->path,
+		err_set(why, ERR_RETRY, ENOENT, "%s/%s is a symbolic link to nothing", call->path,
 			found->name);
 	}
 	return gone;

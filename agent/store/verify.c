@@ -88,6 +88,9 @@ int verify_snapshot_in(struct stores *stores, const char *path, struct verify_re
 	} else if (loaded > 0) {
 		verify_add_problem(&report, VERIFY_UNDECODABLE, why.kind, uri, why.msg);
 	} else {
+		/* MUT: a metadata is missing on the word of its own answers */
+		if (why.kind == ERR_ABSENT)
+			verify_doubt_absent(store, uri, &why);
 		verify_add_failure(&report, uri, &why);
 	}
 	*ret = report;

@@ -117,23 +117,30 @@ static int on_look(void *ctx, const struct store_look *look, struct err *err)
 	return 0;
 }
 
+void verify_doubt_absent(struct store *store, const char *uri, struct err *why)
+{
+	int listed = 0;
+
+	/* a local file has asked its directory already; nor is one asked again that was listed in this decision */
+	if (store_list_page(store) > 1 && !sightings_left_out(store->seen, uri))
+		listed = store_is_listed(store, uri, why);
+	/* MUT: a file is missing on the word of one answer */
+	if (listed > 0)
+		err_set(why, ERR_CONTRADICTED, 0, "%s is listed, but was not found", uri);
+}
+
 /* A file that is missing makes the snapshot damaged, and an older one is taken. So the directory of the first one of them is
  * listed again: a store that is wrong about that one is believed about none. */
 static void judge_absent(const struct looks *looks, struct store *store)
 {
 	struct files *files = looks->files;
 	struct err why = {.kind = ERR_ABSENT};
-	int listed = 0;
 
 	for (size_t i = 0; i < looks->absent_count; i++) {
 		const char *uri = item_uri(files, &files->list.items[looks->absent[i]]);
 
-		/* a local file has asked its directory already; nor is one asked again that was listed in this decision */
-		if (!i && store_list_page(store) > 1 && !sightings_left_out(store->seen, uri))
-			listed = store_is_listed(store, uri, &why);
-		/* MUT: a state file is missing on the word of one answer */
-		if (!i && listed > 0)
-			err_set(&why, ERR_CONTRADICTED, 0, "%s is listed, but was not found", uri);
+		if (!i)
+			verify_doubt_absent(store, uri, &why);
 		verify_add_failure(files->report, uri, &why);
 	}
 }

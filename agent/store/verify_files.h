@@ -20,6 +20,9 @@ void verify_add_problem(struct verify_report *report, enum verify_fault fault, e
 /* `path` could not be checked, or is proven to be absent. */
 void verify_add_failure(struct verify_report *report, const char *path, const struct err *err);
 
+/* A file was not found (*why), which makes its snapshot damaged: does a second listing agree? Else *why says what it does. */
+void verify_doubt_absent(struct store *store, const char *uri, struct err *why);
+
 /* Check them against report->path and add the findings to the report. */
 void verify_files(struct verify_report *report, struct stores *stores,
 		  const struct metadata *metadata);

@@ -244,22 +244,29 @@ static void list_all(struct world *w, struct facts *facts)
 	lineage_dirs_release(&dirs);
 }
 
+static void ask_for(struct world *w, struct facts *facts, const char *path)
+{
+	int64_t other;
+	int index = path ? storage_find(w, path) : -1;
+
+	if (index >= 0 && w->storage.snaps[index].complete && !w->storage.snaps[index].deleted &&
+	    lie_reads(w, index, &other) != LIE_SAYS_GONE)
+		listing_leaves_out(facts, path, NULL);
+}
+
 /* As observe_note_next() does, when all candidates are there. */
 static void ask_next(struct world *w, struct facts *facts)
 {
 	const struct journal *journal = &w->agent->life.journal;
-	cleanup_free char *path = NULL;
-	int64_t other;
-	int index;
+	cleanup_free char *path = NULL, *first = NULL;
 
-	for (size_t i = journal->launch_count; i-- > 0 && !path;)
+	for (size_t i = journal->launch_count; i-- > 0 && !path;) {
 		path = listing_next(facts, journal->launches[i].job_id);
-	index = path ? storage_find(w, path) : -1;
-	if (index < 0 || !w->storage.snaps[index].complete || w->storage.snaps[index].deleted ||
-	    w->storage.snaps[index].completed_unix_ms >= unix_now(w) - MINUTE_MS ||
-	    lie_reads(w, index, &other) == LIE_SAYS_GONE)
-		return;
-	listing_leaves_out(facts, path);
+		if (i == journal->launch_count - 1 && !path)
+			first = listing_first(journal, w->config->listed_checkpoint_dir);
+	}
+	ask_for(w, facts, path);
+	ask_for(w, facts, first);
 }
 
 static void look_at(struct world *w, struct facts *facts, enum source_kind source,

@@ -239,6 +239,19 @@ RUN_TEST(nothing_is_deleted_where_results_are_among_the_checkpoints)
 	CHECK(there(w, jobs[0], "shared/a0"));
 }
 
+/* The State Processor API names savepoints as it likes, and they refer to files of the snapshot that they were made from. */
+RUN_TEST(nor_where_a_savepoint_under_another_name_cannot_be_read)
+{
+	cleanup_free char *dir = xasprintf("%s/boot", w->sp);
+	cleanup_free char *loop = xasprintf("%s/_metadata", dir);
+
+	CHECK_INT(mkdir(dir, 0755), ==, 0);
+	CHECK_INT(symlink(loop, loop), ==, 0);
+	collect(w, 0);
+	CHECK_HAS(w->run.gc.stop, "boot cannot be read");
+	CHECK(there(w, jobs[0], "shared/a0"));
+}
+
 RUN_TEST(nor_where_a_directory_cannot_be_looked_at)
 {
 	cleanup_free char *loop = xasprintf("%s/loop", w->top);

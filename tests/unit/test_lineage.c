@@ -142,6 +142,27 @@ TEST(a_branch_that_a_request_went_back_behind_stays_abandoned)
 	end(&w);
 }
 
+/* Flink has confirmed the restore: one name among its checkpoints, as of a copied directory, is no proof of the contrary. */
+TEST(a_restore_that_flink_has_confirmed_is_not_refuted_by_a_name)
+{
+	struct world w;
+
+	begin(&w);
+	proved(&w, JOB_A, NULL, 0, 4);
+	proved(&w, JOB_B, A(4), 4, 9);
+	found_checkpoint(&w, JOB_A, 4);
+	found_checkpoint(&w, JOB_B, 3);
+	found_checkpoint(&w, JOB_B, 9);
+	CHECK_STARTS_FROM(&w, B(9));
+	/* nor does an older start follow from it */
+	w.facts.candidates[2].integrity = INTEGRITY_INCOMPLETE;
+	CHECK_DECIDES(&w, HOLD);
+	/* without the confirmation it shows where that job began */
+	w.journal.launches[1].verified_unix_ms = 0;
+	CHECK_STARTS_FROM(&w, A(4));
+	end(&w);
+}
+
 TEST(a_restore_of_something_else_is_put_on_record_when_it_is_found)
 {
 	struct launch *launch;

@@ -111,3 +111,21 @@ DOUBT_TEST(the_directories_of_a_job_of_old_count_too)
 	named(w, "file:/cp/" JOB_B "/chk-3", SNAPSHOT_CHECKPOINT);
 	CHECK_INT(after(w, SOURCE_CHECKPOINTS), ==, SOURCE_UNREADABLE);
 }
+
+/* Flink numbers on from what it restored. */
+DOUBT_TEST(a_launch_begins_with_the_checkpoint_after_what_it_was_started_from)
+{
+	struct launch *launch = journal_launch(&w->journal);
+	cleanup_free char *empty = listing_first(&w->journal, "file:/cp/"), *after_7 = NULL;
+
+	CHECK_STR(empty, "file:/cp/" JOB_A "/chk-1");
+	CHECK(!listing_first(&w->journal, NULL));
+	launch->restore_path = xstrdup("file:/sp/savepoint-bbbbbb-0123456789ab");
+	CHECK(!listing_first(&w->journal, "file:/cp"));
+	launch->restore_checkpoint_id = 7;
+	launch->checkpoint_dir = xstrdup("file:/own");
+	after_7 = listing_first(&w->journal, "file:/cp");
+	CHECK_STR(after_7, "file:/own/" JOB_A "/chk-8");
+	launch->never_started = true;
+	CHECK(!listing_first(&w->journal, "file:/cp"));
+}

@@ -248,6 +248,64 @@ WORLD_TEST(a_damaged_savepoint_without_a_number_counts_by_its_date)
 	CHECK(!w->decision.loss.is_one);
 }
 
+/* Not every store tells dates. */
+WORLD_TEST(a_damaged_savepoint_without_number_and_date_may_be_the_newest)
+{
+	struct candidate *c;
+
+	proved(w, JOB_A, NULL, 0, 5);
+	proved(w, JOB_B, CHK_A(5), 5, 7);
+	found_checkpoint(w, JOB_B, 7)->snapshot.completed_unix_ms = 1000 * MINUTE;
+	c = found_savepoint(w, JOB_B, 0);
+	broken(c, INTEGRITY_DAMAGED, "truncated");
+	check_held(w);
+	CHECK_HAS(w->decision.reason, "an unknown time older");
+	/* nor does the date of another one tell how much is lost */
+	c = found_savepoint(w, JOB_B, 8);
+	c->snapshot.completed_unix_ms = 1001 * MINUTE;
+	broken(c, INTEGRITY_DAMAGED, "truncated");
+	check_held(w);
+	CHECK_HAS(w->decision.reason, "an unknown time older");
+	/* one of an earlier launch is behind the restore point of this one */
+	c->integrity = INTEGRITY_INCOMPLETE;
+	snprintf(w->facts.candidates[1].snapshot.job_id, JOB_ID_BYTES, "%.6s", JOB_A);
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_B "/chk-7");
+	CHECK(!w->decision.loss.is_one);
+}
+
+/* chk-9 is damaged, and has the date of a copy; the journal knows of chk-8, which is not there. */
+WORLD_TEST(what_is_on_record_and_not_there_is_lost_as_well)
+{
+	struct candidate *c;
+
+	proved(w, JOB_A, NULL, 0, 8)->last_checkpoint_unix_ms = 1060 * MINUTE;
+	found_checkpoint(w, JOB_A, 7)->snapshot.completed_unix_ms = 1000 * MINUTE;
+	c = found_checkpoint(w, JOB_A, 9);
+	c->snapshot.completed_unix_ms = 1001 * MINUTE;
+	broken(c, INTEGRITY_DAMAGED, "truncated");
+	check_held(w);
+	CHECK_HAS(w->decision.reason, "1 h older, but restore.maxLoss is 10 min");
+	w->journal.launches[0].last_checkpoint_unix_ms = 1002 * MINUTE;
+	CHECK_STARTS_FROM(w, CHK_A(7));
+	CHECK_INT(w->decision.loss.ms, ==, 2 * MINUTE);
+}
+
+/* chk-7 came back from a backup, so its file is new. The savepoint that Flink has completed since did not. */
+WORLD_TEST(a_copy_with_a_new_date_is_not_newer_than_a_savepoint_that_is_gone)
+{
+	struct snapshot gone = {.path = (char *)"file:/sp/savepoint-aaaaaa-000000000008",
+				.kind = SNAPSHOT_SAVEPOINT,
+				.job_id = JOB_A,
+				.completed_unix_ms = 1001 * MINUTE};
+
+	proved(w, JOB_A, NULL, 0, 7)->last_checkpoint_unix_ms = 1000 * MINUTE;
+	found_checkpoint(w, JOB_A, 7)->snapshot.completed_unix_ms = 1060 * MINUTE;
+	journal_add_snapshot(&w->journal, &gone);
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.cause, ==, CAUSE_NEWEST_STATE_MISSING);
+	CHECK_HAS(w->decision.reason, "Flink completed file:/sp/savepoint-aaaaaa-000000000008");
+}
+
 WORLD_TEST(damage_of_what_is_older_or_abandoned_is_no_loss)
 {
 	proved(w, JOB_A, NULL, 0, 9);

@@ -155,7 +155,10 @@ TEST(a_metadata_that_no_listing_has_is_asked_for)
 static enum source_state checkpoints_of(struct world *world, int64_t late_ms, const char *why)
 {
 	char job[][JOB_ID_BYTES] = {APP, JOB};
-	struct observe_plan plan = {.storage = &world->config, .job_ids = job, .job_id_count = 2};
+	struct observe_plan plan = {.storage = &world->config,
+				    .job_ids = job,
+				    .job_id_count = 2,
+				    .first = (char *)"s3://b/a/ck/" JOB "/chk-10"};
 	struct facts facts = {.now_unix_ms = S3_STUB_TIME_MS + late_ms};
 	struct look look = {.plan = &plan, .facts = &facts, .stores = {.config = &world->config}};
 	enum source_state state;
@@ -185,7 +188,47 @@ TEST(the_checkpoint_after_the_newest_is_asked_for)
 	world.stub->hides = "a/ck/" JOB "/chk-10/_metadata";
 	CHECK_INT(checkpoints_of(&world, 100000, "leaves out s3://b/a/ck/" JOB "/chk-10"), ==,
 		  SOURCE_UNREADABLE);
-	CHECK_INT(checkpoints_of(&world, 1000, NULL), ==, SOURCE_PRESENT); /* completed since */
+	/* completed a moment ago, as by a container that was killed: it is there nevertheless */
+	CHECK_INT(checkpoints_of(&world, 1000, "leaves out s3://b/a/ck/" JOB "/chk-10"), ==,
+		  SOURCE_UNREADABLE);
+	end(&world);
+}
+
+static bool fails_for_next(struct s3_stub *stub, const struct http_stub_request *request,
+			   struct http_stub_answer *answer)
+{
+	(void)stub;
+	if (!strstr(request->target, "chk-10"))
+		return false;
+	s3_stub_error(answer, 403, "AccessDenied", "not now");
+	return true;
+}
+
+TEST(a_listing_is_not_believed_if_its_witness_gives_no_answer)
+{
+	struct world world;
+
+	begin(&world);
+	s3_stub_put(world.stub, "a/ck/" JOB "/chk-9/_metadata", 2);
+	set_fault(&world, fails_for_next);
+	CHECK_INT(checkpoints_of(&world, 100000, "may leave out s3://b/a/ck/" JOB "/chk-10"), ==,
+		  SOURCE_UNREADABLE);
+	end(&world);
+}
+
+/* The last launch was started from chk-9 of another job, and nothing of its own is listed. */
+TEST(the_first_checkpoint_of_the_last_launch_is_asked_for)
+{
+	struct world world;
+
+	begin(&world);
+	s3_stub_put(world.stub, "a/ck/" APP "/chk-9/_metadata", 2);
+	CHECK_INT(checkpoints_of(&world, 1000, NULL), ==, SOURCE_PRESENT);
+	s3_stub_put(world.stub, "a/ck/" JOB "/chk-10/_metadata", 2);
+	CHECK_INT(checkpoints_of(&world, 1000, NULL), ==, SOURCE_PRESENT);
+	world.stub->hides = "a/ck/" JOB "/chk-10/_metadata";
+	CHECK_INT(checkpoints_of(&world, 1000, "leaves out s3://b/a/ck/" JOB "/chk-10"), ==,
+		  SOURCE_UNREADABLE);
 	end(&world);
 }
 

@@ -1,12 +1,14 @@
 /* What an observation finds of earlier launches besides snapshots, when the journal knows of none. */
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
 #include "base/mem.h"
 #include "core/job_id.h"
 #include "core/resolve/flink_choice.h"
+#include "core/resolve/resolve.h"
 #include "observe_world.h"
 
 #define LAUNCH  "dddddddddddddddddddddddddddddd04"
@@ -199,4 +201,48 @@ LOST_TEST(a_savepoint_under_any_name_is_a_candidate_of_an_unknown_job)
 		CHECK_INT(c->snapshot.kind, ==, SNAPSHOT_SAVEPOINT);
 		CHECK_INT(c->integrity, !=, INTEGRITY_INCOMPLETE);
 	}
+}
+
+LOST_TEST(one_under_another_name_that_cannot_be_read_is_no_first_launch)
+{
+	const struct policy policy = {.max_loss.max_ms = LOSS_MAX_AUTO};
+	struct decision decision;
+	const struct candidate *c;
+
+	dir_mkdir(w->top, "sp/bootstrapped");
+	dir_loop(w->top, "sp/bootstrapped/_metadata");
+	observe(w);
+	c = find(w, "sp/bootstrapped");
+	CHECK(c && c->integrity == INTEGRITY_UNREADABLE);
+	resolve(&w->journal, &w->facts, &policy, &decision);
+	CHECK_STR(decision_kind_name(decision.kind), "HOLD");
+}
+
+/* Observes as a user who may not read what is in it. */
+static void observe_private(struct world *w)
+{
+	cleanup_free char *dir = xasprintf("%s/sp/private", w->top);
+	bool root = !geteuid();
+
+	CHECK(!mkdir(dir, 0) && !chmod(w->top, 0755));
+	CHECK(!root || !seteuid(65534));
+	observe(w);
+	CHECK(!root || !seteuid(0));
+	CHECK(!chmod(dir, 0755));
+}
+
+LOST_TEST(what_may_not_be_read_may_be_all_that_is_left)
+{
+	const struct candidate *c;
+
+	observe_private(w);
+	c = find(w, "sp/private");
+	CHECK(c && c->integrity == INTEGRITY_UNREADABLE);
+}
+
+WORLD_TEST(with_a_journal_what_others_keep_there_is_theirs)
+{
+	observe_private(w);
+	CHECK(!find(w, "sp/private"));
+	CHECK_INT(w->facts.sources[SOURCE_SAVEPOINTS].state, ==, SOURCE_PRESENT);
 }

@@ -416,6 +416,29 @@ WORLD_TEST(a_damaged_foreign_snapshot_tells_of_newer_state)
 	CHECK_STARTS_FROM(w, CHK_A(7));
 }
 
+/* What cannot be read has no date: the journal may be older than the launch that made it. */
+WORLD_TEST(a_foreign_savepoint_that_cannot_be_read_may_be_newer)
+{
+	struct candidate *c;
+
+	proved(w, JOB_A, NULL, 0, 7);
+	found_checkpoint(w, JOB_A, 7);
+	c = found_savepoint(w, JOB_FOREIGN, 0);
+	c->metadata_version = 0;
+	broken(c, INTEGRITY_UNREADABLE, "503 Slow Down");
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.cause, ==, CAUSE_SNAPSHOT_UNREADABLE);
+	CHECK_HAS(w->decision.reason, "503 Slow Down; drey retries");
+	CHECK_HAS(w->decision.reason, "restore.foreign: ignore");
+	CHECK_STR(w->facts.candidates[0].reason, "one that cannot be read may be newer");
+	w->policy.foreign = FOREIGN_IGNORE;
+	CHECK_STARTS_FROM(w, CHK_A(7));
+	w->policy.foreign = FOREIGN_HOLD;
+	/* who asks for another one has seen that it is there */
+	request(w, RESTORE_PATH, CHK_A(7), "t1");
+	CHECK_STARTS_FROM(w, CHK_A(7));
+}
+
 /* Two storages have two clocks. */
 WORLD_TEST(dates_are_compared_on_the_same_storage)
 {

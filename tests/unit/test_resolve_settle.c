@@ -103,6 +103,30 @@ TEST(a_result_whose_date_is_not_known_counts)
 	end(&w);
 }
 
+/* A savepoint that somebody took before has been copied, or has no date. The job has finished before it could be stopped. */
+TEST(a_savepoint_from_before_a_checkpoint_that_was_complete_is_no_result)
+{
+	static const int64_t dates[] = {0, 8000};
+	struct world w;
+
+	for (size_t i = 0; i < ARRAY_LEN(dates); i++) {
+		begin_operation(&w, OPERATION_STOP);
+		w.journal.launches[0].last_checkpoint_unix_ms = 7000;
+		w.journal.launches[0].job_result_path = xstrdup("file:/results/" JOB_A);
+		found_savepoint(&w, JOB_A, 6)->snapshot.completed_unix_ms = dates[i];
+		facts_set_source(&w.facts, SOURCE_RESULTS, SOURCE_PRESENT, "1 record");
+		facts_set_end(&w.facts, JOB_A, JOB_END_FINISHED, NULL);
+		CHECK_DECIDES(&w, PARK);
+		CHECK_INT(w.decision.outcome, ==, OUTCOME_FINISHED);
+		CHECK_INT(w.decision.settlement, ==, SETTLEMENT_FAILED);
+		/* it was still being completed: the ids prove nothing */
+		w.journal.launches[0].last_checkpoint_unix_ms = 7501;
+		decide(&w);
+		CHECK_INT(w.decision.settlement, ==, SETTLEMENT_MADE);
+		end(&w);
+	}
+}
+
 TEST(without_the_journal_there_is_no_operation)
 {
 	struct world w;

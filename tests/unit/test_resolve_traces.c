@@ -232,6 +232,15 @@ ADOPT_TEST(what_is_older_than_the_finished_job_is_not_adopted_beside_a_map)
 	CHECK_LOST(w, "Flink has recorded that job " JOB_A " finished");
 }
 
+ADOPT_TEST(nor_beside_a_record_without_a_date)
+{
+	left(w, TRACE_HA, JOB_B, 0, JOB_END_NONE);
+	found_checkpoint(w, JOB_B, 9)->snapshot.completed_unix_ms = RESULT_MS - 1000;
+	w->facts.candidates[0].integrity = INTEGRITY_COMPLETE;
+	w->facts.traces[0].unix_ms = 0;
+	CHECK_LOST(w, "Flink has recorded that job " JOB_A " finished");
+}
+
 ADOPT_TEST(a_newer_snapshot_of_another_job_is_adopted_instead)
 {
 	found_checkpoint(w, JOB_B, 9)->snapshot.completed_unix_ms = RESULT_MS + 1;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "metadata_writer.h"
@@ -143,6 +144,30 @@ TEST(finds_savepoints_under_every_name)
 	CHECK_HAS(buf_str(&seen.text), "savepoint-1a2b3c-0123456789abc::-1:0:16 ");
 	CHECK_HAS(buf_str(&seen.text), "savepoint-1a2b3c-0123456789ab:1a2b3c:-1:0:16 ");
 	CHECK_HAS(buf_str(&seen.text), "savepoint-ffffff-0123456789ab:ffffff:-1:1:-1 ");
+	buf_release(&seen.text);
+	store_close(store);
+}
+
+/* What a file system keeps there, and a link to what was deleted, are no savepoints. */
+TEST(a_directory_under_another_name_that_cannot_be_read_may_be_a_savepoint)
+{
+	static const char *const names[] = {"boot", "lost+found", ".snapshot"};
+	cleanup_dir char *top = dir_new();
+	cleanup_free char *link = xasprintf("%s/latest", top);
+	struct seen seen = {0};
+	struct store *store;
+	struct err err = {0};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		cleanup_free char *metadata = xasprintf("%s/_metadata", names[i]);
+
+		dir_mkdir(top, names[i]);
+		dir_loop(top, metadata);
+	}
+	CHECK(!symlink("savepoint-1a2b3c-0123456789ab", link));
+	CHECK_INT(store_open(NULL, top, &store, &err), ==, 0);
+	CHECK_INT(snapshots_list_savepoints(store, top, see, &seen, &err), ==, 0);
+	CHECK_STR(buf_str(&seen.text), "boot::-1:2:-1 ");
 	buf_release(&seen.text);
 	store_close(store);
 }

@@ -86,3 +86,33 @@ TEST(a_state_file_is_missing_only_if_its_directory_does_not_list_it)
 	buf_release(&metadata);
 	end(&world);
 }
+
+/* Every single request answers 404, whatever a listing says. */
+static bool hides_files(struct s3_stub *stub, const struct http_stub_request *request,
+			struct http_stub_answer *answer)
+{
+	(void)stub;
+	if (strstr(request->target, "list-type"))
+		return false;
+	s3_stub_error(answer, 404, "NoSuchKey", "");
+	return true;
+}
+
+TEST(a_metadata_is_missing_only_if_its_directory_does_not_list_it)
+{
+	struct verify_report report;
+	struct world world;
+
+	begin(&world);
+	set_fault(&world, hides_files);
+	CHECK_INT(verify_snapshot(&world.config, "s3://b/ck/chk-7", &report, &world.err), ==, 0);
+	CHECK_STR(verify_verdict_name(report.verdict), "damaged");
+	verify_release(&report);
+	s3_stub_put(world.stub, "ck/chk-7/_metadata", 20);
+	CHECK_INT(verify_snapshot(&world.config, "s3://b/ck/chk-7", &report, &world.err), ==, 0);
+	CHECK_STR(verify_verdict_name(report.verdict), "unreadable");
+	if (CHECK_INT(report.problem_count, ==, 1))
+		CHECK_HAS(report.problems[0].detail, "is listed, but was not found");
+	verify_release(&report);
+	end(&world);
+}

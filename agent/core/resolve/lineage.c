@@ -134,6 +134,9 @@ bool lineage_contradicts(const struct journal *journal, const struct snapshot *s
 	    strlen(snapshot->job_id) != JOB_ID_BYTES - 1)
 		return false;
 	launch = first_of_job(journal, snapshot->job_id);
+	/* MUT: a name refutes a restore that Flink has confirmed */
+	if (launch && launch->verified_unix_ms)
+		return false;
 	return launch && launch->restore_checkpoint_id >= snapshot->checkpoint_id;
 }
 

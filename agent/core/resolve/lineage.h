@@ -59,7 +59,8 @@ int lineage_maker(const struct journal *journal, const struct snapshot *snapshot
 /* True when the snapshot is what the last launch that ran was started from. */
 bool lineage_is_origin(const struct lineage *lineage, const struct snapshot *snapshot);
 
-/* True when the checkpoint is not newer than the restore point of the launch that made it. */
+/* True when the checkpoint is not newer than the restore point of the launch that made it, and Flink has not confirmed that
+ * restore: then it is rather a checkpoint in the wrong place. */
 bool lineage_contradicts(const struct journal *journal, const struct snapshot *snapshot);
 
 /* The newest snapshot of the living branch that the journal knows to be complete; 0 = none. What

@@ -85,11 +85,16 @@ static bool was_found(const struct candidate *c)
 	       (c->metadata_version || c->integrity == INTEGRITY_DAMAGED);
 }
 
-static void doubt(struct facts *facts, struct place_fact *place, const char *path)
+/* `unread`: why it could not be asked for; NULL: it is there. */
+static void doubt(struct facts *facts, struct place_fact *place, const char *path,
+		  const char *unread)
 {
-	cleanup_free char *why = xasprintf(
-		"the listing of %s leaves out %s, which exists: it may leave out newer ones",
-		place->dir, path);
+	cleanup_free char *why =
+		unread ? xasprintf("the listing of %s may leave out %s: %s", place->dir, path,
+				   unread)
+		       : xasprintf(
+				 "the listing of %s leaves out %s, which exists: it may leave out newer ones",
+				 place->dir, path);
 
 	place->state = SOURCE_UNREADABLE;
 	xstrset(&place->detail, why);
@@ -117,14 +122,27 @@ char *listing_next(const struct facts *facts, const char *job_id)
 	return xasprintf("%s/chk-%" PRId64, dir, newest->snapshot.checkpoint_id + 1);
 }
 
-void listing_leaves_out(struct facts *facts, const char *path)
+char *listing_first(const struct journal *journal, const char *checkpoint_dir)
+{
+	const struct launch *launch = journal_launch_const(journal);
+	const char *dir =
+		launch && launch->checkpoint_dir ? launch->checkpoint_dir : checkpoint_dir;
+
+	if (!launch || launch->never_started || !dir ||
+	    (launch->restore_path && !launch->restore_checkpoint_id))
+		return NULL;
+	return xasprintf("%s%s%s/chk-%" PRId64, dir, dir[strlen(dir) - 1] == '/' ? "" : "/",
+			 launch->job_id, launch->restore_checkpoint_id + 1);
+}
+
+void listing_leaves_out(struct facts *facts, const char *path, const char *unread)
 {
 	for (size_t i = 0; i < facts->place_count; i++) {
 		struct place_fact *place = &facts->places[i];
 
 		if (place->kind == SNAPSHOT_CHECKPOINT && place->state != SOURCE_UNREADABLE &&
 		    snapshot_is_under(path, place->dir))
-			doubt(facts, place, path);
+			doubt(facts, place, path, unread);
 	}
 }
 
@@ -141,7 +159,7 @@ void listing_doubt(const struct journal *journal, struct facts *facts)
 			if (place->state != SOURCE_UNREADABLE &&
 			    !facts->sources[place->source].left_out &&
 			    is_shown_by(journal, place, c->snapshot.path))
-				doubt(facts, place, c->snapshot.path);
+				doubt(facts, place, c->snapshot.path, NULL);
 		}
 	}
 }

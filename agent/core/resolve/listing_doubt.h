@@ -20,8 +20,13 @@
  * name, but it can be asked for by its own. The caller frees; NULL: none is known. */
 char *listing_next(const struct facts *facts, const char *job_id);
 
-/* What is at `path` exists, and was not listed: the listings that would have shown it are unreadable. */
-void listing_leaves_out(struct facts *facts, const char *path);
+/* The checkpoint with which the last launch begins, if it does not continue a job: where no snapshot of it is known, a listing
+ * that leaves out its whole directory is contradicted by nothing else. The caller frees; NULL: it is not known. */
+char *listing_first(const struct journal *journal, const char *checkpoint_dir);
+
+/* What is at `path` exists and was not listed, or it is `unread` (why; else NULL), so that nobody can tell: the listings that
+ * would have shown it are unreadable. */
+void listing_leaves_out(struct facts *facts, const char *path, const char *unread);
 
 /* Mark sources as SOURCE_UNREADABLE, with both sightings as their detail. May be called again. */
 void listing_doubt(const struct journal *journal, struct facts *facts);

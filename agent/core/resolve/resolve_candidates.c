@@ -297,7 +297,7 @@ static bool is_found(const struct inquiry *in, const char *path)
 const struct snapshot *candidate_vanished(const struct inquiry *in, const struct candidate *c)
 {
 	const struct journal *journal = in->journal;
-	int64_t completed_ms = journal_completed_unix_ms(in->journal, &c->snapshot);
+	int64_t completed_ms = candidate_started_unix_ms(in, c);
 	/* the last launch began after that; snapshots copied from a backup have newer dates */
 	bool before = lineage_maker(journal, &c->snapshot) != in->lineage.tip;
 

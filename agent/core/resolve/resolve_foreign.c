@@ -268,6 +268,17 @@ static bool is_asked_for(const struct inquiry *in, const struct candidate *c)
 	return c == asked || (is_foreign(in, asked) && is_behind(c, asked));
 }
 
+/* What cannot be read has no date, either. (The author of a request has seen that it is there.) */
+static bool may_be_newer(const struct inquiry *in, const struct candidate *c, int64_t own_ms)
+{
+	bool unread = c->integrity == INTEGRITY_UNREADABLE && facts_is_listed(c->source);
+
+	/* MUT: a snapshot of another job that cannot be read is an old one */
+	if (unread && !c->snapshot.completed_unix_ms && !in->judged_unix_ms)
+		return true;
+	return c->snapshot.completed_unix_ms > own_ms;
+}
+
 static struct candidate *newest_foreign(struct inquiry *in, const struct candidate *own)
 {
 	struct candidate *newest = NULL;
@@ -286,7 +297,7 @@ static struct candidate *newest_foreign(struct inquiry *in, const struct candida
 			if (own_ms < in->judged_unix_ms)
 				own_ms = in->judged_unix_ms;
 		}
-		if (c->snapshot.completed_unix_ms <= own_ms || is_asked_for(in, c))
+		if (!may_be_newer(in, c, own_ms) || is_asked_for(in, c))
 			continue;
 		if (is_of_another_job(in, own, c)) {
 			inquiry_judge(
@@ -376,6 +387,17 @@ bool unknown_launch_forbids(struct inquiry *in)
 	return true;
 }
 
+static void hold_for_unread(struct inquiry *in, const struct candidate *c)
+{
+	if (in->decision->kind != DECISION_START_EMPTY)
+		inquiry_judge(&in->facts->candidates[in->decision->candidate], VERDICT_REJECTED,
+			      "one that cannot be read may be newer");
+	inquiry_hold(
+		in, CAUSE_SNAPSHOT_UNREADABLE, RULE_UNREADABLE,
+		"%s cannot be read and may be newer than every snapshot of the launches in the journal: %s; drey retries; if it does not go away, " WAYS_OUT,
+		c->snapshot.path, inquiry_detail(c->detail));
+}
+
 bool foreign_forbids(struct inquiry *in)
 {
 	const struct decision *decision = in->decision;
@@ -396,6 +418,10 @@ bool foreign_forbids(struct inquiry *in)
 	if (c->integrity == INTEGRITY_UNCHECKED ||
 	    (newest && newest->integrity == INTEGRITY_UNCHECKED)) {
 		inquiry_verify(in, c->integrity == INTEGRITY_UNCHECKED ? c : newest, RULE_NEWEST);
+		return true;
+	}
+	if (!c->snapshot.completed_unix_ms) {
+		hold_for_unread(in, c);
 		return true;
 	}
 	inquiry_judge(c, VERDICT_REJECTED,

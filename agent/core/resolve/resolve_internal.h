@@ -191,6 +191,10 @@ const struct snapshot *candidate_vanished(const struct inquiry *in, const struct
  * there is none. */
 const struct candidate *candidate_missing(const struct inquiry *in, const struct candidate *c);
 
+/* When it was completed; of its own date and the one on record the older, since a copied file has the date of the copy. 0 = not
+ * known. */
+int64_t candidate_started_unix_ms(const struct inquiry *in, const struct candidate *c);
+
 /* What was passed over because it is damaged is lost with this start: is that too much? */
 bool loss_forbids(struct inquiry *in);
 

@@ -48,7 +48,7 @@ static int64_t lost_unix_ms(const struct inquiry *in, const struct candidate *c)
 	return recorded_ms > own_ms ? recorded_ms : own_ms;
 }
 
-static int64_t started_unix_ms(const struct inquiry *in, const struct candidate *c)
+int64_t candidate_started_unix_ms(const struct inquiry *in, const struct candidate *c)
 {
 	int64_t recorded_ms = recorded_unix_ms(in, c), own_ms = c->snapshot.completed_unix_ms;
 
@@ -57,16 +57,25 @@ static int64_t started_unix_ms(const struct inquiry *in, const struct candidate 
 
 /* A savepoint has its checkpoint id in its _metadata only. When that cannot be decoded, its date says
  * whether it may be newer than what was decided: of two that were taken at the same time, the one with the higher id may
- * be complete first. */
+ * be complete first. Without a date it may be, unless all of its launch that count are older. */
+static bool may_be_newer(const struct inquiry *in, const struct candidate *c,
+			 const struct candidate *chosen)
+{
+	int64_t lost_ms = lost_unix_ms(in, c);
+
+	/* MUT: a damaged savepoint without number and date is an old one */
+	if (!lost_ms)
+		return lineage_most(&in->lineage, &c->snapshot) > chosen->snapshot.checkpoint_id;
+	return lost_ms > candidate_started_unix_ms(in, chosen) - LOSS_CLOCK_MS;
+}
+
 static void pass_over_unnumbered(struct inquiry *in, const struct candidate *chosen)
 {
-	int64_t since_unix_ms = started_unix_ms(in, chosen) - LOSS_CLOCK_MS;
-
 	for (size_t i = 0; i < in->order_count; i++) {
 		struct candidate *c = &in->facts->candidates[in->order[i]];
 
 		if (c == chosen || c->snapshot.checkpoint_id || c->integrity != INTEGRITY_DAMAGED ||
-		    lost_unix_ms(in, c) <= since_unix_ms)
+		    !may_be_newer(in, c, chosen))
 			continue;
 		/* MUT: a newer savepoint whose number is lost is passed over silently */
 		c->passed_over = true;
@@ -78,6 +87,7 @@ static void pass_over_unnumbered(struct inquiry *in, const struct candidate *cho
 static bool find_loss(const struct inquiry *in, struct decision_loss *loss)
 {
 	const struct candidate *all = in->facts->candidates, *newest = NULL;
+	bool undated = false;
 
 	for (size_t i = 0; i < in->facts->candidate_count; i++) {
 		const struct candidate *c = &all[i];
@@ -86,6 +96,7 @@ static bool find_loss(const struct inquiry *in, struct decision_loss *loss)
 		if (!c->passed_over)
 			continue;
 		unix_ms = lost_unix_ms(in, c);
+		undated = undated || (!unix_ms && !c->snapshot.checkpoint_id);
 		if (!newest || c->snapshot.checkpoint_id > newest->snapshot.checkpoint_id ||
 		    (!c->snapshot.checkpoint_id && unix_ms > loss->unix_ms))
 			newest = c;
@@ -95,11 +106,29 @@ static bool find_loss(const struct inquiry *in, struct decision_loss *loss)
 	if (!newest)
 		return false;
 	/* without its own date it may be newer than all dates that are known */
-	if (!lost_unix_ms(in, newest))
+	if (!lost_unix_ms(in, newest) || undated)
 		loss->unix_ms = 0;
 	loss->is_one = true;
 	loss->candidate = (size_t)(newest - all);
 	return true;
+}
+
+/* What is known to have been complete and is not there is lost as well, whatever date the damaged ones have. */
+static void add_recorded(const struct inquiry *in, const struct candidate *chosen,
+			 struct decision_loss *loss)
+{
+	struct snapshot newest = {0};
+	const char *path = NULL;
+	int64_t unix_ms;
+
+	if (lineage_newest(&in->lineage, in->policy->restore == POLICY_LATEST, &path) <=
+	    chosen->snapshot.checkpoint_id)
+		return;
+	newest.path = (char *)(uintptr_t)path;
+	unix_ms = journal_completed_unix_ms(in->journal, &newest);
+	/* MUT: the date of a damaged snapshot says how much is lost, against the journal */
+	if (loss->unix_ms && unix_ms > loss->unix_ms)
+		loss->unix_ms = unix_ms;
 }
 
 static void hold_for_loss(struct inquiry *in, struct candidate *chosen, int64_t limit_ms)
@@ -135,7 +164,9 @@ bool loss_forbids(struct inquiry *in)
 	pass_over_unnumbered(in, chosen);
 	if (!find_loss(in, &decision->loss))
 		return false;
-	decision->loss.ms = loss_between_ms(decision->loss.unix_ms, started_unix_ms(in, chosen));
+	add_recorded(in, chosen, &decision->loss);
+	decision->loss.ms =
+		loss_between_ms(decision->loss.unix_ms, candidate_started_unix_ms(in, chosen));
 	/* MUT: any loss is accepted */
 	if (loss_is_too_much(decision->loss.ms, limit_ms)) {
 		hold_for_loss(in, chosen, limit_ms);

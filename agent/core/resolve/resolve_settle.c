@@ -16,6 +16,23 @@ static bool is_of_job(const struct operation *operation, const struct candidate 
 	return *id && !strncmp(operation->job_id, id, strlen(id));
 }
 
+/* A checkpoint with a higher id was complete when the operation began. Flink numbers what it begins, whatever date a file has. */
+static bool began_before(const struct inquiry *in, const struct candidate *c)
+{
+	const struct operation *operation = &in->journal->operation;
+
+	for (size_t i = 0; i < in->journal->launch_count; i++) {
+		const struct launch *launch = &in->journal->launches[i];
+
+		if (!strcmp(launch->job_id, operation->job_id) && launch->last_checkpoint_unix_ms &&
+		    launch->last_checkpoint_unix_ms <= operation->started_unix_ms &&
+		    c->snapshot.checkpoint_id &&
+		    c->snapshot.checkpoint_id < launch->last_checkpoint_id)
+			return true;
+	}
+	return false;
+}
+
 /* Completed after the operation began. A snapshot in the journal counts by the journal's clock; it
  * may belong to the previous operation, which ended in the same step that began this one. */
 static bool is_later(const struct inquiry *in, const struct candidate *c)
@@ -26,6 +43,9 @@ static bool is_later(const struct inquiry *in, const struct candidate *c)
 
 	if (known)
 		return known->completed_unix_ms > operation->started_unix_ms;
+	/* MUT: the date of an old savepoint makes it the result of a stop */
+	if (began_before(in, c))
+		return false;
 	return !completed || completed + STORAGE_CLOCK_MS >= operation->started_unix_ms;
 }
 

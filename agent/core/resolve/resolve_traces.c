@@ -123,7 +123,7 @@ static bool may_have_finished(const struct inquiry *in, const struct trace *trac
 	if (trace->kind != TRACE_RESULT || other_end || !trace_counts(in, trace))
 		return false;
 	/* MUT: what is adopted may be older than a job that has finished */
-	return (*id && !strncmp(trace->name, id, strlen(id))) ||
+	return (*id && !strncmp(trace->name, id, strlen(id))) || !trace->unix_ms ||
 	       trace->unix_ms > c->snapshot.completed_unix_ms;
 }
 

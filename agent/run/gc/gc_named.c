@@ -36,6 +36,7 @@ static void plan_ha(const struct setup *setup, const struct journal *journal,
 
 	observe_plan_init(plan, &nowhere, journal, NULL);
 	lineage_dirs_release(&plan->lineage);
+	xstrset(&plan->first, NULL);
 	if (setup->ha.on)
 		ha_observe_once(setup, journal, plan);
 	ha_former_init(&former, setup, setup->ha.on ? cluster_id : NULL, journal);

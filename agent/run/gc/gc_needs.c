@@ -9,6 +9,8 @@
 #include "store/snapshots.h"
 #include "store/uri.h"
 
+#define GC_NEEDS_READINGS 2 /* that must agree: who deletes, proves */
+
 struct gc_needs {
 	const struct setup *setup;
 	const char *savepoint;
@@ -102,11 +104,22 @@ static int read_snapshots(struct gc_needs *needs, const struct gc_facts_ask *ask
 	return 0;
 }
 
+static int read_once(struct gc_needs *needs, const struct gc_run *run, struct err *err)
+{
+	struct gc_facts_ask ask;
+	int rc;
+
+	gc_release(&needs->gc);
+	gc_run_ask(run, &needs->gc, &ask);
+	rc = read_snapshots(needs, &ask, err);
+	gc_run_ask_release(&ask);
+	return rc;
+}
+
 static int ask_storage(struct gc_needs *needs, struct err *err)
 {
 	struct gc_run run = {0};
-	struct gc_facts_ask ask;
-	int rc;
+	int rc = 0;
 
 	if (gc_run_open(&run, needs->setup, err) < 0)
 		return -1;
@@ -120,9 +133,8 @@ static int ask_storage(struct gc_needs *needs, struct err *err)
 		gc_run_close(&run);
 		return 1;
 	}
-	gc_run_ask(&run, &needs->gc, &ask);
-	rc = read_snapshots(needs, &ask, err);
-	gc_run_ask_release(&ask);
+	for (int i = 0; i < GC_NEEDS_READINGS && !rc; i++)
+		rc = read_once(needs, &run, err);
 	gc_run_close(&run);
 	return rc;
 }

@@ -3,7 +3,7 @@
  *
  * A job that claims a native savepoint (claim mode CLAIM) refers to its files from its own checkpoints, and
  * hands these references on to whatever is restored from them. So the same snapshots are read as for
- * `drey gc`: all of the checkpoint and savepoint directories, of the journal and of Flink's HA data.
+ * `drey gc`: all of the checkpoint and savepoint directories, of the journal and of Flink's HA data; twice, as there.
  * References are compared by the name of the file, relative ones as well: native savepoints make later
  * checkpoints of Flink name files relative to the wrong directory (FLINK-39964). Blocks: for lanes.
  */

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "core/job_id.h"
+#include "core/resolve/listing_doubt.h"
 #include "run/observe/observe_internal.h"
 #include "store/sightings.h"
 
@@ -150,6 +151,7 @@ void observe_plan_init(struct observe_plan *plan, const struct observe_places *p
 	know_result(plan, journal);
 	know_journal(plan, journal);
 	know_copy(plan, places, journal);
+	plan->first = listing_first(journal, plan->checkpoint_dir);
 	lineage_dirs_find(journal, plan->checkpoint_dir, plan->savepoint_dir, &plan->lineage);
 }
 
@@ -175,6 +177,7 @@ void observe_plan_release(struct observe_plan *plan)
 	free(plan->savepoint_dir);
 	free(plan->initial);
 	free(plan->result_dir);
+	free(plan->first);
 	free(plan->results_dir);
 	free(plan->request);
 	free(plan->journal_detail);

@@ -45,6 +45,7 @@ struct observe_plan {
 	char result_application[JOB_ID_BYTES];
 	char *result_dir;  /* where Flink may have left a record of it; NULL = no such launch */
 	char *results_dir; /* of the result stores of all launches; NULL = none */
+	char *first; /* the first checkpoint of the last launch (listing_first()); NULL = not known */
 	/* restore points, savepoints and the newest checkpoint of the journal */
 	struct snapshot *known;
 	size_t known_count;

@@ -123,6 +123,15 @@ static bool is_wanted(void *ctx, const char *job_id)
 	       observe_is_ours(ls->look, job_id);
 }
 
+/* Others may keep there what this user may not read, under a name that Flink does not give. Without a journal it may be all
+ * that there is. */
+static bool is_private(const struct listing *ls, const struct snapshots_item *item)
+{
+	return ls->kind == SNAPSHOT_SAVEPOINT && !*item->job_id &&
+	       item->state == SNAPSHOTS_UNREADABLE && item->why->kind == ERR_DENIED &&
+	       !observe_is_lost(ls->look->plan);
+}
+
 static int found(void *ctx, const struct snapshots_item *item, struct err *err)
 {
 	struct listing *ls = ctx;
@@ -134,7 +143,9 @@ static int found(void *ctx, const struct snapshots_item *item, struct err *err)
 		trace(ls, item->job_id, item->path);
 	if (plan->progress && ls->found % PROGRESS_EVERY == 0)
 		plan->progress(plan->progress_ctx, ls->source, ls->found);
-	if (observe_is_ours(ls->look, item->job_id))
+	if (is_private(ls, item))
+		ls->aside++;
+	else if (observe_is_ours(ls->look, item->job_id))
 		shelf_put(&ls->ours, item);
 	else if (plan->only_job_ids)
 		ls->aside++;

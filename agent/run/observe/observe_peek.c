@@ -13,7 +13,7 @@
 /* Its clock may differ from that of the store. */
 #define LISTED_LATE_MS 60000
 
-#define NEXT ((size_t)-1) /* in place of a candidate */
+#define NEXT(i) ((size_t)-1 - (i)) /* in place of a candidate: look->next[i] */
 
 struct batch {
 	struct look *look;
@@ -98,13 +98,15 @@ static void read_header(struct candidate *c, const struct store_look *seen)
 	}
 }
 
-static void looked_next(struct look *look, const struct store_look *seen)
+/* If it was completed since the listing, more may have been. */
+static void looked_next(struct look *look, const char *path, const struct store_look *seen)
 {
-	struct facts *facts = look->facts;
-
 	/* MUT: a checkpoint that every listing leaves out is not asked for */
-	if (seen->state == STORE_LOOK_PRESENT && is_older(seen, facts->now_unix_ms))
-		listing_leaves_out(facts, look->next);
+	if (seen->state == STORE_LOOK_PRESENT)
+		listing_leaves_out(look->facts, path, NULL);
+	/* MUT: a checkpoint that could not be asked for is not there */
+	if (seen->state == STORE_LOOK_UNREADABLE)
+		listing_leaves_out(look->facts, path, seen->why ? seen->why->msg : "not readable");
 }
 
 static int looked(void *ctx, const struct store_look *seen, struct err *err)
@@ -113,10 +115,11 @@ static int looked(void *ctx, const struct store_look *seen, struct err *err)
 	struct candidate *c;
 
 	(void)err;
-	if (batch->candidates[seen->index] == NEXT) {
-		looked_next(batch->look, seen);
-		return 0;
-	}
+	for (size_t i = 0; i < OBSERVE_NEXT; i++)
+		if (batch->candidates[seen->index] == NEXT(i)) {
+			looked_next(batch->look, batch->look->next[i], seen);
+			return 0;
+		}
 	c = &batch->look->facts->candidates[batch->candidates[seen->index]];
 	c->read_unix_ms = clock_unix_ms();
 	c->contradicted = false;
@@ -152,28 +155,35 @@ static void look_at_batch(struct batch *batch, struct store *store)
 void observe_note_next(struct look *look)
 {
 	const struct observe_plan *plan = look->plan;
+	size_t last = plan->job_id_count - 1;
 
-	for (size_t i = plan->job_id_count; i-- > 0 && !look->next;)
-		look->next = listing_next(look->facts, plan->job_ids[i]);
+	for (size_t i = plan->job_id_count; i-- > 0 && !look->next[0];) {
+		look->next[0] = listing_next(look->facts, plan->job_ids[i]);
+		/* MUT: the directory of the last launch may be left out by every listing */
+		if (i == last && !look->next[0])
+			look->next[1] = xstrdup(plan->first);
+	}
 }
 
-/* Behind the candidates of its store. */
+/* Behind the candidates of their store. */
 static void add_next(struct batch *batch, const struct store *store)
 {
 	struct look *look = batch->look;
 
-	if (!look->next || stores_get(&look->stores, look->next, NULL) != store)
-		return;
-	batch->candidates[batch->count] = NEXT;
-	batch->uris[batch->count++] = snapshots_metadata_uri(look->next);
+	for (size_t i = 0; i < OBSERVE_NEXT; i++) {
+		if (!look->next[i] || stores_get(&look->stores, look->next[i], NULL) != store)
+			continue;
+		batch->candidates[batch->count] = NEXT(i);
+		batch->uris[batch->count++] = snapshots_metadata_uri(look->next[i]);
+	}
 }
 
 void observe_peek(struct look *look)
 {
-	struct batch batch = {.look = look,
-			      .uris = xcalloc(look->peek_count + 1, sizeof(*batch.uris)),
-			      .candidates =
-				      xcalloc(look->peek_count + 1, sizeof(*batch.candidates))};
+	struct batch batch = {
+		.look = look,
+		.uris = xcalloc(look->peek_count + OBSERVE_NEXT, sizeof(*batch.uris)),
+		.candidates = xcalloc(look->peek_count + OBSERVE_NEXT, sizeof(*batch.candidates))};
 	struct store **stores = xcalloc(look->peek_count + 1, sizeof(*stores));
 	struct err err = {0};
 
@@ -201,8 +211,10 @@ void observe_peek(struct look *look)
 	free(stores);
 	free(batch.uris);
 	free(batch.candidates);
-	free(look->next);
-	look->next = NULL;
+	for (size_t i = 0; i < OBSERVE_NEXT; i++) {
+		free(look->next[i]);
+		look->next[i] = NULL;
+	}
 	free(look->peek);
 	look->peek = NULL;
 	look->peek_count = 0;
