@@ -72,15 +72,14 @@ static bool read_uuid(const char *name, unsigned char *ret)
 static void write_uuid(const unsigned char *uuid, struct buf *ret)
 {
 	static const char digits[] = "0123456789abcdef";
+	static const unsigned char at[UUID_BYTES] = {0,  2,  4,  6,  9,  11, 14, 16,
+						     19, 21, 24, 26, 28, 30, 32, 34};
 	char text[UUID_CHARS];
-	size_t half = 0;
 
-	for (size_t i = 0; i < UUID_CHARS; i++) {
-		text[i] = '-';
-		if (is_dash(i))
-			continue;
-		text[i] = digits[half % 2 ? uuid[half / 2] & 0xF : uuid[half / 2] >> 4];
-		half++;
+	text[8] = text[13] = text[18] = text[23] = '-';
+	for (size_t i = 0; i < UUID_BYTES; i++) {
+		text[at[i]] = digits[uuid[i] >> 4];
+		text[at[i] + 1] = digits[uuid[i] & 0xF];
 	}
 	buf_add(ret, text, sizeof(text));
 }
@@ -224,6 +223,14 @@ const char *packed_get(const struct packed *packed, uint32_t number, struct buf 
 	return buf_str(ret);
 }
 
+const char *packed_dir(const struct packed *packed, uint32_t number)
+{
+	uint32_t dir;
+
+	packed_tag(packed, number, &dir);
+	return dir_text(packed, dir);
+}
+
 int packed_compare(const struct packed *packed, uint32_t a, uint32_t b)
 {
 	uint32_t dir_a, dir_b;
@@ -251,4 +258,27 @@ int packed_compare_name(const struct packed *packed, const struct packed_name *n
 	uint32_t dir;
 
 	return compare_names(name, packed_tag(packed, number, &dir));
+}
+
+static uint64_t hash_name(const struct packed_name *name)
+{
+	return name->text ? packed_hash(1, name->text, strlen(name->text))
+			  : packed_hash(2, (const char *)name->uuid, UUID_BYTES);
+}
+
+uint64_t packed_hash_of(const struct packed *packed, uint32_t number)
+{
+	struct packed_name name;
+	uint32_t dir;
+
+	name_at(packed_tag(packed, number, &dir), &name);
+	return hash_name(&name);
+}
+
+uint64_t packed_hash_name(const char *text)
+{
+	struct packed_name name;
+
+	packed_name_of(text, &name);
+	return hash_name(&name);
 }

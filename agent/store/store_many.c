@@ -381,8 +381,12 @@ int store_look_many(struct store *store, store_uri_fn uri, size_t count, size_t 
 static int seen_deleted(void *ctx, size_t index, const struct err *why, struct err *err)
 {
 	const struct many *many = ctx;
-	cleanup_free char *uri = uri_canonical(many->uri(many->ctx, index));
-	if (!why && uri)
+	/* in a collection, what deletes has seen nothing */
+	cleanup_free char *uri = !why && sightings_any(many->store->seen)
+					 ? uri_canonical(many->uri(many->ctx, index))
+					 : NULL;
+
+	if (uri)
 		sightings_forget(many->store->seen, uri);
 	return many->deleted(many->ctx, index, why, err);
 }
