@@ -46,40 +46,35 @@ static int digit_of(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static bool is_dash(size_t at)
-{
-	return at == 8 || at == 13 || at == 18 || at == 23;
-}
+/* Where the two digits of each byte are. */
+static const unsigned char uuid_at[UUID_BYTES] = {0,  2,  4,  6,  9,  11, 14, 16,
+						  19, 21, 24, 26, 28, 30, 32, 34};
 
 /* Only the spelling that is also written. */
 static bool read_uuid(const char *name, unsigned char *ret)
 {
-	size_t half = 0;
+	if (strlen(name) != UUID_CHARS || name[8] != '-' || name[13] != '-' || name[18] != '-' ||
+	    name[23] != '-')
+		return false;
+	for (size_t i = 0; i < UUID_BYTES; i++) {
+		int high = digit_of(name[uuid_at[i]]), low = digit_of(name[uuid_at[i] + 1]);
 
-	for (size_t i = 0; i < UUID_CHARS; i++) {
-		int digit = digit_of(name[i]);
-
-		if (is_dash(i) ? name[i] != '-' : digit < 0)
+		if ((high | low) < 0)
 			return false;
-		if (is_dash(i))
-			continue;
-		ret[half / 2] = (unsigned char)(half % 2 ? ret[half / 2] | digit : digit << 4);
-		half++;
+		ret[i] = (unsigned char)(high << 4 | low);
 	}
-	return name[UUID_CHARS] == '\0';
+	return true;
 }
 
 static void write_uuid(const unsigned char *uuid, struct buf *ret)
 {
 	static const char digits[] = "0123456789abcdef";
-	static const unsigned char at[UUID_BYTES] = {0,  2,  4,  6,  9,  11, 14, 16,
-						     19, 21, 24, 26, 28, 30, 32, 34};
 	char text[UUID_CHARS];
 
 	text[8] = text[13] = text[18] = text[23] = '-';
 	for (size_t i = 0; i < UUID_BYTES; i++) {
-		text[at[i]] = digits[uuid[i] >> 4];
-		text[at[i] + 1] = digits[uuid[i] & 0xF];
+		text[uuid_at[i]] = digits[uuid[i] >> 4];
+		text[uuid_at[i] + 1] = digits[uuid[i] & 0xF];
 	}
 	buf_add(ret, text, sizeof(text));
 }
@@ -143,11 +138,15 @@ static uint32_t add_dir(struct packed *packed, const char *text, size_t len)
 {
 	uint32_t *slot;
 
+	/* mostly that of the one before */
+	if (packed->dir_count && !strncmp(dir_text(packed, packed->dir_last), text, len) &&
+	    !dir_text(packed, packed->dir_last)[len])
+		return packed->dir_last;
 	if (3 * packed->slot_count <= 4 * packed->dir_count)
 		grow_slots(packed);
 	slot = dir_slot(packed, text, len);
 	if (*slot)
-		return *slot - 1;
+		return packed->dir_last = *slot - 1;
 	if (packed->dirs.len_bytes + len + 1 >= PACKED_FULL)
 		return PACKED_FULL;
 	if (packed->dir_count == packed->dir_cap) {
@@ -159,7 +158,7 @@ static uint32_t add_dir(struct packed *packed, const char *text, size_t len)
 	buf_add(&packed->dirs, text, len);
 	buf_addch(&packed->dirs, '\0');
 	*slot = (uint32_t)packed->dir_count;
-	return (uint32_t)packed->dir_count - 1;
+	return packed->dir_last = (uint32_t)packed->dir_count - 1;
 }
 
 /* The number of a directory: seven bits in each byte, the last one without the eighth. */

@@ -22,7 +22,8 @@ struct packed {
 	struct buf dirs; /* texts, each with its last slash and a NUL */
 	uint32_t *dir_at;
 	size_t dir_count, dir_cap;
-	uint32_t *slots; /* number + 1 of each directory, open addressing */
+	uint32_t dir_last; /* the one that was added to last */
+	uint32_t *slots;   /* number + 1 of each directory, open addressing */
 	size_t slot_count;
 };
 

@@ -215,12 +215,14 @@ void gc_refer(struct gc *gc, const char *path);
 bool gc_is_referred(const struct gc *gc, const char *path);
 
 /* What one _metadata refers to, while it is read, all trees having been added. */
+#define GC_BODY_DIR_BYTES 256
 struct gc_body {
 	size_t snapshot;
 	size_t beside, there; /* references to files in its directory, and those that are there */
-	char owner[JOB_ID_BYTES]; /* of the last reference */
-	int64_t owner_tree;       /* -1: it has none */
-	char later[JOB_ID_BYTES]; /* a job that began when the one of the snapshot was over */
+	char owner[JOB_ID_BYTES];    /* of the last reference */
+	char dir[GC_BODY_DIR_BYTES]; /* where that is, with its last slash; "": it is longer */
+	int64_t owner_tree;          /* -1: it has none */
+	char later[JOB_ID_BYTES];    /* a job that began when the one of the snapshot was over */
 };
 
 /* Begin one: of the snapshot with this index. */

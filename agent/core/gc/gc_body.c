@@ -124,6 +124,22 @@ static void add_stray(struct gc *gc, const struct gc_body *body, const char *pat
 	stray->halves[1] = packed_hash(1, name + HALF, HALF);
 }
 
+/* Most references are to the directory of the one before. */
+static bool is_in_same_dir(const struct gc_body *body, const char *path)
+{
+	size_t len = strlen(body->dir);
+
+	return len && !strncmp(path, body->dir, len) && !strchr(path + len, '/');
+}
+
+static void note_dir(struct gc_body *body, const char *path)
+{
+	size_t len = (size_t)(strrchr(path, '/') + 1 - path);
+
+	snprintf(body->dir, sizeof(body->dir), "%.*s", len < sizeof(body->dir) ? (int)len : 0,
+		 path);
+}
+
 void gc_body_begin(struct gc_body *body, struct gc *gc, size_t snapshot)
 {
 	*body = (struct gc_body){.snapshot = snapshot, .owner_tree = -1};
@@ -141,9 +157,12 @@ void gc_body_refer(struct gc_body *body, struct gc *gc, const struct journal *jo
 		return;
 	}
 	gc_refer(gc, path);
-	if (!job_of_path(path, job_id))
-		return;
-	note_owner(body, gc, journal, job_id);
+	if (!is_in_same_dir(body, path)) {
+		if (!job_of_path(path, job_id))
+			return;
+		note_owner(body, gc, journal, job_id);
+		note_dir(body, path);
+	}
 	if (body->owner_tree >= 0 && !is_in_tree(gc, path))
 		add_stray(gc, body, path);
 }
