@@ -15,7 +15,7 @@ gc_job() { # N
 }
 
 gc_file() { # N
-	printf '%08x-0000-4000-8000-000000000000\n' "$1"
+	printf '%08x-0000-4000-8000-%012x\n' "$1" "$1"
 }
 
 gc_metadata() { # FIXTURE N TO

@@ -46,41 +46,35 @@ static int digit_of(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static bool is_dash(size_t at)
-{
-	return at == 8 || at == 13 || at == 18 || at == 23;
-}
+/* Where the two digits of each byte are. */
+static const unsigned char uuid_at[UUID_BYTES] = {0,  2,  4,  6,  9,  11, 14, 16,
+						  19, 21, 24, 26, 28, 30, 32, 34};
 
 /* Only the spelling that is also written. */
 static bool read_uuid(const char *name, unsigned char *ret)
 {
-	size_t half = 0;
+	if (strlen(name) != UUID_CHARS || name[8] != '-' || name[13] != '-' || name[18] != '-' ||
+	    name[23] != '-')
+		return false;
+	for (size_t i = 0; i < UUID_BYTES; i++) {
+		int high = digit_of(name[uuid_at[i]]), low = digit_of(name[uuid_at[i] + 1]);
 
-	for (size_t i = 0; i < UUID_CHARS; i++) {
-		int digit = digit_of(name[i]);
-
-		if (is_dash(i) ? name[i] != '-' : digit < 0)
+		if ((high | low) < 0)
 			return false;
-		if (is_dash(i))
-			continue;
-		ret[half / 2] = (unsigned char)(half % 2 ? ret[half / 2] | digit : digit << 4);
-		half++;
+		ret[i] = (unsigned char)(high << 4 | low);
 	}
-	return name[UUID_CHARS] == '\0';
+	return true;
 }
 
 static void write_uuid(const unsigned char *uuid, struct buf *ret)
 {
 	static const char digits[] = "0123456789abcdef";
 	char text[UUID_CHARS];
-	size_t half = 0;
 
-	for (size_t i = 0; i < UUID_CHARS; i++) {
-		text[i] = '-';
-		if (is_dash(i))
-			continue;
-		text[i] = digits[half % 2 ? uuid[half / 2] & 0xF : uuid[half / 2] >> 4];
-		half++;
+	text[8] = text[13] = text[18] = text[23] = '-';
+	for (size_t i = 0; i < UUID_BYTES; i++) {
+		text[uuid_at[i]] = digits[uuid[i] >> 4];
+		text[uuid_at[i] + 1] = digits[uuid[i] & 0xF];
 	}
 	buf_add(ret, text, sizeof(text));
 }
@@ -144,11 +138,15 @@ static uint32_t add_dir(struct packed *packed, const char *text, size_t len)
 {
 	uint32_t *slot;
 
+	/* mostly that of the one before */
+	if (packed->dir_count && !strncmp(dir_text(packed, packed->dir_last), text, len) &&
+	    !dir_text(packed, packed->dir_last)[len])
+		return packed->dir_last;
 	if (3 * packed->slot_count <= 4 * packed->dir_count)
 		grow_slots(packed);
 	slot = dir_slot(packed, text, len);
 	if (*slot)
-		return *slot - 1;
+		return packed->dir_last = *slot - 1;
 	if (packed->dirs.len_bytes + len + 1 >= PACKED_FULL)
 		return PACKED_FULL;
 	if (packed->dir_count == packed->dir_cap) {
@@ -160,7 +158,7 @@ static uint32_t add_dir(struct packed *packed, const char *text, size_t len)
 	buf_add(&packed->dirs, text, len);
 	buf_addch(&packed->dirs, '\0');
 	*slot = (uint32_t)packed->dir_count;
-	return (uint32_t)packed->dir_count - 1;
+	return packed->dir_last = (uint32_t)packed->dir_count - 1;
 }
 
 /* The number of a directory: seven bits in each byte, the last one without the eighth. */
@@ -224,6 +222,14 @@ const char *packed_get(const struct packed *packed, uint32_t number, struct buf 
 	return buf_str(ret);
 }
 
+const char *packed_dir(const struct packed *packed, uint32_t number)
+{
+	uint32_t dir;
+
+	packed_tag(packed, number, &dir);
+	return dir_text(packed, dir);
+}
+
 int packed_compare(const struct packed *packed, uint32_t a, uint32_t b)
 {
 	uint32_t dir_a, dir_b;
@@ -251,4 +257,27 @@ int packed_compare_name(const struct packed *packed, const struct packed_name *n
 	uint32_t dir;
 
 	return compare_names(name, packed_tag(packed, number, &dir));
+}
+
+static uint64_t hash_name(const struct packed_name *name)
+{
+	return name->text ? packed_hash(1, name->text, strlen(name->text))
+			  : packed_hash(2, (const char *)name->uuid, UUID_BYTES);
+}
+
+uint64_t packed_hash_of(const struct packed *packed, uint32_t number)
+{
+	struct packed_name name;
+	uint32_t dir;
+
+	name_at(packed_tag(packed, number, &dir), &name);
+	return hash_name(&name);
+}
+
+uint64_t packed_hash_name(const char *text)
+{
+	struct packed_name name;
+
+	packed_name_of(text, &name);
+	return hash_name(&name);
 }

@@ -22,7 +22,8 @@ struct packed {
 	struct buf dirs; /* texts, each with its last slash and a NUL */
 	uint32_t *dir_at;
 	size_t dir_count, dir_cap;
-	uint32_t *slots; /* number + 1 of each directory, open addressing */
+	uint32_t dir_last; /* the one that was added to last */
+	uint32_t *slots;   /* number + 1 of each directory, open addressing */
 	size_t slot_count;
 };
 
@@ -40,6 +41,9 @@ uint32_t packed_add(struct packed *packed, const char *text);
 /* The text with this number: replaces what is in *ret, and is borrowed from it. */
 const char *packed_get(const struct packed *packed, uint32_t number, struct buf *ret);
 
+/* Of the text with this number, up to its last slash, which is included; "" if it has none. Borrowed until the next one is added. */
+const char *packed_dir(const struct packed *packed, uint32_t number);
+
 /* An order in which the texts of one directory are neighbours; directories are in the order of their
  * texts. 0: the same text. */
 int packed_compare(const struct packed *packed, uint32_t a, uint32_t b);
@@ -49,6 +53,10 @@ bool packed_same_dir(const struct packed *packed, uint32_t a, uint32_t b);
 void packed_name_of(const char *name, struct packed_name *ret);
 int packed_compare_name(const struct packed *packed, const struct packed_name *name,
 			uint32_t number);
+
+/* Of the name of this text after its last slash; the same as packed_hash_name() of that. */
+uint64_t packed_hash_of(const struct packed *packed, uint32_t number);
+uint64_t packed_hash_name(const char *name);
 
 /* Starts differently in each run, so that nobody can choose texts that all collide. */
 uint64_t packed_hash(uint64_t seed, const char *text, size_t len_bytes);

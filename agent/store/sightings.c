@@ -88,16 +88,15 @@ static int64_t unix_ms_of(const struct sightings *seen, sightings_tick tick)
 /* s3, s3a and s3p are three names for the same. */
 static uint64_t hash_of(struct sightings *seen, int about, const char *uri)
 {
-	uint64_t hash;
+	uint64_t hash = seen->seed ^ (uint64_t)(about + 1) * UINT64_C(0x9E3779B97F4A7C15);
 
-	buf_clear(&seen->key);
-	buf_addch(&seen->key, (char)('A' + about));
 	if (!strncmp(uri, "s3a:", 4) || !strncmp(uri, "s3p:", 4)) {
+		buf_clear(&seen->key);
 		buf_addstr(&seen->key, "s3");
-		uri += 3;
+		buf_addstr(&seen->key, uri + 3);
+		uri = seen->key.data;
 	}
-	buf_addstr(&seen->key, uri);
-	hash = packed_hash(seen->seed, seen->key.data, seen->key.len_bytes);
+	hash = packed_hash(hash, uri, strlen(uri));
 	return hash ? hash : 1;
 }
 
@@ -184,6 +183,11 @@ void sightings_found(struct sightings *seen, const char *uri, int64_t size_bytes
 		return;
 	slot->found = tick_now(seen);
 	note_size(slot, size_bytes);
+}
+
+bool sightings_any(const struct sightings *seen)
+{
+	return seen->count > 0;
 }
 
 /* The slot stays: what comes behind it is found through it. */

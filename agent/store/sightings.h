@@ -58,6 +58,9 @@ typedef uint32_t sightings_tick;
 
 sightings_tick sightings_begin(struct sightings *seen);
 
+/* Was anything seen? */
+bool sightings_any(const struct sightings *seen);
+
 /* A listing that began at `tick` has named it. A directory ends in a slash: it has no size (-1). */
 void sightings_listed(struct sightings *seen, const char *uri, int64_t size_bytes,
 		      sightings_tick tick);

@@ -303,21 +303,22 @@ static int file_list_tree(struct store *store, const struct uri *uri, store_leaf
 static int file_delete_many(struct store *store, store_uri_fn uri, size_t count,
 			    store_deleted_fn fn, void *ctx, struct err *err)
 {
-	for (size_t i = 0; i < count; i++) {
+	struct store_file_dir dir = {0};
+	int ended = 0;
+
+	for (size_t i = 0; i < count && !ended; i++) {
 		const char *text = uri(ctx, i);
 		struct uri parsed = {0};
 		struct err why = {0};
 		int rc = -1;
 
-		if (!store_serves(store, text))
-			err_set(&why, ERR_CONFIG, 0, "'%s' is not a local file", text);
-		else if (uri_parse(text, &parsed, &why) == 0)
-			rc = store_file_delete(parsed.path, &why);
+		if (store_parse_for(store, text, &parsed, &why) == 0)
+			rc = store_file_delete(&dir, parsed.path, &why);
 		uri_release(&parsed);
-		if (fn(ctx, i, rc ? &why : NULL, err) < 0)
-			return -1;
+		ended = fn(ctx, i, rc ? &why : NULL, err) < 0 ? -1 : 0;
 	}
-	return 0;
+	store_file_dir_close(&dir);
+	return ended;
 }
 
 static const char *const schemes[] = {"file", NULL};

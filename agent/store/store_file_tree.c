@@ -2,9 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "store/store_file_absent.h"
 #include "store/store_file_dir.h"
 
@@ -67,6 +70,11 @@ static int walk_item(void *ctx, int dir, const struct dirent *item, struct err *
 	struct stat st;
 	int rc;
 
+	/* a directory that is emptied is not asked for its files */
+	if (!walk->fn && item->d_type != DT_UNKNOWN && item->d_type != DT_DIR) {
+		level->left = true;
+		return 0;
+	}
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW)) {
 		return errno == ENOENT ? store_file_vanished(dir, name, err)
 				       : store_file_fail(err, "stat", name);
@@ -124,9 +132,26 @@ int store_file_remove_empty(struct store *store, const struct uri *uri, struct e
 	return rc;
 }
 
-int store_file_delete(const char *path, struct err *err)
+int store_file_delete(struct store_file_dir *dir, const char *path, struct err *err)
 {
-	if (unlink(path) && errno != ENOENT)
+	const char *name = strrchr(path, '/') + 1;
+	size_t len = (size_t)(name - path);
+
+	if (!dir->path || strncmp(dir->path, path, len) != 0 || dir->path[len]) {
+		store_file_dir_close(dir);
+		dir->path = xstrndup(path, len);
+		dir->fd = open(dir->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	}
+	/* without it the whole path says why */
+	if ((dir->fd < 0 ? unlink(path) : unlinkat(dir->fd, name, 0)) && errno != ENOENT)
 		return store_file_fail(err, "delete", path);
 	return 0;
+}
+
+void store_file_dir_close(struct store_file_dir *dir)
+{
+	if (dir->path && dir->fd >= 0)
+		close(dir->fd);
+	free(dir->path);
+	dir->path = NULL;
 }

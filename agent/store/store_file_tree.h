@@ -12,7 +12,15 @@
 
 int store_file_list_tree(struct store *store, const struct uri *uri, store_leaf_fn fn, void *ctx,
 			 struct err *err);
-int store_file_delete(const char *path, struct err *err); /* absent: it is deleted */
+/* The directory of the last file that was deleted: of many in one, not each path is looked up whole. Zeroed at first; close it. */
+struct store_file_dir {
+	char *path;
+	int fd;
+};
+
+/* Absent: it is deleted. */
+int store_file_delete(struct store_file_dir *dir, const char *path, struct err *err);
+void store_file_dir_close(struct store_file_dir *dir);
 int store_file_remove_empty(struct store *store, const struct uri *uri, struct err *err);
 
 #endif

@@ -19,7 +19,8 @@ struct listing {
 	sightings_tick tick;
 	bool ended, failed; /* by the function */
 	bool any_file;      /* not only directories, of which nothing may be left */
-	struct buf uri;
+	struct buf uri;     /* it begins with that of the directory, base_bytes long; 0: not yet */
+	size_t base_bytes;
 };
 
 static int note_end(struct listing *ls, int rc)
@@ -32,7 +33,13 @@ static int note_end(struct listing *ls, int rc)
 /* `name` lies below the directory; a directory ends in a slash. */
 static void note_listed(struct listing *ls, const char *name, bool is_dir, int64_t size_bytes)
 {
-	store_seen_below(&ls->dir, name, &ls->uri);
+	if (!ls->base_bytes) {
+		store_seen_below(&ls->dir, "", &ls->uri);
+		ls->base_bytes = ls->uri.len_bytes;
+	}
+	ls->uri.len_bytes = ls->base_bytes; /* whatever came behind it */
+	ls->uri.data[ls->base_bytes] = '\0';
+	buf_addstr(&ls->uri, name);
 	if (is_dir)
 		buf_addch(&ls->uri, '/');
 	sightings_listed(ls->store->seen, ls->uri.data, size_bytes, ls->tick);
@@ -381,8 +388,12 @@ int store_look_many(struct store *store, store_uri_fn uri, size_t count, size_t 
 static int seen_deleted(void *ctx, size_t index, const struct err *why, struct err *err)
 {
 	const struct many *many = ctx;
-	cleanup_free char *uri = uri_canonical(many->uri(many->ctx, index));
-	if (!why && uri)
+	/* in a collection, what deletes has seen nothing */
+	cleanup_free char *uri = !why && sightings_any(many->store->seen)
+					 ? uri_canonical(many->uri(many->ctx, index))
+					 : NULL;
+
+	if (uri)
 		sightings_forget(many->store->seen, uri);
 	return many->deleted(many->ctx, index, why, err);
 }

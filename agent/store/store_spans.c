@@ -215,3 +215,55 @@ void store_spans_undo(struct store_spans *spans)
 	buf_clear(&all->beyond);
 	all->done = false;
 }
+
+/* ---- what comes after a cut ---- */
+
+/* As far as both are known: a folded directory stands for all that is in it. */
+static bool is_same_name(const char *a, const char *b)
+{
+	size_t len = strcspn(a, "/");
+
+	if (!strcmp(a, b))
+		return true;
+	return a[len] && !strncmp(a, b, len + 1) && (!a[len + 1] || !b[len + 1]);
+}
+
+static const struct store_span *span_below(const struct store_spans *spans, const char *cut)
+{
+	for (size_t i = 0; i < spans->count; i++)
+		if (spans->list[i].until && !strcmp(spans->list[i].until, cut))
+			return &spans->list[i];
+	return NULL;
+}
+
+/* Is what comes after a cut what the span below it has seen there? */
+static int check_cut(const struct store_span *lower, const struct store_span *upper,
+		     struct err *err)
+{
+	const char *seen = buf_str(&lower->beyond);
+	const char *begins = buf_str(upper->least.len_bytes ? &upper->least : &upper->beyond);
+	const char *cut = upper->first.data;
+
+	/* MUT: nothing is left out behind a cut */
+	if (is_same_name(seen, begins))
+		return 0;
+	if (*begins && (!*seen || strcmp(begins, seen) < 0))
+		return err_set(err, ERR_CONTRADICTED, 0,
+			       "'%.200s' is listed after '%.200s', but not after '%.200s'", begins,
+			       cut, buf_str(&lower->before));
+	return err_set(err, ERR_CONTRADICTED, 0,
+		       "'%.200s' was listed, but is left out of what comes after '%.200s'", seen,
+		       cut);
+}
+
+int store_spans_check(const struct store_spans *spans, size_t *ret_span, struct err *err)
+{
+	for (size_t i = 1; i < spans->count; i++) {
+		const struct store_span *lower = span_below(spans, spans->list[i].first.data);
+
+		*ret_span = i;
+		if (lower && check_cut(lower, &spans->list[i], err))
+			return -1;
+	}
+	return 0;
+}

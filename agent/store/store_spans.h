@@ -19,6 +19,7 @@
 #include <stddef.h>
 
 #include "base/buf.h"
+#include "base/err.h"
 
 #define STORE_SPANS_MAX  64 /* in one listing */
 #define STORE_SPANS_CUTS 15 /* of one span at a time */
@@ -37,13 +38,15 @@ struct store_span {
 	struct buf reached;  /* the greatest name that was passed on */
 	struct buf before;   /* the greatest one but that */
 	struct buf expects;  /* this name was returned, and must come again: "" = none */
-	struct buf from;     /* its page then begins after this one */
+	struct buf from; /* its page begins after this one: the last name, or the one before it */
 	char *asked; /* its page was requested after this name; NULL = by a token, or the first one */
 	struct buf least;     /* its smallest name: what a cut must not have left out */
 	struct buf beyond;    /* the smallest name behind its end that was returned */
 	unsigned empty;       /* pages without a name in a row */
 	bool marked;          /* an object stands for the directory itself: it comes first */
 	bool by_name;         /* its page was requested by the greatest name, not by a token */
+	bool peeks;           /* its next page is by a token, and has a single name */
+	bool ends;            /* its next page should be empty: it begins after the last name */
 	struct buf last_file; /* the last names, for the order */
 	struct buf last_dir;
 };
@@ -63,6 +66,10 @@ void store_spans_release(struct store_spans *spans);
 /* After a full page of span `index`, the last name of which is `last`: cut what is left of it, if
  * that is worthwhile. New spans come last; the cut one keeps its beginning. */
 void store_spans_cut(struct store_spans *spans, size_t index, const char *last);
+
+/* When all spans are done: is what comes after each cut what the span below it has seen there? -1: *ret_span is the one that
+ * leaves something out. */
+int store_spans_check(const struct store_spans *spans, size_t *ret_span, struct err *err);
 
 /* The store ignores where to begin: undo the cuts of span 0, the only one that was read. */
 void store_spans_undo(struct store_spans *spans);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/packed.h"
 
 /* ---- names ---- */
 
@@ -42,10 +43,18 @@ static int judge_early(struct store_walk *walk, const struct store_span *span, c
 /* The page before, once more: the store ignores where to begin. */
 static bool is_repeated(struct store_walk *walk, const struct store_span *span, const char *name)
 {
-	if (!span->by_name || walk->honoured || strcmp(name, buf_str(&span->reached)) > 0)
+	if (!span->by_name || walk->honoured || strcmp(name, buf_str(&span->from)) > 0)
 		return false;
 	walk->repeats = true;
 	return true;
+}
+
+/* A page that was to show that nothing is left has names: so there is something to join. */
+static bool is_unjoined(struct store_walk *walk, const struct store_span *span)
+{
+	/* MUT: a page that was to be the end is believed to join the one before it */
+	walk->unjoined = span->ends;
+	return walk->unjoined;
 }
 
 static void set_name(struct buf *to, const char *name)
@@ -58,6 +67,17 @@ static void note_least(struct buf *least, const char *name)
 {
 	if (!least->len_bytes || strcmp(name, least->data) < 0)
 		set_name(least, name);
+}
+
+/* Two readings by tokens must have the same names, in whatever order. */
+static void note_sum(struct store_walk *walk, bool is_prefix, const char *name)
+{
+	const struct store_walk_bound *bound = walk->bound;
+
+	if (walk->honoured || (bound && (strcmp(name, bound->after) <= 0 ||
+					 (bound->until && strcmp(name, bound->until) > 0))))
+		return;
+	walk->sums[is_prefix] += packed_hash(1, name, strlen(name));
 }
 
 /* Up to the name that must come again, all was passed on. */
@@ -75,6 +95,7 @@ static int pass_on(struct store_walk *walk, struct store_span *span, struct stor
 {
 	int rc;
 
+	note_sum(walk, item->is_prefix, item->name);
 	if (!span->first.len_bytes)
 		buf_addstr(&span->first, item->name);
 	note_least(&span->least, item->name);
@@ -110,7 +131,7 @@ int store_walk_name(struct store_walk *walk, size_t index, const char *name,
 	span->marked = span->marked || !*item->name;
 	if (!*item->name || was_passed_on(span, item->name))
 		return 0;
-	if (is_repeated(walk, span, item->name))
+	if (is_repeated(walk, span, item->name) || is_unjoined(walk, span))
 		return 1;
 	if (!last->len_bytes && strcmp(item->name, buf_str(&span->after)) <= 0)
 		return judge_early(walk, span, item->name, err);
@@ -129,14 +150,21 @@ bool store_walk_by_name(const struct store_walk *walk, size_t index)
 	const struct store_span *span = &walk->spans->list[index];
 
 	/* MUT: a page begins where the token of the page before says */
-	return span->reached.len_bytes && !span->empty && !walk->by_token;
+	return span->reached.len_bytes && !span->empty && !span->peeks && !walk->by_token;
 }
 
 const char *store_walk_from(const struct store_walk *walk, size_t index)
 {
+	return buf_str(&walk->spans->list[index].from);
+}
+
+int store_walk_most(const struct store_walk *walk, size_t index)
+{
 	const struct store_span *span = &walk->spans->list[index];
 
-	return buf_str(span->expects.len_bytes ? &span->from : &span->reached);
+	if (span->peeks)
+		return 1;
+	return walk->bound && !span->pages ? walk->most_names : 0;
 }
 
 const char *store_walk_prefix(const struct store_walk *walk)
@@ -170,6 +198,34 @@ static int prepare_page(void *ctx, size_t call, struct store_call *ret_call, str
 	return walk->prepare(walk, walk->reading, ret_call, err);
 }
 
+static void join_next(struct store_span *span)
+{
+	set_name(&span->expects, buf_str(&span->reached));
+	set_name(&span->from, buf_str(&span->before));
+}
+
+/* How the next page shows that it joins this one. It begins before the last name, if this one has more; else that would be
+ * this page again: then a token shows the next name, and by its name it must come again. */
+static void plan_join(const struct store_walk *walk, struct store_span *span)
+{
+	bool more = walk->names > 1 && span->before.len_bytes;
+
+	span->ends = false;
+	set_name(&span->from, buf_str(&span->reached));
+	if (span->peeks) {
+		span->peeks = false;
+		join_next(span);
+	} else if (more && (walk->says_more || walk->names >= STORE_WALK_PROOF)) {
+		/* MUT: a page is believed to join the one before it */
+		join_next(span);
+	} else if (more) {
+		span->ends = true;
+	} else {
+		/* MUT: a page of one name is believed to join the one before it */
+		span->peeks = span->token != NULL;
+	}
+}
+
 /* Another request for this span, and perhaps for new ones? */
 static enum store_verdict go_on(struct store_walk *walk, size_t index, bool more)
 {
@@ -183,11 +239,8 @@ static enum store_verdict go_on(struct store_walk *walk, size_t index, bool more
 		span->done = true;
 		return STORE_DONE;
 	}
-	/* MUT: a page is believed to join the one before it */
-	if (walk->names >= STORE_WALK_PROOF && !walk->by_token) {
-		set_name(&span->expects, buf_str(&span->reached));
-		set_name(&span->from, buf_str(&span->before));
-	}
+	if (walk->names && !walk->by_token)
+		plan_join(walk, span);
 	if (walk->names >= walk->store->ops->list_page) {
 		size_t count = walk->spans->count;
 
@@ -214,13 +267,53 @@ static int check_joins(const struct store_walk *walk, const struct store_span *s
 		       buf_str(span->from.len_bytes ? &span->from : &span->after));
 }
 
-static void read_by_token(struct store_walk *walk)
+static void note_end(struct store_walk *walk, size_t index)
 {
-	walk->repeats = false;
+	const struct buf *reached = &walk->spans->list[index].reached;
+	uint64_t end = packed_hash(1, buf_str(reached), reached->len_bytes);
+
+	buf_add(&walk->ends, &end, sizeof(end));
+}
+
+static void read_by_token(struct store_walk *walk, size_t index)
+{
+	note_end(walk, index);
+	walk->repeats = walk->unjoined = false;
 	walk->by_token = true;
 	walk->spans->whole = true;
 	for (size_t i = 0; i < walk->spans->count; i++)
 		buf_clear(&walk->spans->list[i].expects);
+}
+
+/* Has a page of the first reading ended here, too? */
+static bool ends_alike(const struct store_walk *walk, const struct buf *reached)
+{
+	uint64_t end = packed_hash(1, buf_str(reached), reached->len_bytes);
+	const struct buf *ends = walk->bound->ends;
+	bool alike = false;
+
+	for (size_t i = 0; i < ends->len_bytes; i += sizeof(end))
+		alike = alike || !memcmp(ends->data + i, &end, sizeof(end));
+	return alike;
+}
+
+/* Pages by tokens prove nothing about what is between them. So all is read twice, and the second time the first page has
+ * half as many names: all pages then end elsewhere. */
+static int check_length(struct store_walk *walk, size_t index, bool more, struct err *err)
+{
+	int most = store_walk_most(walk, index);
+	bool alike = most && walk->names > most;
+
+	if (walk->bound && more)
+		alike = alike || ends_alike(walk, &walk->spans->list[index].reached);
+	else if (!walk->bound && walk->by_token)
+		note_end(walk, index);
+	/* MUT: a page may have more names than were asked for */
+	if (alike)
+		return err_set(
+			err, ERR_CONTRADICTED, 0,
+			"the store decides where a page begins, and how long it is: nothing shows that it leaves nothing out between pages");
+	return 0;
 }
 
 static enum store_verdict judge_page(void *ctx, size_t call, const struct http_response *response,
@@ -237,12 +330,22 @@ static enum store_verdict judge_page(void *ctx, size_t call, const struct http_r
 	verdict = walk->read(walk, index, response, &more, err);
 	if (verdict != STORE_DONE)
 		return verdict;
+	if (!walk->pages++)
+		walk->first_names = walk->names;
 	if (walk->ended || walk->ignored)
 		return STORE_FAILED; /* the other pages are not waited for */
 	if (walk->repeats) {
-		read_by_token(walk);
+		read_by_token(walk, index);
 		return STORE_MORE;
 	}
+	if (walk->unjoined) {
+		walk->unjoined = walk->spans->list[index].ends = false;
+		walk->says_more = true;
+		join_next(&walk->spans->list[index]);
+		return STORE_MORE;
+	}
+	if (check_length(walk, index, more, err))
+		return STORE_FAILED;
 	if (check_joins(walk, &walk->spans->list[index], more, err))
 		return STORE_FAILED;
 	if (walk->spans->list[index].empty == STORE_WALK_EMPTY) {
@@ -272,7 +375,7 @@ static void begin(struct store_walk *walk)
 		buf_clear(&span->before);
 		buf_clear(&span->from);
 		span->empty = 0;
-		span->marked = false;
+		span->marked = span->peeks = span->ends = false;
 		free(span->token);
 		span->token = NULL;
 	}
@@ -293,61 +396,6 @@ static void note_reached(struct store_spans *spans)
 			 buf_str(span->before.len_bytes ? &span->before : &span->reached));
 		span->is_cut = false;
 	}
-}
-
-/* ---- cuts ---- */
-
-/* As far as both are known: a folded directory stands for all that is in it. */
-static bool is_same_name(const char *a, const char *b)
-{
-	size_t len = strcspn(a, "/");
-
-	if (!strcmp(a, b))
-		return true;
-	return a[len] && !strncmp(a, b, len + 1) && (!a[len + 1] || !b[len + 1]);
-}
-
-static const struct store_span *span_below(const struct store_spans *spans, const char *cut)
-{
-	for (size_t i = 0; i < spans->count; i++)
-		if (spans->list[i].until && !strcmp(spans->list[i].until, cut))
-			return &spans->list[i];
-	return NULL;
-}
-
-/* Is what comes after a cut what the span below it has seen there? */
-static int check_cut(const struct store_span *lower, const struct store_span *upper,
-		     struct err *err)
-{
-	const char *seen = buf_str(&lower->beyond);
-	const char *begins = buf_str(upper->least.len_bytes ? &upper->least : &upper->beyond);
-	const char *cut = upper->first.data;
-
-	/* MUT: nothing is left out behind a cut */
-	if (is_same_name(seen, begins))
-		return 0;
-	if (*begins && (!*seen || strcmp(begins, seen) < 0))
-		return err_set(err, ERR_CONTRADICTED, 0,
-			       "'%.200s' is listed after '%.200s', but not after '%.200s'", begins,
-			       cut, buf_str(&lower->before));
-	return err_set(err, ERR_CONTRADICTED, 0,
-		       "'%.200s' was listed, but is left out of what comes after '%.200s'", seen,
-		       cut);
-}
-
-/* When all spans are done. */
-static int check_cuts(struct store_walk *walk, struct err *err)
-{
-	const struct store_spans *spans = walk->spans;
-
-	for (size_t i = 1; i < spans->count; i++) {
-		const struct store_span *lower = span_below(spans, spans->list[i].first.data);
-
-		walk->reading = i;
-		if (lower && check_cut(lower, &spans->list[i], err))
-			return -1;
-	}
-	return 0;
 }
 
 static int fail(const struct store_walk *walk, const struct err *why, struct err *err)
@@ -380,10 +428,80 @@ static int read_ahead(struct store_walk *walk, struct err *err)
 	return verdict == STORE_DONE || verdict == STORE_MORE ? 0 : -1;
 }
 
-int store_walk_all(struct store_walk *walk, struct err *err)
+static int walk_spans(struct store_walk *walk, struct err *err)
 {
 	static const struct store_http_ops ops = {
 		.prepare = prepare_page, .judge = judge_page, .count = count_calls};
+	int rc;
+
+	do {
+		/* MUT: a store that was found to ignore where to begin is asked by name again */
+		walk->by_token = walk->spans->whole;
+		begin(walk);
+		rc = read_ahead(walk, err);
+		if (!rc && walk->open_count)
+			rc = store_http_many(walk->http, &ops, walk, walk->open_count,
+					     STORE_WALK_IN_FLIGHT, err);
+		note_reached(walk->spans);
+		if (walk->ignored)
+			store_spans_undo(walk->spans);
+	} while (walk->ignored);
+	return rc;
+}
+
+static int note_nothing(void *ctx, const struct store_dirs_name *item, struct err *err)
+{
+	(void)ctx;
+	(void)item;
+	(void)err;
+	return 0;
+}
+
+/* The second reading. What fn has ended the first one with is the last that counts: then only of its kind. */
+static int read_twice(const struct store_walk *first, const char *after, struct err *err)
+{
+	const struct store_span *span = &first->spans->list[0];
+	struct store_spans *spans = xcalloc(1, sizeof(*spans));
+	const struct store_walk_bound bound = {
+		.after = after,
+		.until = !first->ended
+				 ? NULL
+				 : buf_str(first->delimited ? &span->last_dir : &span->last_file),
+		.ends = &first->ends,
+	};
+	struct store_walk walk = *first;
+	bool same;
+	int rc;
+
+	store_spans_init(spans);
+	spans->whole = true;
+	spans->begin = first->spans->begin;
+	spans->list[0].until = span->until ? xstrdup(span->until) : NULL;
+	walk.spans = spans;
+	walk.bound = &bound;
+	walk.fn = note_nothing;
+	walk.most_names = first->first_names / 2;
+	walk.ahead = NULL;
+	walk.sums[0] = walk.sums[1] = 0;
+	walk.pages = 0;
+	walk.ends = (struct buf)BUF_INIT;
+	rc = walk_spans(&walk, err);
+	store_spans_release(spans);
+	free(spans);
+	same = walk.sums[first->delimited] == first->sums[first->delimited] &&
+	       (first->ended || walk.sums[!first->delimited] == first->sums[!first->delimited]);
+	/* MUT: two readings by tokens need not have the same names */
+	if (!rc && !same)
+		return err_set(
+			err, ERR_CONTRADICTED, 0,
+			"with pages of other lengths it has other names: some are left out where pages meet");
+	return rc;
+}
+
+int store_walk_all(struct store_walk *walk, struct err *err)
+{
+	const struct store_span *first = &walk->spans->list[0];
+	cleanup_free char *after = NULL;
 	struct err why = {0};
 	int rc;
 
@@ -393,19 +511,16 @@ int store_walk_all(struct store_walk *walk, struct err *err)
 	buf_clear(&walk->asked);
 	buf_addf(&walk->asked, "%s%s", buf_str(&walk->prefix),
 		 walk->spans->begin ? walk->spans->begin : "");
-	do {
-		begin(walk);
-		rc = read_ahead(walk, &why);
-		if (!rc && walk->open_count)
-			rc = store_http_many(walk->http, &ops, walk, walk->open_count,
-					     STORE_WALK_IN_FLIGHT, &why);
-		note_reached(walk->spans);
-		if (walk->ignored)
-			store_spans_undo(walk->spans);
-	} while (walk->ignored);
+	after = xstrdup(buf_str(first->expects.len_bytes ? &first->expects : &first->after));
+	rc = walk_spans(walk, &why);
 	if (!rc && !walk->ended)
-		rc = check_cuts(walk, &why);
+		rc = store_spans_check(walk->spans, &walk->reading, &why);
+	if (walk->by_token && walk->pages > 1 && (!rc || walk->ended)) {
+		rc = read_twice(walk, after, &why);
+		walk->ended = walk->ended && !rc;
+	}
 	buf_release(&walk->prefix);
 	buf_release(&walk->asked);
+	buf_release(&walk->ends);
 	return rc && !walk->ended ? fail(walk, &why, err) : 0;
 }

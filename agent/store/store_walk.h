@@ -13,8 +13,12 @@
  *
  * A store that leaves names out behind the name where a page is to begin would hide them without a trace, so no
  * page is believed to join the one before it: it begins before the last name that was returned, which must come
- * again (not after less than STORE_WALK_PROOF names: such pages are small for another reason). Behind a cut, whose
- * name need not exist, the first name must be the one that the span below it has seen beyond its end.
+ * again. After a page of a single name that would be the same page: the next name is asked for by a token, and must come
+ * again by name. A store without tokens that never says whether there is more (Swift) proves it only where there was more.
+ * Behind a cut, whose name need not exist, the first name must be the one that the span below it has seen beyond its end.
+ *
+ * A store that ignores where to begin is read by its tokens, and then once more with pages that end elsewhere, which must
+ * have the same names. If it ignores how many names a page is to have, too, its listing of several pages is not readable.
  */
 #ifndef DREY_STORE_STORE_WALK_H
 #define DREY_STORE_STORE_WALK_H
@@ -28,8 +32,15 @@
 /* Pages without a name in a row, each with another one behind it; more is no listing. */
 #define STORE_WALK_EMPTY 100
 
-/* Names of a page from which on the next one proves that it joins it: one request in so many. */
+/* Names of a page from which on the next one proves that it joins it, even if it may be the last: one request in so many. */
 #define STORE_WALK_PROOF 100
+
+/* What the second of two readings by tokens is compared by. */
+struct store_walk_bound {
+	const char *after, *until; /* the names that count; until NULL: no end */
+	const struct buf
+		*ends; /* hashes of the names with which the pages of the first reading ended */
+};
 
 struct store_walk {
 	/* set by the store: */
@@ -39,6 +50,7 @@ struct store_walk {
 	struct store_spans *spans;
 	bool delimited;
 	bool one_order; /* files and folded directories come in one order, not in one for each */
+	bool says_more; /* a page says whether there is another one; or that was found out */
 	store_dirs_fn fn;
 	void *ctx;
 	/* The next page of span `index`; store_walk_prefix() and store_walk_after() say what. */
@@ -64,7 +76,15 @@ struct store_walk {
 	bool ended;     /* by fn */
 	bool ignored;   /* the opposite of honoured */
 	bool by_token;  /* it ignores where to begin: its tokens say where the next page does */
-	bool repeats;   /* this page is the one before, so that was found out */
+	bool unjoined; /* this page has names, and was not asked for so that it shows that it joins */
+	uint64_t sums[2]; /* of the hashes of all names, and of all folded directories */
+	unsigned pages;   /* that were read, of all spans */
+	int first_names;  /* of the first page */
+	struct buf ends;  /* of the pages by tokens: hashes of their last names */
+	/* The second reading: */
+	const struct store_walk_bound *bound; /* NULL: it is the first */
+	int most_names;                       /* of its first page; 0: as many as the store likes */
+	bool repeats; /* this page is the one before, so that was found out */
 };
 
 /* Walk all spans that are not done. 0 also where fn has ended it. */
@@ -82,6 +102,9 @@ bool store_walk_by_name(const struct store_walk *walk, size_t index);
 /* For `prepare`: the name below the directory after which the next page begins: the last one that was returned, or
  * the one before it. Borrowed. */
 const char *store_walk_from(const struct store_walk *walk, size_t index);
+
+/* For `prepare` of a store that has tokens: how many names the page may have at most; 0: as many as the store likes. */
+int store_walk_most(const struct store_walk *walk, size_t index);
 
 /* For `prepare`: what the names of the answer begin with. Borrowed. */
 const char *store_walk_prefix(const struct store_walk *walk);

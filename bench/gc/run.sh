@@ -5,6 +5,8 @@
 #
 #   bench/gc/run.sh [full]    1,000, 10,000 and 100,000 files
 #   bench/gc/run.sh quick     1,000 and 10,000 files
+#   bench/gc/run.sh beside BEFORE [RUNS]    100,000 files in a directory, beside the folder of an older drey that is built: both in
+#                             turn, 8 runs of each
 #
 # Half of the files are referred to by a checkpoint of the next launch, which is kept; the others go. One run each. Prints
 # Markdown.
@@ -14,12 +16,12 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=bench/lib.sh
 . bench/lib.sh
 
-case ${1:-full} in
-full) counts=(1000 10000 100000) ;;
-quick) counts=(1000 10000) ;;
-*) bench_usage 6,7 ;;
+case ${1:-full}:$# in
+full:[01]) counts=(1000 10000 100000) ;;
+quick:1) counts=(1000 10000) ;;
+beside:[23]) [ -x "$2/build/drey" ] || bench_lacks "$2/build/drey is not there" ;;
+*) bench_usage 6,9 ;;
 esac
-[ $# -le 1 ] || bench_usage 6,7
 # shellcheck source=tests/e2e/lib.sh
 . tests/e2e/lib.sh
 # shellcheck source=tests/servers/lib.sh
@@ -66,6 +68,48 @@ measure() { # DIR N URI
 	row "$2, ${3%%:*}" "$judged" "$deleted"
 }
 
+# Of one run of the drey in DIR: a line "CPU wall" in a file.
+time_gc() { # FILE DIR OPTION...
+	local file=$1 drey=$2/build/drey s cpu kb status
+	shift 2
+	read -r s cpu kb status < <("$FIXTURES" measure "$drey" gc --config "$RUN/drey.yaml" --keep-for 0s --grace 0s "$@")
+	[ "$status" = 0 ] || say "status $status: $drey"
+	: "$kb"
+	echo "$cpu $s" >>"$RUN/$file"
+}
+
+least() { # FILE COLUMN
+	cut -d' ' -f"$2" "$RUN/$1" | sort -n | head -n 1
+}
+
+beside() { # BEFORE RUNS
+	local i what column dir
+	for ((i = 0; i < $2; i++)); do
+		for what in before now; do
+			fill "$RUN/dir" 100000 "file://$RUN/dir"
+			[ "$what" = now ] && dir=$TOP || dir=$1
+			time_gc "$what.judged" "$dir"
+			time_gc "$what.deleted" "$dir" --delete
+		done
+	done
+	row "100,000 files, the least of $2" before now factor
+	row --- --- --- ---
+	for what in judged deleted; do
+		for column in 1 2; do
+			row "$what, $([ "$column" = 1 ] && echo "s of CPU" || echo s)" "$(least "before.$what" "$column")" \
+				"$(least "now.$what" "$column")" \
+				"$(awk -v a="$(least "before.$what" "$column")" -v b="$(least "now.$what" "$column")" 'BEGIN { printf "%.2f", b / a }')"
+		done
+	done
+}
+
+if [ "${1:-}" = beside ]; then
+	servers_begin bench-gc >&2
+	bench_head "What dead launches have left" "$("$BUILD/drey" version | head -n 1), before: $("$2/build/drey" version | head -n 1)"
+	printf '\n'
+	beside "$2" "${3:-8}"
+	exit 0
+fi
 servers_begin bench-gc versitygw >&2
 server_up versitygw "$RUN/gw" >&2
 export HOME=$RUN AWS_ENDPOINT_URL=$S3_ENDPOINT AWS_REGION=$S3_REGION AWS_EC2_METADATA_DISABLED=true

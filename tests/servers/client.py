@@ -3,6 +3,8 @@
 
 client.py upload DIR BUCKET [PREFIX]         every file below DIR; makes the bucket
 client.py delete BUCKET KEY...
+client.py version BUCKET                     makes the bucket, which keeps old versions
+client.py directories BUCKET PREFIX          the names of directories that a listing has
 client.py policy BUCKET DOCUMENT             a bucket policy (JSON)
 client.py newest-savepoint BUCKET PREFIX     the directory with the newest _metadata; what bench/resolve compares with
 """
@@ -39,6 +41,16 @@ def delete(bucket, *keys):
         s3.delete_object(Bucket=bucket, Key=key)
 
 
+def version(bucket):
+    s3.create_bucket(Bucket=bucket)
+    s3.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
+
+
+def directories(bucket, prefix):
+    page = s3.list_objects_v2(Bucket=bucket, Prefix=prefix, Delimiter="/")
+    print(*(item["Prefix"] for item in page.get("CommonPrefixes", [])), sep="\n")
+
+
 def policy(bucket, document):
     s3.put_bucket_policy(Bucket=bucket, Policy=document)
 
@@ -52,5 +64,12 @@ def newest_savepoint(bucket, prefix):
     print(f"s3://{bucket}/{newest['Key'].removesuffix('/_metadata')}")
 
 
-commands = {"upload": upload, "delete": delete, "policy": policy, "newest-savepoint": newest_savepoint}
+commands = {
+    "upload": upload,
+    "delete": delete,
+    "version": version,
+    "directories": directories,
+    "policy": policy,
+    "newest-savepoint": newest_savepoint,
+}
 commands[sys.argv[1]](*sys.argv[2:])

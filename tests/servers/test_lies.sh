@@ -29,6 +29,10 @@ cp "$FIXTURES/2.3.0-hashmap-chk" "$RUN/left/ck/$JOB/chk-7/_metadata"
 cp -r "$RUN/left/ck/$JOB/chk-7/." "$RUN/left/ck/$JOB/chk-8"
 touch "$RUN/left/ck/$JOB/chk-8/state"
 check "and two checkpoints" s3_client upload "$RUN/left" flink left/
+for n in 1 2 3; do
+	snapshots_savepoint "$RUN/short/sp/savepoint-aaaaaa-${n}${GOOD#*-*-0}"
+done
+check "and three savepoints" s3_client upload "$RUN/short" flink short/
 lying_up "$S3_ENDPOINT"
 export AWS_ENDPOINT_URL=$LYING_URL
 
@@ -56,6 +60,9 @@ says 0 "START_FROM" "a long listing: it starts" "${long[@]}"
 lies "gap GET start-after 0 1"
 says 4 "is left out of what comes after" "a name is left out where a page begins: it holds" "${long[@]}"
 says 4 "drey explain StorageUnreadable" "and says so by the cause" "${long[@]}"
+short=(resolve --explain --savepoints s3://flink/short/sp)
+lies "split GET list-type=2 0 savepoint-aaaaaa-3 3"
+says 4 "is left out of what comes after" "a whole savepoint is left out after a page of six names: it holds" "${short[@]}"
 checkpoints=(resolve --explain --checkpoints s3://flink/left/ck)
 lies "hide GET list-type=2 0 chk-8/_metadata"
 says 4 "its _metadata is of checkpoint 7, not 8" "a _metadata that no listing has may have been written since: it is read" "${checkpoints[@]}"

@@ -139,8 +139,9 @@ static void put_metadata(struct world *w, const struct state *state, const struc
 static void add_file(struct world *w, struct state *state, const char *dir)
 {
 	cleanup_free char *name =
-		xasprintf("%s/%08x-0000-4000-8000-000000000000", dir, w->files_made++);
+		xasprintf("%s/%08x-0000-4000-8000-%012x", dir, w->files_made, w->files_made);
 
+	w->files_made++;
 	memcpy(state->files[state->file_count++], name, strlen(name) + 1);
 	lake_put(&w->lake, name, NULL, 20, w->now_unix_ms);
 }
@@ -228,8 +229,9 @@ static void leave_unfinished(struct world *w)
 {
 	char name[NAME_BYTES];
 
-	snprintf(name, sizeof(name), "/top/ck/%s/chk-%" PRId64 "/%08x-0000-4000-8000-000000000000",
-		 journal_launch(&w->journal)->job_id, w->next_id++, w->files_made++);
+	snprintf(name, sizeof(name), "/top/ck/%s/chk-%" PRId64 "/%08x-0000-4000-8000-%012x",
+		 journal_launch(&w->journal)->job_id, w->next_id++, w->files_made, w->files_made);
+	w->files_made++;
 	lake_put(&w->lake, name, NULL, 20, w->now_unix_ms);
 }
 

@@ -43,6 +43,10 @@ struct s3_stub {
 	int page;           /* names per page; 0: 1000 */
 	int gap;            /* names that are left out after a start-after */
 	bool gap_nowhere;   /* only after one that does not exist */
+	int gap_token;      /* names that are left out after a token */
+	bool any_start;     /* start-after is ignored */
+	bool any_length;    /* max-keys is ignored */
+	bool aligned;       /* pages end at the same names, wherever they begin */
 	const char *hides;  /* listings of this prefix have no names, and none has this name */
 	const char *secret; /* of the current key */
 	const char *token;  /* NULL: none required */
@@ -236,14 +240,19 @@ S3_FN void s3_stub_list(struct s3_stub *stub, const struct http_stub_request *re
 			  *delimiter = s3_stub_parameter(request->target, "delimiter"),
 			  *start = s3_stub_parameter(request->target, "start-after"),
 			  *token = s3_stub_parameter(request->target, "continuation-token"),
+			  *most = s3_stub_parameter(request->target, "max-keys"),
 			  *inner = xasprintf("?k=%s", token ? token : ""),
 			  *next = s3_stub_parameter(inner, "k");
 	cleanup_buf struct buf folded = BUF_INIT, keys = BUF_INIT, prefixes = BUF_INIT;
-	const char *behind = token ? next : start ? start : "", *last = "";
+	const char *behind = token ? next : start && !stub->any_start ? start : "", *last = "";
 	int left = stub->page ? stub->page : 1000;
-	int gap = start && !(stub->gap_nowhere && s3_stub_find(stub, start)) ? stub->gap : 0;
+	int gap = token                                                        ? stub->gap_token
+		  : start && !(stub->gap_nowhere && s3_stub_find(stub, start)) ? stub->gap
+									       : 0;
 	bool truncated = false;
 
+	if (most && atoi(most) < left && !stub->any_length)
+		left = atoi(most);
 	for (size_t i = 0; i < stub->object_count && !truncated; i++) {
 		const struct s3_object *object = &stub->objects[i];
 		const char *slash = NULL;
@@ -269,7 +278,7 @@ S3_FN void s3_stub_list(struct s3_stub *stub, const struct http_stub_request *re
 			gap--;
 			continue;
 		}
-		truncated = !left--;
+		truncated = !left-- || (stub->aligned && *last && i % (size_t)stub->page == 0);
 		if (truncated)
 			break;
 		last = object->key;

@@ -40,6 +40,7 @@ struct swift_stub {
 	struct swift_object objects[STUB_OBJECTS]; /* in the order of their names */
 	size_t object_count;
 	size_t page;       /* most names per page; 0: as requested */
+	int gap;           /* names that are left out after a marker */
 	int sign_ins;      /* so far; the n-th gives the token "tk-n-hush" */
 	int valid_from;    /* older tokens are rejected */
 	int expires_s;     /* returned by a sign-in */
@@ -136,6 +137,7 @@ STUB_FN void stub_list(struct swift_stub *stub, const char *query, struct http_s
 	cleanup_free char *limit = stub_parameter(query, "limit");
 	cleanup_free char *last = xstrdup("");
 	size_t most = strtoul(limit, NULL, 10), count = 0, len = strlen(prefix);
+	int gap = *marker ? stub->gap : 0;
 
 	if (stub->page && stub->page < most)
 		most = stub->page;
@@ -153,11 +155,13 @@ STUB_FN void stub_list(struct swift_stub *stub, const char *query, struct http_s
 
 			if (strcmp(dir, marker) <= 0 || !strcmp(dir, last))
 				continue;
-			buf_addf(&answer->body, "%s{\"subdir\":\"%s\"}", count++ ? "," : "", dir);
 			xstrset(&last, dir);
+			if (gap-- > 0)
+				continue;
+			buf_addf(&answer->body, "%s{\"subdir\":\"%s\"}", count++ ? "," : "", dir);
 			continue;
 		}
-		if (strcmp(object->name, marker) <= 0)
+		if (strcmp(object->name, marker) <= 0 || gap-- > 0)
 			continue;
 		buf_addf(&answer->body,
 			 "%s{\"name\":\"%s\",\"bytes\":%lld,\"hash\":\"x\",\"content_type\":\"%s\","

@@ -21,7 +21,7 @@
 #define MAX_FILES 3000
 #define MAX_REFS  24
 
-#define UUID_REST "-0000-4000-8000-000000000000"
+#define UUID_FORM "%08d-0000-4000-8000-%012d"
 
 enum { IN_CHK, IN_SHARED, IN_TASKOWNED };
 
@@ -70,10 +70,10 @@ static void name_of(const struct history *h, int file, char *ret, size_t size)
 	const struct file *f = &h->files[file];
 
 	if (f->where == IN_CHK)
-		snprintf(ret, size, "chk-%d/%08d" UUID_REST, (int)f->chk, file);
+		snprintf(ret, size, "chk-%d/" UUID_FORM, (int)f->chk, file, file);
 	else
-		snprintf(ret, size, "%s/%08d" UUID_REST,
-			 f->where == IN_SHARED ? "shared" : "taskowned", file);
+		snprintf(ret, size, "%s/" UUID_FORM, f->where == IN_SHARED ? "shared" : "taskowned",
+			 file, file);
 }
 
 /* ---- what happens ---- */

@@ -41,6 +41,8 @@ static struct {
 	const char *denied;    /* what is in this may not be read */
 	bool keeps;            /* what is deleted stays */
 	const char *takes_too; /* and this is deleted as well */
+	const char *swapped;   /* the _metadata of this checkpoint refers to the next one */
+	const char *refers;
 } play;
 
 /* Three launches, the last of which runs, and another application; all in one bucket. */
@@ -94,8 +96,11 @@ static void content_of(const char *key, struct buf *to)
 {
 	const char *seen = play.forgets && play.readings < 2 ? UNSEEN : SEEN;
 	cleanup_free char *uri = xasprintf("s3://b/%s", seen);
+	const char *refers = strstr(key, OTHER) ? uri : NULL;
 
-	add_metadata(to, atoi(strstr(key, "chk-") + 4), strstr(key, OTHER) ? uri : NULL);
+	if (play.swapped && strstr(key, play.swapped))
+		refers = play.refers;
+	add_metadata(to, atoi(strstr(key, "chk-") + 4), refers);
 }
 
 static bool is_hidden(const char *key, int number)
@@ -485,6 +490,43 @@ LIE_TEST(it_could_refer_to_what_is_asked_about)
 	CHECK_INT(gc_needs(&w->setup, "s3://b/ck/" OTHER "/chk-7", &why, &err), ==, -1);
 	CHECK_HAS(err.msg, "chk-31/_metadata contradicts itself: it is there, and was not listed");
 	free(why);
+}
+
+/* ---- a _metadata that is not what it should be ---- */
+
+static void swap(struct world *w, const char *checkpoint, const char *refers)
+{
+	cleanup_free char *key = xasprintf("ck/%s/_metadata", checkpoint);
+
+	play.swapped = checkpoint;
+	play.refers = refers;
+	remove_key(w->stub, key);
+	put_metadata(w, key);
+}
+
+LIE_TEST(one_that_refers_to_a_later_job_is_that_of_another_checkpoint)
+{
+	swap(w, JOB_1 "/chk-20", "s3://b/ck/" JOB_2 "/shared/" GC_UUID("c0"));
+	collect(w, 1);
+	check_nothing_deleted(w,
+			      JOB_1 "/chk-20 contradicts itself: it refers to files of job " JOB_2
+				    ", which ran later");
+}
+
+LIE_TEST(a_damaged_name_in_one_stops_all)
+{
+	swap(w, OTHER "/chk-7", "s3://b/ck/" JOB_1 "/shared/0000X0b1-0000-4000-8000-0000000000b1");
+	collect(w, 0);
+	check_nothing_deleted(w, OTHER "/chk-7 is damaged: it refers to a file that is not there");
+}
+
+LIE_TEST(what_is_missing_of_one_that_is_needed_stops_all)
+{
+	swap(w, JOB_2 "/chk-30", "s3://b/ck/" JOB_1 "/shared/" GC_UUID("e0"));
+	remove_key(w->stub, "ck/" OTHER "/chk-7/_metadata"); /* nothing refers to SEEN */
+	put_metadata(w, "ck/" JOB_2 "/chk-31/_metadata");
+	collect(w, 0);
+	check_nothing_deleted(w, JOB_2 "/chk-30 is needed, and refers to a file in");
 }
 
 /* ---- two readings ---- */

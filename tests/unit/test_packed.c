@@ -44,6 +44,26 @@ TEST(what_comes_out_is_what_went_in)
 	packed_release(&packed);
 }
 
+TEST(a_directory_and_the_hash_of_a_name_are_those_of_the_text)
+{
+	struct packed packed = {0};
+	uint32_t numbers[ARRAY_LEN(texts)];
+
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		numbers[i] = packed_add(&packed, texts[i]);
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		const char *slash = strrchr(texts[i], '/');
+		cleanup_free char *dir =
+			xstrndup(texts[i], slash ? (size_t)(slash + 1 - texts[i]) : 0);
+
+		CHECK_STR(packed_dir(&packed, numbers[i]), dir);
+		CHECK(packed_hash_of(&packed, numbers[i]) ==
+		      packed_hash_name(slash ? slash + 1 : texts[i]));
+		CHECK(packed_hash_name(texts[i]) != packed_hash_name("another"));
+	}
+	packed_release(&packed);
+}
+
 TEST(only_the_same_text_compares_as_the_same)
 {
 	struct packed packed = {0};

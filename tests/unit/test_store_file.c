@@ -293,6 +293,40 @@ TEST(deletes_files_and_says_which_it_cannot)
 	store_close(store);
 }
 
+static int keep_nothing(void *ctx, size_t index, const struct err *why, struct err *err)
+{
+	(void)ctx;
+	(void)index;
+	(void)err;
+	CHECK(!why);
+	return 0;
+}
+
+TEST(deletes_in_each_directory_what_was_named_there)
+{
+	cleanup_dir char *top = dir_new();
+	cleanup_free char *a = uri_join(top, "a/f"), *b = uri_join(top, "ab/g"),
+			  *deep = uri_join(top, "a/a/h"), *gone = uri_join(top, "gone/f"),
+			  *other = uri_join(top, "ab/f"), *under = uri_join(top, "a/h");
+	const char *uris[] = {a, gone, b, deep};
+	struct store *store = opened(top);
+	struct err err = {0};
+
+	dir_put(top, "a/f", "abc", 3);
+	dir_put(top, "a/g", "abc", 3);
+	dir_put(top, "a/h", "abc", 3);
+	dir_put(top, "ab/f", "abc", 3);
+	dir_put(top, "ab/g", "abc", 3);
+	dir_put(top, "a/a/h", "abc", 3);
+	CHECK_INT(store_delete_many(store, nth_uri, 4, keep_nothing, uris, &err), ==, 0);
+	CHECK_INT(store_exists(store, a, NULL), ==, 0);
+	CHECK_INT(store_exists(store, b, NULL), ==, 0);
+	CHECK_INT(store_exists(store, deep, NULL), ==, 0);
+	CHECK_INT(store_exists(store, other, NULL), ==, 1);
+	CHECK_INT(store_exists(store, under, NULL), ==, 1);
+	store_close(store);
+}
+
 TEST(removes_only_directories_that_are_empty)
 {
 	cleanup_dir char *top = dir_new(), *other = dir_new();

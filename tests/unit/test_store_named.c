@@ -10,7 +10,7 @@ static const struct {
 	const char *keys[3];
 	int between;       /* names "a/b-0000", which come before "a/b/" */
 	int listed, lists; /* a directory in S3: one more, which shows that it is not empty */
-	int swift_lists;   /* Swift says by an empty page that there is no more */
+	int swift_lists; /* Swift says by an empty page that there is no more; short pages show that they join */
 } rows[] = {
 	{{"a/b"}, 0, 1, 1, 2},
 	{{"a/b/c"}, 0, 1, 2, 2},
@@ -20,9 +20,9 @@ static const struct {
 	{{"a/bc/d", "a/b.", "a/b-/b"}, 0, 0, 1, 1},
 	{{"a/b0"}, 0, 0, 1, 2},
 	{{"x"}, 0, 0, 1, 1},
-	{{"a/b/c", "a/bc"}, 1500, 1, 3, 2},
-	{{"a/bc"}, 1500, 0, 2, 2},
-	{{"a/b"}, 1500, 1, 2, 3},
+	{{"a/b/c", "a/bc"}, 1500, 1, 3, 4},
+	{{"a/bc"}, 1500, 0, 2, 3},
+	{{"a/b"}, 1500, 1, 2, 5},
 };
 
 static void s3_put(struct s3_stub *stub, char *key)

@@ -39,8 +39,8 @@ WORLD_TEST(lists_one_level_over_many_pages)
 	s3_stub_put(world->stub, "a&b=c/d e+f//x", 3);
 	s3_stub_put(world->stub, "a&b=c/d e+f/../x", 3);
 	s3_stub_put(world->stub, "a&b=c/d e+f-more", 3);
-	check_list(world, "s3://b/a&b=c/d e+f", "1=1 3=3 2/ 4 +%/ ");
-	CHECK_INT(s3_stub_requests(world->stub), ==, 4);
+	check_list(world, "s3://b/a&b=c/d e+f", "1=1 2/ 3=3 4 +%/ ");
+	CHECK_INT(s3_stub_requests(world->stub), ==, 6);
 	check_list(world, "s3://b", "a&b=c/ ");
 }
 
@@ -138,8 +138,8 @@ WORLD_TEST(a_listing_without_an_end_is_ended)
 	set_fault(world, second_comes_again);
 	CHECK_INT(store_list(world->store, "s3://b/ck", add_entry, &text, &world->err), ==, -1);
 	CHECK_INT(world->err.kind, ==, ERR_FORMAT);
-	CHECK_HAS(world->err.msg, "list s3://b/ck, page 3: 'b' comes after 'b': out of order");
-	CHECK_INT(world->stub->faults, ==, 3);
+	CHECK_HAS(world->err.msg, "list s3://b/ck, page 2: the next page is the same one again");
+	CHECK_INT(world->stub->faults, ==, 2);
 	set_fault(world, is_empty_for_ever);
 	CHECK_INT(store_list(world->store, "s3://b/ck", add_entry, &text, &world->err), ==, -1);
 	CHECK_INT(world->err.kind, ==, ERR_FORMAT);
@@ -152,7 +152,7 @@ WORLD_TEST(a_page_begins_after_a_name_that_was_returned)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
-	world->stub->page = 2;
+	world->stub->page = 3;
 	for (char c = 'a'; c < 'h'; c++) {
 		char key[] = {'c', 'k', '/', c, '\0'},
 		     below[] = {'c', 'k', '/', c, 'd', '/', 'f', '\0'};

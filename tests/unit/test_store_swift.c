@@ -379,6 +379,30 @@ RIG_TEST(pages_until_one_is_empty)
 }
 
 /* What S3's API keeps of a directory from which all was deleted. */
+/* The second page was to be the end. */
+RIG_TEST(short_pages_show_that_they_join)
+{
+	char name[32];
+
+	for (int i = 0; i < 9; i++) {
+		snprintf(name, sizeof(name), i % 3 ? "d/f%d" : "d/f%d/x", i);
+		put(rig, name, 9);
+	}
+	worked(rig, list(rig, "swift://c/d"));
+	CHECK_INT(rig->calls, ==, 9);
+	CHECK_INT(rig->stub->lists, ==, 2);
+	for (size_t page = 2; page < 6; page++) {
+		rig->stub->page = page;
+		rig->stub->gap = 0;
+		rig->calls = 0;
+		worked(rig, list(rig, "swift://c/d"));
+		CHECK_INT(rig->calls, ==, 9);
+		rig->stub->gap = 1;
+		failed(rig, list(rig, "swift://c/d"), ERR_CONTRADICTED,
+		       "was listed, but is left out of what comes after");
+	}
+}
+
 RIG_TEST(a_directory_that_has_only_its_marker_ends)
 {
 	put(rig, "d/", 0);

@@ -23,6 +23,8 @@ void gc_release(struct gc *gc)
 	free(gc->files);
 	free(gc->snapshots);
 	free(gc->refs);
+	free(gc->there);
+	free(gc->strays);
 	free(gc->by_path);
 	free(gc->unreadable);
 	free(gc->stop);
@@ -130,11 +132,10 @@ void gc_set_unreadable(struct gc *gc, const char *why)
 static uint64_t key_of(const char *path)
 {
 	const char *name = strrchr(path, '/');
-	uint64_t key = UINT64_C(0xcbf29ce484222325);
+	uint64_t key;
 
-	for (name = name ? name + 1 : path; *name; name++)
-		key = (key ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
-	key ^= key >> 32;
+	name = name ? name + 1 : path;
+	key = packed_hash(1, name, strlen(name));
 	return key ? key : 1;
 }
 

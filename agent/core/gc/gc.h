@@ -137,6 +137,14 @@ struct gc_snapshot {
 	bool gone;
 };
 
+/* A reference to a file in a job's tree that has no file of this name. */
+struct gc_stray {
+	uint64_t halves
+		[2]; /* hashes of the halves of the name; 0: it is not as long as Flink's names */
+	size_t snapshot; /* index */
+	size_t tree;
+};
+
 struct gc {
 	struct gc_policy policy;
 	int64_t now_unix_ms;
@@ -155,6 +163,11 @@ struct gc {
 	size_t by_path_cap;
 	uint64_t *refs; /* hashes of names, open addressing */
 	size_t ref_count, ref_cap;
+	/* hashes of the names of all files in trees of jobs, never 0, open addressing; and of so many files */
+	uint32_t *there;
+	size_t there_cap, there_of;
+	struct gc_stray *strays;
+	size_t stray_count;
 
 	/* gc_retain(): index of the oldest launch whose completed checkpoints all stay */
 	size_t floor;
@@ -200,6 +213,25 @@ void gc_set_unreadable(struct gc *gc, const char *why); /* the first reason stay
 /* A retained snapshot refers to this file. */
 void gc_refer(struct gc *gc, const char *path);
 bool gc_is_referred(const struct gc *gc, const char *path);
+
+/* What one _metadata refers to, while it is read, all trees having been added. */
+#define GC_BODY_DIR_BYTES 256
+struct gc_body {
+	size_t snapshot;
+	size_t beside, there; /* references to files in its directory, and those that are there */
+	char owner[JOB_ID_BYTES];    /* of the last reference */
+	char dir[GC_BODY_DIR_BYTES]; /* where that is, with its last slash; "": it is longer */
+	int64_t owner_tree;          /* -1: it has none */
+	char later[JOB_ID_BYTES];    /* a job that began when the one of the snapshot was over */
+};
+
+/* Begin one: of the snapshot with this index. */
+void gc_body_begin(struct gc_body *body, struct gc *gc, size_t snapshot);
+/* It refers to this file: gc_refer() of one that is not relative to its directory. */
+void gc_body_refer(struct gc_body *body, struct gc *gc, const struct journal *journal,
+		   const char *path, bool relative);
+/* Why it cannot be the _metadata of this snapshot; NULL: it can. The caller frees. */
+char *gc_body_is_of_another(const struct gc_body *body, const struct gc *gc);
 
 /* ---- what follows from it ---- */
 

@@ -5,19 +5,10 @@
 
 #include "base/mem.h"
 
-/* FNV-1a, 64 bits, of "<directory>/<name>". */
-static uint64_t key_add(uint64_t key, const char *text)
-{
-	for (; *text; text++)
-		key = (key ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-	return key;
-}
-
+/* Of the directory and the name. */
 static uint64_t file_key(const char *dir, const char *name)
 {
-	uint64_t key = key_add(UINT64_C(0xcbf29ce484222325), dir);
-
-	return key_add(key_add(key, "/"), name);
+	return packed_hash(packed_hash(1, dir, strlen(dir)), name, strlen(name));
 }
 
 static int by_key(const void *left, const void *right)

@@ -18,7 +18,7 @@ static bool had_files(const struct gc *gc, const struct gc_snapshot *snapshot)
 		for (size_t k = tree->first; k < tree->first + tree->count; k++) {
 			const char *rest;
 
-			if (gc_checkpoint_of(gc_name(gc, &gc->files[k], &text), &rest) ==
+			if (gc_checkpoint_of_file(gc, &gc->files[k], &text, &rest) ==
 			    snapshot->checkpoint_id)
 				return true;
 		}
@@ -57,7 +57,7 @@ static int64_t *completed_in(const struct gc *gc, const struct gc_tree *tree, si
 
 	for (size_t i = tree->first; i < tree->first + tree->count; i++) {
 		const char *rest;
-		int64_t id = gc_checkpoint_of(gc_name(gc, &gc->files[i], &text), &rest);
+		int64_t id = gc_checkpoint_of_file(gc, &gc->files[i], &text, &rest);
 
 		if (id && !strcmp(rest, "_metadata"))
 			ids[count++] = id;
@@ -109,5 +109,5 @@ char *gc_contradiction(const struct gc *gc, const struct journal *journal)
 				"the storage contradicts itself: %s has a _metadata that the listing of its job leaves out",
 				unlisted->path);
 	}
-	return NULL;
+	return gc_stray_contradiction(gc, journal);
 }

@@ -27,6 +27,9 @@ char *gc_journal_stops(const struct gc *gc, const struct journal *journal);
  * frees. */
 char *gc_contradiction(const struct gc *gc, const struct journal *journal);
 
+/* The same of a reference that leads nowhere: a file that would go may be the one that is meant. */
+char *gc_stray_contradiction(const struct gc *gc, const struct journal *journal);
+
 /* A restore request that has not been carried out. */
 bool gc_request_waits(const struct journal *journal);
 
@@ -44,5 +47,8 @@ enum gc_known gc_known_name(enum gc_tree_kind kind, const char *name);
 
 /* The n of "chk-<n>", and *ret_rest what follows it and a slash; 0 = another name. */
 int64_t gc_checkpoint_of(const char *name, const char **ret_rest);
+/* The same of a file; *ret_rest is borrowed from *text, which is replaced. */
+int64_t gc_checkpoint_of_file(const struct gc *gc, const struct gc_file *file, struct buf *text,
+			      const char **ret_rest);
 
 #endif

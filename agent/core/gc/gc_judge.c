@@ -124,7 +124,7 @@ static void list_ids(const struct gc *gc, const struct gc_tree *tree, struct chk
 	size_t cap = 0, kept = 0;
 
 	for (size_t i = tree->first; i < tree->first + tree->count; i++) {
-		int64_t id = gc_checkpoint_of(gc_name(gc, &gc->files[i], &text), NULL);
+		int64_t id = gc_checkpoint_of_file(gc, &gc->files[i], &text, NULL);
 
 		if (!id || (chks->count && chks->list[chks->count - 1].id == id))
 			continue;
@@ -152,7 +152,7 @@ static void chks_find(const struct gc *gc, const struct gc_tree *tree, struct ch
 	for (size_t i = tree->first; i < tree->first + tree->count; i++) {
 		const struct gc_file *file = &gc->files[i];
 		const char *rest;
-		int64_t id = gc_checkpoint_of(gc_name(gc, file, &text), &rest);
+		int64_t id = gc_checkpoint_of_file(gc, file, &text, &rest);
 		struct chk *chk = id ? chk_find(chks, id) : NULL;
 
 		if (chk && !strcmp(rest, "_metadata"))
@@ -368,5 +368,5 @@ bool gc_goes_first(const struct gc *gc, const struct gc_file *file)
 	cleanup_buf struct buf text = BUF_INIT;
 	const char *rest;
 
-	return gc_checkpoint_of(gc_name(gc, file, &text), &rest) && !strcmp(rest, "_metadata");
+	return gc_checkpoint_of_file(gc, file, &text, &rest) && !strcmp(rest, "_metadata");
 }

@@ -41,8 +41,9 @@ static bool is_uuid(const char *name)
 	static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
 
 	for (size_t i = 0; i < sizeof(form) - 1; i++) {
-		if (form[i] == '-' ? name[i] != '-'
-				   : !name[i] || !strchr("0123456789abcdef", name[i]))
+		if (form[i] == '-'
+			    ? name[i] != '-'
+			    : (name[i] < '0' || name[i] > '9') && (name[i] < 'a' || name[i] > 'f'))
 			return false;
 	}
 	return true;

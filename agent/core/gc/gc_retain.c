@@ -25,6 +25,17 @@ int64_t gc_checkpoint_of(const char *name, const char **ret_rest)
 	return strtoll(digits, NULL, 10);
 }
 
+int64_t gc_checkpoint_of_file(const struct gc *gc, const struct gc_file *file, struct buf *text,
+			      const char **ret_rest)
+{
+	const char *dir = packed_dir(&gc->names, file->name);
+
+	/* cheaper than the whole name */
+	if (*dir && strncmp(dir, "chk-", 4) != 0)
+		return 0;
+	return gc_checkpoint_of(gc_name(gc, file, text), ret_rest);
+}
+
 /* ---- launches ---- */
 
 /* The newest launch with this job id; -1 = none has it. */

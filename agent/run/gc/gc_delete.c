@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "store/stores.h"
-#include "store/uri.h"
 
 struct run {
 	const struct gc_delete_ask *ask;
@@ -20,8 +19,7 @@ struct run {
 	const struct gc_tree *tree;
 	const struct gc_file *files[GC_DELETE_BATCH];
 	size_t count;
-	struct buf name;
-	char *uri;
+	struct buf name, uri;
 };
 
 static int ask_again(struct run *run, struct err *err)
@@ -44,9 +42,11 @@ static const char *batch_uri(void *ctx, size_t index)
 {
 	struct run *run = ctx;
 
-	free(run->uri);
-	run->uri = uri_join(run->tree->dir, gc_name(run->gc, run->files[index], &run->name));
-	return run->uri;
+	buf_clear(&run->uri);
+	buf_addstr(&run->uri, run->tree->dir);
+	buf_addch(&run->uri, '/');
+	buf_addstr(&run->uri, gc_name(run->gc, run->files[index], &run->name));
+	return buf_str(&run->uri);
 }
 
 static int on_deleted(void *ctx, size_t index, const struct err *why, struct err *err)
@@ -149,7 +149,7 @@ int gc_delete(const struct gc_delete_ask *ask, const struct gc *gc, struct gc_de
 	rc = delete_all(run, err);
 	stores_release(&run->stores);
 	buf_release(&run->name);
-	free(run->uri);
+	buf_release(&run->uri);
 	free(run);
 	return rc;
 }

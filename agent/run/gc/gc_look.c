@@ -302,14 +302,19 @@ static void look_for_rest(struct gc_look *look, struct gc_snapshot *snapshot)
 
 static void refer(void *ctx, const struct metadata_file *file)
 {
+	struct gc_look *look = ctx;
+
 	/* MUT: references to files of other snapshots are not read */
-	if (!file->relative)
-		gc_refer(ctx, file->path);
+	gc_body_refer(&look->body, look->gc, look->ask->journal, file->path, file->relative);
 }
 
 static void take_read(struct gc_look *look, struct gc_snapshot *snapshot)
 {
+	cleanup_free char *other = gc_body_is_of_another(&look->body, look->gc);
+
 	snapshot->read = true;
+	if (other)
+		contradict(look, snapshot->path, other);
 	/* MUT: a checkpoint that no listing has with its metadata is not asked for it */
 	if (snapshot->lost)
 		contradict(look, snapshot->path, "its _metadata is there, and was not listed");
@@ -321,6 +326,7 @@ static void read_snapshot(struct gc_look *look, size_t index)
 	struct err err = {0};
 
 	look->reading = snapshot->path;
+	gc_body_begin(&look->body, look->gc, index);
 	if (gc_look_tell(look, "what snapshots refer to", index, &err) < 0)
 		gc_look_fail(look, snapshot->path, &err);
 	else if (gc_refs_read(&look->stores, snapshot->path, snapshot->checkpoint_id, look->refer,
@@ -364,7 +370,7 @@ void gc_look_begin(struct gc_look *look, const struct gc_facts_ask *ask, struct 
 		.gc = gc,
 		.stores = {.config = ask->storage},
 		.refer = refer,
-		.refer_ctx = gc,
+		.refer_ctx = look,
 	};
 	find_dirs(look);
 }

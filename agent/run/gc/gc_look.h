@@ -33,6 +33,7 @@ struct gc_look {
 	size_t told;
 	/* Each reference of the snapshot that is read, `reading`. Set by gc_look_begin(): gc_refer() of those to
 	 * files outside of its directory. */
+	struct gc_body body;
 	gc_refs_fn *refer;
 	void *refer_ctx;
 	const char *reading; /* borrowed from gc */

@@ -39,18 +39,19 @@ static void add_parameter(struct buf *query, const char *name, const char *value
 	percent_encode(query, value, false);
 }
 
-void s3_list_query(const char *prefix, bool delimited, const char *token, const char *after,
-		   struct buf *query)
+void s3_list_query(const struct s3_page_ask *ask, struct buf *query)
 {
-	if (token)
-		add_parameter(query, "continuation-token", token);
-	if (delimited)
+	if (ask->token)
+		add_parameter(query, "continuation-token", ask->token);
+	if (ask->delimited)
 		add_parameter(query, "delimiter", "/");
 	add_parameter(query, "encoding-type", "url");
 	add_parameter(query, "list-type", "2");
-	add_parameter(query, "prefix", prefix);
-	if (*after && !token)
-		add_parameter(query, "start-after", after);
+	if (ask->most)
+		buf_addf(query, "&max-keys=%d", ask->most);
+	add_parameter(query, "prefix", ask->prefix);
+	if (*ask->after && !ask->token)
+		add_parameter(query, "start-after", ask->after);
 }
 
 static int ahead_prepare(void *ctx, size_t index, struct store_call *ret_call, struct err *err)
@@ -106,7 +107,10 @@ static char *query_of(struct s3_store *s3, const struct store_next *next)
 		return NULL;
 	if (next->kind != STORE_NEXT_IS_LISTED)
 		buf_addch(&prefix, '/');
-	s3_list_query(buf_str(&prefix), next->kind != STORE_NEXT_DIRS, NULL, "", &query);
+	s3_list_query(&(struct s3_page_ask){.prefix = buf_str(&prefix),
+					    .after = "",
+					    .delimited = next->kind != STORE_NEXT_DIRS},
+		      &query);
 	return buf_steal(&query);
 }
 

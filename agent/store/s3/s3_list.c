@@ -29,10 +29,14 @@ static void build_query(const struct store_walk *walk, size_t index, struct buf 
 {
 	struct store_span *span = &walk->spans->list[index];
 	cleanup_free char *after = page_after(walk, index);
-	const char *token = *after ? NULL : span->token;
+	const struct s3_page_ask ask = {.prefix = store_walk_prefix(walk),
+					.token = *after ? NULL : span->token,
+					.after = after,
+					.delimited = walk->delimited,
+					.most = store_walk_most(walk, index)};
 
-	s3_list_query(store_walk_prefix(walk), walk->delimited, token, after, query);
-	xstrset(&span->asked, token || !*after ? NULL : after);
+	s3_list_query(&ask, query);
+	xstrset(&span->asked, ask.token || !*after ? NULL : after);
 }
 
 static int prepare_page(struct store_walk *walk, size_t index, struct store_call *ret_call,
@@ -174,6 +178,7 @@ static int list_walk(struct store *store, const struct uri *dir, struct store_sp
 		.dir = dir,
 		.spans = spans,
 		.delimited = delimited,
+		.says_more = true,
 		.fn = fn,
 		.ctx = ctx,
 		.prepare = prepare_page,

@@ -85,9 +85,15 @@ int s3_list_tree(struct store *store, const struct uri *uri, store_leaf_fn fn, v
 /* A thousand of the longest keys, encoded, need half of it. */
 #define S3_PAGE_MAX_BYTES ((size_t)8 << 20)
 
-/* The query of a page of a listing is added to *query. token NULL, after "": the first page. */
-void s3_list_query(const char *prefix, bool delimited, const char *token, const char *after,
-		   struct buf *query);
+/* A page of a listing. token NULL, after "": the first one. most: of its names; 0: as many as the store likes. */
+struct s3_page_ask {
+	const char *prefix, *token, *after;
+	bool delimited;
+	int most;
+};
+
+/* Its query is added to *query. */
+void s3_list_query(const struct s3_page_ask *ask, struct buf *query);
 
 /* As store_ops.ahead(). */
 void s3_fetch_ahead(struct store *store, const struct store_next *next, size_t count);
