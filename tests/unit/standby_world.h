@@ -35,6 +35,8 @@ struct pod {
 	enum wanted wanted;
 	bool hold_reads, hold_records, no_checks;
 	bool place_taken, record_fails;
+	const char *
+		said_begun; /* the record says that the job of this hand-over has begun; borrowed */
 	struct standby_event warm; /* what every look shows; TICK: looks are not answered */
 
 	/* effects since forget() */
@@ -79,8 +81,14 @@ static inline void record_written(struct pod *p)
 {
 	struct standby_event e = {.type = STANDBY_RECORD};
 
-	e.record.ok = !p->place_taken && !p->record_fails;
+	const char *id = p->journal.handover.id;
+
+	/* it is not overwritten by a record that does not say so, too */
+	e.record.begun = xstris(p->said_begun, id ? id : "") && !p->standby.tells_job;
+	e.record.ok = !p->place_taken && !p->record_fails && !e.record.begun;
 	e.record.taken = p->place_taken;
+	if (e.record.ok)
+		p->said_begun = p->standby.tells_job ? "h1-00000001" : NULL;
 	step(p, &e);
 }
 

@@ -503,6 +503,89 @@ RIG_TEST(whose_place_it_may_have)
 	}
 }
 
+/* The ConfigMap with this record; the caller frees it. */
+static char *map_of(const char *record)
+{
+	cleanup_json struct json *map = json_object();
+	cleanup_buf struct buf body = BUF_INIT;
+	struct json *metadata;
+
+	json_add_str(map, "kind", "ConfigMap");
+	metadata = json_add_object(map, "metadata");
+	json_add_str(metadata, "name", NAME);
+	json_add_str(metadata, "uid", "u-1");
+	json_add_str(metadata, "resourceVersion", "7");
+	json_add_str(json_add_object(map, "data"), candidate_keys[PLACE_CANDIDATE], record);
+	json_print(map, &body);
+	return xstrdup(buf_str(&body));
+}
+
+/* Of a pod whose job is in this state, in the hand-over with this id. */
+static char *map_with(const char *uid, const char *id, enum shadow_state state)
+{
+	struct candidate_record record = {.application = (char *)"orders",
+					  .uid = (char *)(uintptr_t)uid,
+					  .pod = (char *)"p",
+					  .template = (char *)"//",
+					  .shadow = {.transition = (char *)(uintptr_t)id,
+						     .state = state,
+						     .gate = gate_report_none}};
+	cleanup_buf struct buf text = BUF_INIT;
+
+	CHECK_INT(candidate_encode(&record, &text, NULL), ==, 0);
+	return map_of(buf_str(&text));
+}
+
+/* It is the trace of a job whose journal may be lost. */
+RIG_TEST(what_an_earlier_agent_has_said_of_the_job_is_heard_before_it_is_overwritten)
+{
+	static const struct {
+		enum transition_state state;
+		enum shadow_state says; /* this agent */
+		const char *uid;        /* of what is there; NULL: it cannot be read */
+		const char *id;
+		enum shadow_state said;
+		bool begun;
+	} cases[] = {
+		{TRANSITION_SEEDED, SHADOW_PREPARED, "u-new", ID, SHADOW_STARTING, true},
+		{TRANSITION_SEEDED, SHADOW_PREPARED, "u-new", ID, SHADOW_RUNNING, true},
+		{TRANSITION_SEEDED, SHADOW_PREPARED, "u-new", ID, SHADOW_FAILED, true},
+		{TRANSITION_SEEDED, SHADOW_PREPARED, "u-new", ID, SHADOW_WITHDRAWN, true},
+		{TRANSITION_SEEDED, SHADOW_PREPARED, NULL, NULL, SHADOW_PREPARED, true},
+		{TRANSITION_SEEDED, SHADOW_PREPARED, "u-new", ID, SHADOW_PREPARED, false},
+		{TRANSITION_SEEDED, SHADOW_PREPARED, "u-new", "h1-0", SHADOW_STARTING, false},
+		{TRANSITION_SEEDED, SHADOW_FAILED, "u-new", ID, SHADOW_STARTING, false},
+		{TRANSITION_SEEDED, SHADOW_STARTING, "u-new", ID, SHADOW_FAILED, false},
+		{TRANSITION_SEEDED, SHADOW_FAILED, NULL, NULL, SHADOW_PREPARED, false},
+		{TRANSITION_SEEDING, SHADOW_PREPARED, "u-new", ID, SHADOW_WITHDRAWN, false},
+	};
+	struct standby *standby = &rig->standing.standby;
+
+	xstrset(&standby->handover.id, ID);
+	xstrset(&standby->handover.transition.id, ID);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		cleanup_free char *before =
+			cases[i].uid ? map_with(cases[i].uid, cases[i].id, cases[i].said)
+				     : map_of("{");
+		int asked = rig->stub.asked_count;
+
+		candidate_reading_release(&rig->standing.reading);
+		standby->handover.transition.state = cases[i].state;
+		standby->handover.state = transition_outside(cases[i].state);
+		xstrset(&standby->record.shadow.transition, ID);
+		standby->record.shadow.state = cases[i].says;
+		rig->stub.turn = 0;
+		KUBE_SAY(&rig->stub, {.body = before},
+			 HOLDS("8", RECORD_OF("u-new", "Preparing", "1")));
+		record_is(rig, 1);
+		records(rig);
+		CHECK_INT(rig->last.record.begun, ==, cases[i].begun);
+		CHECK_INT(rig->last.record.ok, ==, !cases[i].begun);
+		CHECK_INT(rig->stub.asked_count - asked, ==, cases[i].begun ? 1 : 2);
+	}
+	handover_release(&standby->handover);
+}
+
 RIG_TEST(a_record_that_cannot_be_written_is_not_taken_and_not_ok)
 {
 	KUBE_SAY(&rig->stub,

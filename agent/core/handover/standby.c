@@ -288,12 +288,16 @@ static void on_record(struct standby *standby, const struct standby_event *event
 {
 	standby->recording = false;
 	standby->place_taken = event->record.taken;
+	if (event->record.begun)
+		standby_shadow_found(standby);
 	if (!event->record.ok) {
 		standby->record_dirty = true;
 		standby->record_retry_ms =
 			standby->now_ms + (event->record.taken ? STANDBY_BEAT_MS : RECORD_RETRY_MS);
 		return;
 	}
+	standby->record_known = true;
+	standby->told_job = standby->tells_job;
 	standby->beat_ms =
 		standby->now_ms + (standby->in_shadow && standby->record.shadow.gate.known
 					   ? STANDBY_SHADOW_BEAT_MS
@@ -316,6 +320,7 @@ static void publish(struct standby *standby)
 		return;
 	standby->record_dirty = false;
 	standby->recording = true;
+	standby->tells_job = candidate_shadow_begun(&standby->record.shadow, standby->handover.id);
 	standby->beat_ms = standby->record_retry_ms = 0;
 	standby->record.beat++;
 	standby_emit(standby, STANDBY_DO_RECORD);
