@@ -30,6 +30,7 @@ struct pod {
 	/* the world */
 	struct journal journal;
 	bool unreadable, absent;
+	int64_t put_back; /* the sequence number of an older journal in the place of this one; 0 = none is */
 	bool seeded, own_unread, own_elsewhere; /* the journal of the job in the shadow */
 	enum side_lock locks[SIDES];
 	enum wanted wanted;
@@ -66,13 +67,17 @@ static inline void event_of(struct pod *p, enum standby_event_type type)
 
 static inline void journal_read(struct pod *p)
 {
+	static const struct journal none = {.application = (char *)"orders"};
 	struct standby_event e = {.type = STANDBY_JOURNAL};
 
 	e.read.absent = p->absent;
 	e.read.seeded = p->seeded;
 	e.read.own_unread = p->own_unread;
 	e.read.own_elsewhere = p->own_elsewhere;
-	if (!p->unreadable && !p->absent)
+	e.read.put_back = p->put_back;
+	if (p->absent)
+		e.read.journal = &none; /* as the driver does at first */
+	else if (!p->unreadable && !p->put_back)
 		e.read.journal = &p->journal;
 	step(p, &e);
 }

@@ -218,10 +218,56 @@ RIG_TEST(a_journal_is_read_absent_or_not_known)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		rig->application.fails = cases[i].fails;
 		reads(rig);
-		CHECK_INT(rig->last.read.journal != NULL, ==, cases[i].known);
+		/* one that is gone does not replace the one that was seen */
+		CHECK_INT(rig->last.read.journal != NULL, ==, cases[i].known && !cases[i].absent);
+		CHECK_INT(rig->standing.journal.sequence, ==, 40);
 		CHECK_INT(rig->last.read.absent, ==, cases[i].absent);
 		CHECK_INT(rig->own.reads, ==, cases[i].fails ? 0 : 1);
 		CHECK(!rig->last.read.own_unread);
+	}
+}
+
+RIG_TEST(a_pod_that_has_never_seen_a_journal_is_told_of_an_empty_one)
+{
+	rig->application.fails = ERR_ABSENT;
+	reads(rig);
+	CHECK(rig->last.read.absent && rig->last.read.journal);
+	CHECK_INT(rig->standing.journal.sequence, ==, 0);
+}
+
+/* A backup of what this pod has seen, also after it could not be read or was gone; not what another drey has begun. */
+RIG_TEST(a_journal_that_was_put_back_is_told_apart)
+{
+	static const struct {
+		enum err_kind between;
+		const char *writer;
+		int64_t sequence, put_back;
+	} cases[] = {
+		{ERR_NONE, "old/u-old/1", 39, 39},   {ERR_RETRY, "old/u-old/1", 39, 39},
+		{ERR_ABSENT, "old/u-old/1", 12, 12}, {ERR_NONE, "old/u-old/1", 41, 0},
+		{ERR_NONE, "third/u-third/1", 3, 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct journal *journal = &rig->application.journal;
+
+		journal->sequence = 40;
+		xstrset(&journal->writer, "old/u-old/1");
+		rig->standing.standby.sequence = 0;
+		journal_release(&rig->standing.journal);
+		memset(&rig->standing.journal, 0, sizeof(rig->standing.journal));
+		reads(rig);
+		rig->application.fails = cases[i].between;
+		if (cases[i].between)
+			reads(rig);
+		rig->application.fails = ERR_NONE;
+		journal->sequence = cases[i].sequence;
+		xstrset(&journal->writer, cases[i].writer);
+		reads(rig);
+		CHECK_INT(rig->last.read.put_back, ==, cases[i].put_back);
+		CHECK_INT(rig->last.read.journal == NULL, ==, cases[i].put_back != 0);
+		CHECK_INT(rig->standing.journal.sequence, ==,
+			  cases[i].put_back ? 40 : cases[i].sequence);
 	}
 }
 

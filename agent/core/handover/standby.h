@@ -76,6 +76,9 @@ struct standby_event {
 			 * could not be read */
 			bool seeded, own_unread;
 			bool own_elsewhere; /* its last launch was another pod's */
+			/* with this sequence number it is an earlier state of what this pod has seen; 0 = it is
+			 * not; `journal` is NULL then */
+			int64_t put_back;
 		} read;
 		struct {
 			enum side side;
@@ -169,6 +172,7 @@ struct standby {
 	/* what is known */
 	bool read_once, readable, absent, reading;
 	int64_t sequence; /* of the journal as read last */
+	int64_t put_back; /* of an older one that somebody has put in its place; 0 = nobody has */
 	char *writer;     /* of it */
 	bool ever_launched;
 	char *last_generation; /* of the last launch; NULL = none, or not known */

@@ -111,6 +111,23 @@ static void complain_of_own(struct standing *standing, const struct read_job *jo
 			 LOG_ERR(&job->own_err));
 }
 
+/* An earlier state of what this pod has seen has the sequence number that is returned; 0: it is none. */
+static int64_t put_back(const struct read_job *job)
+{
+	const struct standing *standing = job->standing;
+
+	/* MUT: a pod that stands by goes by a journal that was put back */
+	if (journal_is_backup(&job->journal, &standing->journal, standing->standby.sequence))
+		return job->journal.sequence;
+	return 0;
+}
+
+/* A journal that is gone does not replace the one that was seen, nor does an older one. */
+static bool is_newer(const struct read_job *job, const struct standby_event *event)
+{
+	return !event->read.put_back && !(event->read.absent && job->standing->journal.sequence);
+}
+
 static void standing_read_done(void *arg, bool ran)
 {
 	struct read_job *job = arg;
@@ -120,7 +137,8 @@ static void standing_read_done(void *arg, bool ran)
 	/* the watch may be behind what was read */
 	bool old = job->by_watch && job->journal.sequence <= standing->standby.sequence;
 	struct standby_event event = {.type = STANDBY_JOURNAL,
-				      .read = {.absent = absent,
+				      .read = {.put_back = known && !absent ? put_back(job) : 0,
+					       .absent = absent,
 					       .by_watch = job->by_watch,
 					       .seeded = job->seeded,
 					       .own_elsewhere = job->own_elsewhere,
@@ -128,14 +146,22 @@ static void standing_read_done(void *arg, bool ran)
 
 	if (ran && job->result == 0)
 		complain_of_own(standing, job);
+	/* what is no newer one is kept: an older one is told by it */
+	if (ran && known && !is_newer(job, &event)) {
+		journal_release(&job->journal);
+		journal_release(&job->own);
+		known = false;
+	}
 	if (ran && !old && !standing->driver->closing && !standing->over) {
-		journal_release(&standing->journal);
-		standing->journal = job->journal;
-		journal_release(&standing->own);
-		standing->own = job->own;
-		event.read.journal = known ? &standing->journal : NULL;
-		if (known && !job->by_watch)
-			standing->confirmed = job->number;
+		if (known) {
+			journal_release(&standing->journal);
+			standing->journal = job->journal;
+			journal_release(&standing->own);
+			standing->own = job->own;
+			event.read.journal = &standing->journal;
+			if (!job->by_watch)
+				standing->confirmed = job->number;
+		}
 		standing->step(standing, &event);
 		if (standing->asked == standing->confirmed)
 			driver_again(standing->driver);
