@@ -378,6 +378,8 @@ void lease_no_vain_launch(struct world *w)
 {
 	int64_t left_ms = w->init->lease_end_ms - w->now_ms;
 
+	if (w->config->lease_ms && !w->init->lease_end_ms)
+		fail(w, "a launch, and drey-init does not know until when");
 	if (w->init->lease_end_ms && left_ms <= LEASE_HASTE_MS)
 		fail(w,
 		     "a launch that must be killed at once: %" PRId64 " ms before the lease ends",
