@@ -217,6 +217,11 @@ int held_go(const char *file, const struct held_go *go, struct err *err)
 	return fs_write_atomic(file, buf_str(&text), text.len_bytes, 0600, err);
 }
 
+bool held_was_told(const char *file)
+{
+	return access(file, F_OK) == 0;
+}
+
 /* "JOBID.json" and what follows, of a launch other than job_id. */
 static bool is_left(const char *name, const char *job_id)
 {

@@ -89,6 +89,9 @@ struct held_go {
  */
 int held_go(const char *file, const struct held_go *go, struct err *err);
 
+/* Has held_go() written FILE? False also if that cannot be seen. */
+bool held_was_told(const char *file);
+
 /* Remove what launches other than job_id (NULL: all) have left in STATE_DIR/held. Files with other
  * names stay. Continues after a failure, and returns the first one. */
 int held_sweep(const char *state_dir, const char *job_id, struct err *err);

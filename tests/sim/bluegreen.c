@@ -120,6 +120,13 @@ static void draw_clocks(struct bg_world *w)
 		    llabs(w->sides[0].clock_ms - w->sides[1].clock_ms) > 600 * BG_SECOND;
 }
 
+/* In a third of the histories somebody deletes journals. */
+static void draw_journals(struct bg_world *w)
+{
+	if (rng_below(&w->more, 1000) < 333)
+		w->journal_lost = 1 + (int)rng_below(&w->more, 40);
+}
+
 /* Gates of FLIP-504 in a quarter of the histories: no aligned cut, none that a person names, and a lead. */
 static void draw_flip(struct bg_world *w)
 {
@@ -228,6 +235,67 @@ static void upgrade(struct bg_world *w)
 	bg_say(w, "user: generation %d is wanted", w->wanted_generation);
 }
 
+/* ---- journals that somebody deletes ---- */
+
+static bool more_odds(struct bg_world *w, int per_mille)
+{
+	return rng_below(&w->more, 1000) < per_mille;
+}
+
+void bg_lose_own(struct bg_world *w, int side, int per_mille)
+{
+	struct bg_side *here = &w->sides[side];
+
+	if (w->calm || !w->journal_lost || !*here->seeded || !more_odds(w, per_mille))
+		return;
+	bg_say(w, "side %d: the journal of the job in the shadow is deleted", side);
+	*here->seeded = '\0';
+	here->doomed = more_odds(w, 700);
+}
+
+static void lose_store(struct bg_world *w, int per_mille)
+{
+	int owner = w->store.owner_side;
+
+	if (w->calm || !w->journal_lost || w->store_lost || !more_odds(w, per_mille))
+		return;
+	bg_say(w, "the application's journal is deleted");
+	w->store_lost = true;
+	w->sides[owner].doomed = more_odds(w, 300);
+}
+
+void bg_lose_journals(struct bg_world *w, int per_mille)
+{
+	bg_lose_own(w, !w->store.owner_side, per_mille);
+	lose_store(w, per_mille);
+}
+
+void bg_store_is_back(struct bg_world *w)
+{
+	if (!w->store_lost)
+		return;
+	bg_say(w, "the application's journal is there again");
+	w->store_lost = false;
+	w->restored_ms = w->now_ms;
+}
+
+/* What is lost with the agents that knew it comes from a person, who has a copy. */
+static void restore_journals(struct bg_world *w)
+{
+	const struct handover *handover = &w->store.handover;
+	int owner = w->store.owner_side;
+	struct bg_side *granted = &w->sides[owner];
+
+	if (w->store_lost && more_odds(w, w->sides[owner].pod.agent.owns ? 2 : 5))
+		bg_store_is_back(w);
+	if (transition_of(handover) == TRANSITION_GRANTED && !*granted->seeded &&
+	    !*granted->pod.agent.shadows && xstrsame(granted->begun, handover->id) &&
+	    more_odds(w, 5)) {
+		bg_say(w, "a person restores the journal of the job that was granted");
+		memcpy(granted->seeded, granted->begun, sizeof(granted->seeded));
+	}
+}
+
 /* ---- accidents and people ---- */
 
 static bool accident(struct bg_world *w, int per_100000)
@@ -238,8 +306,9 @@ static bool accident(struct bg_world *w, int per_100000)
 static void accidents(struct bg_world *w)
 {
 	for (int side = 0; side < BG_SIDES; side++) {
-		if (accident(w, w->agent_dies))
+		if (accident(w, w->agent_dies) || w->sides[side].doomed)
 			bg_agent_dies(w, side, "an accident");
+		w->sides[side].doomed = false;
 		if (accident(w, w->job_fails))
 			bg_job_fail_over(w, side);
 		if (accident(w, w->jvm_dies))
@@ -247,6 +316,10 @@ static void accidents(struct bg_world *w)
 		if (accident(w, w->pod_dies))
 			end_pod(w, side, "an accident");
 	}
+	if (!w->journal_lost)
+		return;
+	bg_lose_journals(w, rng_below(&w->more, 100) < w->journal_lost ? 10 : 0);
+	restore_journals(w);
 }
 
 static void people(struct bg_world *w)
@@ -379,6 +452,7 @@ bool bluegreen_run(uint64_t seed, bool verbose, struct figures *figures, char re
 	rng_seed(&w->more, seed ^ UINT64_C(0xb10eca11c10c5));
 	draw_flip(w);
 	draw_clocks(w);
+	draw_journals(w);
 	begin(w);
 	while (w->now_ms < w->end_ms && !*w->failure)
 		tick(w);

@@ -106,7 +106,9 @@ struct bg_job {
 	int64_t clock_ms; /* of the node where it was started */
 	int64_t ended_ms; /* since when it is not alive */
 	char replays[40]; /* this launch is for the replay of that hand-over */
-	int epoch, from;  /* from: the snapshot that this launch began with; -1 = none */
+	int64_t start_ms; /* of this launch; and what its agent knew then */
+	int64_t start_sequence, start_born_ms;
+	int epoch, from; /* from: the snapshot that this launch began with; -1 = none */
 	struct bg_task tasks[BG_SPLITS];
 	struct bg_out outs[BG_OUTS];
 	size_t out_count;
@@ -207,9 +209,22 @@ struct bg_agent {
 	bool gives_up; /* its job is not started again */
 	/* the candidate */
 	enum shadow_state shadow;
+	char shadows[40];  /* the life cycle has the job of this hand-over in memory; "" = none */
+	bool record_known; /* it has written its record: what was in it before is known */
+	bool begun;        /* ... and that said that the job of this hand-over has begun */
+	bool told;         /* its record says so by itself */
 	int64_t read_ms, prepared_ms, adopt_sequence;
 	int relaunches;
 	struct bg_flip flip;
+};
+
+#define BG_STARTS_SOON 4 /* as agent/core/lifecycle/lifecycle_pace.c */
+#define BG_TIMES       10
+#define BG_VAIN_MS     (2 * BG_SECOND)
+
+/* When something has happened, the newest first. */
+struct bg_times {
+	int64_t ms[BG_TIMES + 1];
 };
 
 struct bg_pod {
@@ -226,7 +241,10 @@ struct bg_side {
 	int64_t clock_ms; /* where its Pods give records their times */
 	struct bg_job job;
 	char seeded[40]; /* the candidate's own journal is of this hand-over; "" = none */
-	int seed;        /* ... and starts from this */
+	char begun[40];  /* its job has begun in this one, whatever is left of it */
+	bool doomed;     /* its agent dies in this moment */
+	struct bg_times starts, writes;
+	int seed; /* ... and starts from this */
 };
 
 struct bg_world {
@@ -252,7 +270,10 @@ struct bg_world {
 	struct transition_policy policy;
 	int64_t caught_up_ms, settle_ms, prepare_ms, deadline_ms, arm_ms;
 	/* per 100,000 ticks */
-	int agent_dies, job_fails, jvm_dies, pod_dies, person, save_fails;
+	int agent_dies, job_fails, jvm_dies, pod_dies, person, save_fails, journal_lost;
+	bool store_lost;     /* somebody has deleted the application's journal */
+	int64_t restored_ms; /* when it was there again */
+	int64_t gives_up_ms; /* when nothing was to be given up for the last time */
 	int wanted_generation, uid_next, epoch_next;
 	bool parks, brake, promoted, abort, stuck;
 	struct bg_journal store;
@@ -279,6 +300,9 @@ bool bg_chance(struct bg_world *w, int per_mille); /* of a fault: never in the c
 bool bg_odds(struct bg_world *w, int per_mille);
 void bg_fail(struct bg_world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void bg_say(struct bg_world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void bg_lose_own(struct bg_world *w, int side, int per_mille);
+void bg_lose_journals(struct bg_world *w, int per_mille);
+void bg_store_is_back(struct bg_world *w);
 struct figures;
 bool bluegreen_run(uint64_t seed, bool verbose, struct figures *figures, char ret_failure[600]);
 
@@ -327,5 +351,10 @@ void bg_stored(struct bg_world *w, const struct bg_journal *before, int uid);
 void bg_judge(struct bg_world *w);
 void bg_judge_stop(struct bg_world *w, int side, const struct bg_snap *snap);
 void bg_judge_end(struct bg_world *w);
+void bg_starts(struct bg_world *w, int side); /* its Flink */
+/* A life cycle that starts its job again waits until then (pace_launch_ms()). */
+bool bg_start_is_due(const struct bg_world *w, int side);
+void bg_kills(struct bg_world *w, int side);  /* its agent is about to */
+void bg_writes(struct bg_world *w, int side); /* its agent, the journal */
 
 #endif

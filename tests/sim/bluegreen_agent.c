@@ -36,6 +36,7 @@ static struct bg_journal *begin_write(struct bg_world *w, int side)
 	bg_journal_copy(&agent->next, &agent->journal);
 	agent->next.sequence++;
 	agent->next.writer_uid = w->sides[side].pod.uid;
+	bg_writes(w, side);
 	agent->writing = true;
 	agent->landed = false;
 	agent->land_ms = w->now_ms + 1 + bg_below(w, bg_chance(w, 50) ? 6000 : 400);
@@ -53,6 +54,10 @@ void bg_land(struct bg_world *w, int side)
 	agent->landed = true;
 	if (w->store.sequence + 1 != agent->next.sequence)
 		return;
+	/* who only takes it over reads it right before; its owner makes it anew */
+	if (w->store_lost && !agent->owns)
+		return;
+	bg_store_is_back(w);
 	bg_journal_copy(&before, &w->store);
 	bg_journal_copy(&w->store, &agent->next);
 	bg_say(w, "journal %d by pod %d: %s, %s: %s", (int)w->store.sequence, w->store.writer_uid,
@@ -78,7 +83,9 @@ static void answered(struct bg_world *w, int side)
 	/* the one that has taken it is another process: it knows nothing of the looks before */
 	if (!agent->owns)
 		agent->flip = (struct bg_flip){0};
-	agent->owns = agent->journal.owner_side == side && agent->journal.owner_uid == pod->uid;
+	/* one that was granted it, and has not adopted it yet, does not */
+	agent->owns = agent->journal.owner_side == side && agent->journal.owner_uid == pod->uid &&
+		      state_of(agent) != TRANSITION_GRANTED;
 	if (state_of(agent) != before) {
 		agent->state_ms = w->now_ms;
 		agent->settled_ms = 0;
@@ -354,6 +361,7 @@ static void transit(struct bg_world *w, int side)
 		return;
 	if (move.act == ACT_END) {
 		agent->gives_up = true;
+		bg_kills(w, side);
 		bg_job_end(w, side, "it is ended without a savepoint");
 		return;
 	}
@@ -388,7 +396,7 @@ static void keep_running(struct bg_world *w, int side)
 	    (state == TRANSITION_ABORTING && transition->replay.path && !transition->replayed) ||
 	    w->now_ms < job->ended_ms + 500 + 1000 * agent->relaunches)
 		return;
-	if (!bg_look_lets_start(w, side))
+	if (!bg_start_is_due(w, side) || !bg_look_lets_start(w, side))
 		return;
 	agent->relaunches++;
 	bg_job_start(w, side, bg_newest(w, side) >= 0 ? bg_newest(w, side) : job->from, false);

@@ -312,7 +312,8 @@ void bg_flip_judge(struct bg_world *w)
 	cut_stays(w);
 	/* a gate would drop what is below a cut that stays, for ever */
 	if ((state == TRANSITION_DONE || state == TRANSITION_NONE || state == TRANSITION_REFUSED) &&
-	    pod->agent.owns && w->now_ms > pod->agent.born_ms + 40 * BG_SECOND &&
+	    pod->agent.owns && w->now_ms > pod->agent.born_ms + 40 * BG_SECOND && !w->store_lost &&
+	    w->now_ms > w->restored_ms + 40 * BG_SECOND &&
 	    w->now_ms > w->changed_ms + 40 * BG_SECOND && w->now_ms > w->hand_ms + 40 * BG_SECOND &&
 	    !flip_is_written(&keys, &values))
 		bg_fail(w, "no transition is under way, and the ConfigMap is not at rest");

@@ -179,6 +179,7 @@ void bg_job_start(struct bg_world *w, int side, int snap, bool new_epoch)
 	if (snap >= 0 && w->snaps[snap].deleted)
 		bg_fail(w, "side %d is to start from snapshot %d, which was deleted", side, snap);
 	bg_say(w, "side %d: the job starts from snapshot %d", side, snap);
+	bg_starts(w, side);
 	job->alive = true;
 	job->clock_ms = w->sides[side].pod.clock_ms;
 	job->launch = ++w->launch_next;

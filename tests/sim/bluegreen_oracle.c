@@ -57,6 +57,7 @@ void bg_stored(struct bg_world *w, const struct bg_journal *before, int uid)
 	if (was == now)
 		return;
 	w->changed_ms = w->now_ms;
+	bg_lose_journals(w, 30);
 	if (now == TRANSITION_GRANTED) {
 		snprintf(w->ended_id, sizeof(w->ended_id), "%s", handover->id);
 		w->ended_side = before->owner_side;
@@ -82,6 +83,72 @@ void bg_stored(struct bg_world *w, const struct bg_journal *before, int uid)
 		give_up(w, !w->store.owner_side);
 	}
 	seed_is_kept(w);
+}
+
+/* ---- what repeats ---- */
+
+/* As drey's own limits: of a side, whatever agents it has had. */
+static const struct {
+	const char *what;
+	int most;
+	int64_t within_ms;
+} limits[] = {
+	{"starts of Flink", BG_STARTS_SOON, 5 * BG_SECOND},
+	{"starts of Flink", BG_TIMES, 60 * BG_SECOND},
+	{"writes of the journal", BG_TIMES, 5 * BG_SECOND},
+};
+
+static void repeats(struct bg_world *w, struct bg_times *times, size_t first, size_t limit_count)
+{
+	memmove(times->ms + 1, times->ms, sizeof(times->ms) - sizeof(times->ms[0]));
+	times->ms[0] = w->now_ms + 1;
+	for (size_t i = first; i < first + limit_count; i++) {
+		int64_t before_ms = times->ms[limits[i].most];
+
+		if (before_ms && w->now_ms + 1 - before_ms < limits[i].within_ms)
+			bg_fail(w, "%s without a pause: more than %d in %d s", limits[i].what,
+				limits[i].most, (int)(limits[i].within_ms / BG_SECOND));
+	}
+}
+
+void bg_starts(struct bg_world *w, int side)
+{
+	struct bg_job *job = &w->sides[side].job;
+	const struct bg_agent *agent = &w->sides[side].pod.agent;
+
+	job->start_ms = w->now_ms;
+	job->start_sequence = agent->journal.sequence;
+	job->start_born_ms = agent->born_ms;
+	repeats(w, &w->sides[side].starts, 0, 2);
+}
+
+bool bg_start_is_due(const struct bg_world *w, int side)
+{
+	const struct bg_times *starts = &w->sides[side].starts;
+
+	for (size_t i = 0; i < 2; i++) {
+		int64_t before_ms = starts->ms[limits[i].most - 1];
+
+		if (before_ms && w->now_ms + 1 - before_ms < limits[i].within_ms)
+			return false;
+	}
+	return true;
+}
+
+void bg_writes(struct bg_world *w, int side)
+{
+	repeats(w, &w->sides[side].writes, 2, 1);
+}
+
+/* Its agent ends it, and knows nothing that it did not know when it started it. */
+void bg_kills(struct bg_world *w, int side)
+{
+	const struct bg_job *job = &w->sides[side].job;
+	const struct bg_agent *agent = &w->sides[side].pod.agent;
+
+	if (job->alive && w->now_ms - job->start_ms < BG_VAIN_MS &&
+	    agent->born_ms == job->start_born_ms && agent->journal.sequence == job->start_sequence)
+		bg_fail(w, "side %d: a launch that must be killed at once", side);
 }
 
 static bool is_word(const struct bg_job *job, enum gate_word word, int splits)
@@ -111,12 +178,29 @@ void bg_judge_stop(struct bg_world *w, int side, const struct bg_snap *snap)
 	}
 }
 
+/* A candidate says that it cannot go on: the owner does not wait for a deadline. */
+static void gives_up(struct bg_world *w)
+{
+	const struct handover *handover = &w->store.handover;
+	const struct bg_agent *agent = &w->sides[w->store.owner_side].pod.agent;
+	enum transition_state state = transition_of(handover);
+	bool waits = state >= TRANSITION_SEEDED && state <= TRANSITION_CROSSING &&
+		     (w->policy.after_cut == AFTER_CUT_REPLAY || !transition_is_cut(state));
+	bool said = w->map.state == SHADOW_FAILED && xstrsame(w->map.id, handover->id);
+
+	if (!waits || !said || !agent->owns || w->store_lost)
+		w->gives_up_ms = w->now_ms;
+	else if (w->now_ms > w->gives_up_ms + OPEN_WITHIN_MS)
+		bg_fail(w, "the candidate has failed, and the owner does not give up");
+}
+
 void bg_judge(struct bg_world *w)
 {
 	const struct handover *handover = &w->store.handover;
 	const struct bg_job *owner = &w->sides[w->store.owner_side].job;
 	enum transition_state state = transition_of(handover);
 
+	gives_up(w);
 	if (*w->ended_id && xstris(handover->id, w->ended_id) && w->sides[w->ended_side].job.alive)
 		bg_fail(w, "side %d has ended in this transition, and runs again", w->ended_side);
 	/* at rest everything passes: a job that is later restored from older state must not hold back */
@@ -124,7 +208,8 @@ void bg_judge(struct bg_world *w)
 	    owner->running && w->now_ms > owner->run_ms + OPEN_WITHIN_MS &&
 	    w->sides[w->store.owner_side].pod.agent.owns &&
 	    w->now_ms > w->sides[w->store.owner_side].pod.agent.born_ms + OPEN_WITHIN_MS &&
-	    w->now_ms > w->changed_ms + OPEN_WITHIN_MS && !is_word(owner, GATE_OPEN, w->splits))
+	    w->now_ms > w->changed_ms + OPEN_WITHIN_MS && !w->store_lost &&
+	    w->now_ms > w->restored_ms + OPEN_WITHIN_MS && !is_word(owner, GATE_OPEN, w->splits))
 		bg_fail(w, "no transition is under way, and the gates are not open");
 }
 

@@ -13,8 +13,12 @@ static bool read_journal(struct bg_world *w, int side)
 {
 	struct bg_agent *agent = &w->sides[side].pod.agent;
 
-	if (agent->has_read && !bg_odds(w, 300))
+	if (w->store_lost || (agent->has_read && !bg_odds(w, 300)))
 		return false;
+	if (!xstrsame(agent->journal.handover.id, w->store.handover.id)) {
+		*agent->shadows = '\0';
+		agent->begun = agent->told = false;
+	}
 	bg_journal_copy(&agent->journal, &w->store);
 	agent->has_read = true;
 	agent->read_ms = w->now_ms;
@@ -56,13 +60,38 @@ static void fill(struct bg_world *w, int side, struct shadow_facts *facts)
 	const struct handover *handover = &agent->journal.handover;
 
 	facts->named = is_mine(w, side);
-	facts->prepared = w->now_ms >= agent->prepared_ms;
-	facts->seeded = handover->id && !strcmp(here->seeded, handover->id);
+	facts->prepared = w->now_ms >= agent->prepared_ms && agent->record_known;
+	facts->seeded = handover->id && (!strcmp(here->seeded, handover->id) ||
+					 !strcmp(agent->shadows, handover->id));
+	facts->begun = agent->begun;
 	facts->runs = facts->seeded && job->running;
 	facts->failed = facts->seeded && agent->relaunches > RELAUNCHES && !job->alive;
 	/* without gates nothing shows how far it is, except for the time that it has run */
 	facts->near = w->policy.gate == TRANSITION_GATE_NONE && job->running &&
 		      w->now_ms - job->run_ms >= w->caught_up_ms;
+}
+
+/* ---- its own journal ---- */
+
+/* The life cycle has it in memory, and writes it before each launch and after what happens. */
+static void keep_own(struct bg_world *w, int side)
+{
+	struct bg_side *here = &w->sides[side];
+	struct bg_agent *agent = &here->pod.agent;
+	const char *id = agent->journal.handover.id;
+
+	if (*agent->shadows && id && !strcmp(agent->shadows, id) && bg_odds(w, 10))
+		memcpy(here->seeded, agent->shadows, sizeof(here->seeded));
+}
+
+/* What the agent before has said in the record of this pod. */
+static bool says_begun(const struct bg_world *w, int side)
+{
+	const struct bg_pod *pod = &w->sides[side].pod;
+	const struct handover *handover = &pod->agent.journal.handover;
+
+	return transition_of(handover) == TRANSITION_SEEDED && w->map.uid == pod->uid &&
+	       xstrsame(w->map.id, handover->id) && w->map.state != SHADOW_PREPARED;
 }
 
 /* ---- what it does ---- */
@@ -76,6 +105,7 @@ static void start(struct bg_world *w, int side, bool anew)
 	if (!anew && transition_of(&agent->journal.handover) == TRANSITION_ABORTING)
 		return;
 	if (here->job.alive || agent->relaunches > RELAUNCHES ||
+	    (!anew && !bg_start_is_due(w, side)) ||
 	    (!anew && w->now_ms < here->job.ended_ms + 500 + 700 * agent->relaunches) ||
 	    !bg_look_lets_start(w, side))
 		return;
@@ -91,9 +121,16 @@ static void seed(struct bg_world *w, int side)
 	struct bg_side *here = &w->sides[side];
 	const struct handover *handover = &here->pod.agent.journal.handover;
 
-	if (!bg_look_lets_start(w, side))
+	snprintf(here->pod.agent.shadows, sizeof(here->pod.agent.shadows), "%s", handover->id);
+	if (!here->pod.agent.told || !bg_look_lets_start(w, side))
 		return;
+	if (xstrsame(here->begun, handover->id))
+		bg_fail(w,
+			"side %d: the job of %s begins once more: Flink's HA recovers the first one",
+			side, handover->id);
+	snprintf(here->begun, sizeof(here->begun), "%s", handover->id);
 	snprintf(here->seeded, sizeof(here->seeded), "%s", handover->id);
+	bg_lose_own(w, side, 100);
 	here->seed = atoi(handover->transition.seed.path);
 	here->pod.agent.relaunches = 0;
 	start(w, side, true);
@@ -156,6 +193,13 @@ static void publish(struct bg_world *w, int side)
 
 	if (!bg_odds(w, 300))
 		return;
+	if (!agent->told && agent->shadow == SHADOW_PREPARED && says_begun(w, side)) {
+		w->sides[side].pod.agent.begun = true;
+		w->sides[side].pod.agent.shadow = SHADOW_STARTING;
+		return;
+	}
+	w->sides[side].pod.agent.record_known = true;
+	w->sides[side].pod.agent.told = agent->shadow != SHADOW_PREPARED;
 	w->map = (struct bg_record){.uid = here->pod.uid,
 				    .generation = here->pod.generation,
 				    .state = agent->shadow,
@@ -167,18 +211,37 @@ static void publish(struct bg_world *w, int side)
 	snprintf(w->map.id, sizeof(w->map.id), "%s", id ? id : "");
 }
 
+/* Its life cycle has the journal in memory, from its first look at it on. */
+static void note_shadow(struct bg_world *w, int side, const struct shadow_move *move, bool seeded)
+{
+	struct bg_agent *agent = &w->sides[side].pod.agent;
+	enum transition_state state = transition_of(&agent->journal.handover);
+
+	if (seeded && state >= TRANSITION_SEEDED && state <= TRANSITION_ENDING)
+		snprintf(agent->shadows, sizeof(agent->shadows), "%s", agent->journal.handover.id);
+	keep_own(w, side);
+	/* it is over: the agent ends, and the next one knows nothing */
+	if (move->state == SHADOW_WITHDRAWN && !w->sides[side].job.alive)
+		*agent->shadows = '\0';
+}
+
 static void act(struct bg_world *w, int side, const struct shadow_move *move, bool just_read)
 {
+	struct bg_side *here = &w->sides[side];
+
 	switch (move->act) {
 	case SHADOW_DO_SEED:
 		if (just_read)
 			seed(w, side);
 		break;
 	case SHADOW_DO_GO_ON:
-		if (just_read)
+		if (just_read && xstrsame(here->begun, here->pod.agent.journal.handover.id))
 			start(w, side, false);
+		else if (just_read) /* its journal is in memory, and nothing has begun yet */
+			seed(w, side);
 		break;
 	case SHADOW_DO_KILL:
+		bg_kills(w, side);
 		if (bg_odds(w, 700)) /* it takes a moment */
 			bg_job_end(w, side, "it is to end");
 		break;
@@ -200,6 +263,8 @@ void bg_shadow_tick(struct bg_world *w, int side)
 	struct shadow_facts facts = {0};
 	struct shadow_move move;
 
+	if (!agent->has_read) /* it cannot be read: nothing ends because of that, nor is anything said */
+		return;
 	if (agent->journal.owner_side == side && transition_of(handover) != TRANSITION_GRANTED) {
 		if (agent->journal.owner_uid == here->pod.uid) {
 			agent->owns = true;
@@ -222,6 +287,7 @@ void bg_shadow_tick(struct bg_world *w, int side)
 		here->job.file = transition_candidate_order(handover, &w->policy);
 		here->job.has_file = true;
 	}
+	note_shadow(w, side, &move, facts.seeded);
 	act(w, side, &move, just_read);
 	/* after a kill that has worked, it prepares again */
 	if (agent->shadow == SHADOW_WITHDRAWN && !here->job.alive && !facts.named)

@@ -203,7 +203,8 @@ void init_item(struct world *w, const struct item *item)
 			container_die(w, "nobody answered the stop");
 		break;
 	case ITEM_LEASE_OVER:
-		if (w->flink->alive && w->now_ms >= w->init->lease_end_ms) {
+		if (w->flink->alive && w->init->lease_end_ms &&
+		    w->now_ms >= w->init->lease_end_ms) {
 			say(w, "drey-init ends Flink: nobody said that it may go on");
 			flink_signal(w, SIGKILL);
 		}

@@ -1,8 +1,10 @@
 /*
- * The lease object: another installation shares it. That one comes and goes, in some histories it is a copy of ours (the
- * same id), in some its leases last longer; the store is away now and then, answers are lost, a person deletes the object
- * or puts an older one back; who may run the job is decided by the real core (core/lease), at both sides. What the other installation does with
- * the job is not modelled: it leaves nothing in storage. No Flink of ours may live while the other one holds the lease.
+ * The lease object: another installation shares it. That one comes and goes, each time as a copy of our namespace (the same
+ * id, mostly the same name) or as itself; the leases of either last 20, 30 or 60 s; its clock began at another moment, and is up
+ * to 5 % faster or slower. The store is away now and then, answers are lost, a person deletes the object, or puts an older one
+ * back with its bucket; who may run the job is decided by the real core (core/lease), at both sides. What the other
+ * installation does with the job is not modelled: it leaves nothing in storage. No Flink of ours may live while the other one
+ * holds the lease.
  *
  * Only in histories with FEATURE_LEASE.
  */
@@ -19,6 +21,14 @@
 static int64_t mono(const struct world *w)
 {
 	return w->now_ms + MONOTONIC_BASE_MS;
+}
+
+/* Where the other installation is, time began at another moment, and passes at another speed. */
+static int64_t clock_of(const struct world *w, const struct lease_asker *asker)
+{
+	if (asker != &w->lease.other)
+		return mono(w);
+	return w->lease.other_clock_ms + w->now_ms * w->lease.other_permille / 1000;
 }
 
 /* ---- the store ---- */
@@ -68,9 +78,10 @@ static void ask(struct world *w, struct lease_asker *asker, enum item_kind kind,
 	char write[LEASE_ID_BYTES];
 
 	rng_hex_id(&w->luck, write);
-	asker->act = lease_next(&asker->lease, write, mono(w));
+	asker->act = lease_next(&asker->lease, write, clock_of(w, asker));
 	if (asker->act == LEASE_REST) {
-		wait_ms = lease_wake_ms(&asker->lease) - mono(w);
+		wait_ms = lease_wake_ms(&asker->lease) - clock_of(w, asker);
+		wait_ms += asker == &w->lease.other ? wait_ms / 10 : 0; /* a slow one */
 	} else {
 		serve(w, asker);
 		wait_ms =
@@ -87,9 +98,10 @@ static void take_answer(struct world *w, struct lease_asker *asker)
 		return;
 	if (asker->act == LEASE_READ)
 		lease_was_read(lease, asker->answer, asker->etag, &asker->claim, "no answer",
-			       mono(w));
+			       clock_of(w, asker));
 	else
-		lease_was_written(lease, asker->answer, asker->etag, "no answer", mono(w));
+		lease_was_written(lease, asker->answer, asker->etag, "no answer",
+				  clock_of(w, asker));
 }
 
 static void begin(struct world *w, struct lease_asker *asker, struct lease_self self)
@@ -104,7 +116,8 @@ static void begin(struct world *w, struct lease_asker *asker, struct lease_self 
 
 static bool other_holds(const struct world *w)
 {
-	return w->lease.other_lives && lease_is_held(&w->lease.other.lease, mono(w));
+	return w->lease.other_lives &&
+	       lease_is_held(&w->lease.other.lease, clock_of(w, &w->lease.other));
 }
 
 /* An earlier journal of ours has it, for an application that is not meant to run, and was lost. Only a person can know that. */
@@ -138,7 +151,7 @@ static bool remember(struct world *w, struct lease_asker *ours)
 
 	int64_t known_ms = w->agent->life.journal.lease_longest_ms;
 
-	if (event.lease.longest_ms != (known_ms ? known_ms : DURATION_MS))
+	if (event.lease.longest_ms != (known_ms ? known_ms : w->config->object_lease_ms))
 		agent_step(w, &event);
 	return w->agent->alive && epoch == w->epochs[SCOPE_AGENT];
 }
@@ -174,7 +187,8 @@ void lease_agent_begins(struct world *w)
 
 	begin(w, &w->agent->lease,
 	      (struct lease_self){.holder = journal->lease_id,
-				  .duration_ms = DURATION_MS,
+				  .name = "east",
+				  .duration_ms = w->config->object_lease_ms,
 				  .longest_ms = journal->lease_longest_ms,
 				  .mark = our_mark(w)});
 	ask_ours(w);
@@ -232,19 +246,26 @@ bool lease_explains_kill(const struct world *w)
 
 	return life->cause == CAUSE_LEASE_ELSEWHERE ||
 	       (life->cause == CAUSE_LEASE_UNREADABLE &&
-		mono(w) >= life->leased_ms + DURATION_MS - 5 * SECOND_MS);
+		mono(w) >= life->leased_ms + w->config->object_lease_ms - 5 * SECOND_MS);
 }
 
 /* ---- the other installation, and accidents ---- */
 
+static int64_t a_length(struct world *w)
+{
+	return luck(w, 250) ? 2 * DURATION_MS : luck(w, 250) ? 2 * DURATION_MS / 3 : DURATION_MS;
+}
+
 void lease_begins(struct world *w)
 {
-	w->config->object_lease_ms = DURATION_MS;
-	w->lease.other_length_ms = luck(w, 300) ? 2 * DURATION_MS : DURATION_MS;
+	w->config->object_lease_ms = a_length(w);
+	w->lease.other_length_ms = a_length(w);
+	w->lease.other_clock_ms = luck_between(w, 1, 1000 * MINUTE_MS);
+	w->lease.other_permille = luck_between(w, 950, 1050);
 	w->lease.other_ms = luck_between(w, 1, 10) * MINUTE_MS;
 	w->lease.away_ms = luck_between(w, 1, 10) * MINUTE_MS;
 	for (int i = 0; i < PODS; i++)
-		w->pods[i].config.object_lease_ms = DURATION_MS;
+		w->pods[i].config.object_lease_ms = w->config->object_lease_ms;
 	plan(w, luck_below(w, 2 * w->lease.other_ms), ITEM_LEASE_OTHER_LIFE, SCOPE_WORLD);
 	plan(w, luck_below(w, 2 * w->lease.away_ms), ITEM_LEASE_AWAY, SCOPE_WORLD);
 }
@@ -255,10 +276,15 @@ static void other_life(struct world *w)
 	w->lease.other_lives = !w->lease.other_lives && !w->calm;
 	say(w, "the other installation %s", w->lease.other_lives ? "is there" : "is lost");
 	if (w->lease.other_lives) {
-		const char *ours = w->agent->alive ? w->agent->life.journal.lease_id : NULL;
+		const struct journal *ours = w->agent->alive ? &w->agent->life.journal : NULL;
+		bool is_copy = ours && luck(w, 300);
 
+		/* the copy of a namespace has the journal, and mostly the name, and nothing of the state directory */
+		if (is_copy && ours->lease_longest_ms > w->lease.other.longest_ms)
+			w->lease.other.longest_ms = ours->lease_longest_ms;
 		begin(w, &w->lease.other,
-		      (struct lease_self){.holder = ours && luck(w, 300) ? ours : OTHER,
+		      (struct lease_self){.holder = is_copy ? ours->lease_id : OTHER,
+					  .name = is_copy && luck(w, 700) ? "east" : "west",
 					  .duration_ms = w->lease.other_length_ms,
 					  .longest_ms = w->lease.other.longest_ms});
 		ask(w, &w->lease.other, ITEM_LEASE_OTHER, SCOPE_WORLD);
@@ -282,17 +308,20 @@ static void go_away(struct world *w)
 	    theirs ? " there" : "");
 }
 
+static bool has_seen_it(const struct world *w, const struct lease_asker *asker)
+{
+	return asker->lease.mark.sequence >= w->lease.claim.sequence &&
+	       asker->lease.longest_ms >= w->lease.claim.duration_ms &&
+	       asker->lease.longest_ms >= w->lease.old.duration_ms;
+}
+
 /* A person deletes the object, or puts an older one back. Who has not seen how long a claim lasts cannot know it, and
  * who has not seen the newer one does not know that it is old: so only what all have seen. */
 static void tamper(struct world *w)
 {
-	const struct lease_asker *ours = &w->agent->lease, *other = &w->lease.other;
-	int64_t sequence = w->lease.claim.sequence;
-
-	if (w->calm || !w->lease.exists || !w->agent->alive || !ours->begun ||
-	    ours->lease.mark.sequence < sequence ||
-	    (w->lease.other_lives && other->lease.mark.sequence < sequence) ||
-	    w->lease.other_length_ms != DURATION_MS)
+	if (w->calm || !w->lease.exists || !w->agent->alive || !w->agent->lease.begun ||
+	    !has_seen_it(w, &w->agent->lease) ||
+	    (w->lease.other_lives && !has_seen_it(w, &w->lease.other)))
 		return;
 	if (luck(w, 500)) {
 		say(w, "a person deletes the lease object");
@@ -349,6 +378,8 @@ void lease_no_vain_launch(struct world *w)
 {
 	int64_t left_ms = w->init->lease_end_ms - w->now_ms;
 
+	if (w->config->lease_ms && !w->init->lease_end_ms)
+		fail(w, "a launch, and drey-init does not know until when");
 	if (w->init->lease_end_ms && left_ms <= LEASE_HASTE_MS)
 		fail(w,
 		     "a launch that must be killed at once: %" PRId64 " ms before the lease ends",

@@ -637,6 +637,8 @@ struct world {
 		struct lease_asker other;
 		bool other_lives, other_held;
 		int64_t other_length_ms;
+		int64_t other_clock_ms,
+			other_permille;   /* its monotonic clock: its zero, its speed */
 		int64_t away_until_ms[2]; /* for us, for the other one */
 		int64_t away_ms, other_ms;
 	} lease;

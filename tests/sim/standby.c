@@ -43,6 +43,7 @@ static void launch(struct world *w)
 	}
 	if (!fails) {
 		w->init->running_number = 0; /* of the launch to come; nobody knows it yet */
+		w->init->lease_end_ms = 0;   /* that of a job before is forgotten */
 		flink_start_held(w, standby->job_id, standby->verdict.side);
 	}
 	answer = plan(w, between(w, 0, 20), fails ? ITEM_LAUNCH_FAILED : ITEM_STARTED, SCOPE_AGENT);

@@ -30,11 +30,14 @@ struct pod {
 	/* the world */
 	struct journal journal;
 	bool unreadable, absent;
+	int64_t put_back; /* the sequence number of an older journal in the place of this one; 0 = none is */
 	bool seeded, own_unread, own_elsewhere; /* the journal of the job in the shadow */
 	enum side_lock locks[SIDES];
 	enum wanted wanted;
 	bool hold_reads, hold_records, no_checks;
 	bool place_taken, record_fails;
+	const char *
+		said_begun; /* the record says that the job of this hand-over has begun; borrowed */
 	struct standby_event warm; /* what every look shows; TICK: looks are not answered */
 
 	/* effects since forget() */
@@ -64,13 +67,17 @@ static inline void event_of(struct pod *p, enum standby_event_type type)
 
 static inline void journal_read(struct pod *p)
 {
+	static const struct journal none = {.application = (char *)"orders"};
 	struct standby_event e = {.type = STANDBY_JOURNAL};
 
 	e.read.absent = p->absent;
 	e.read.seeded = p->seeded;
 	e.read.own_unread = p->own_unread;
 	e.read.own_elsewhere = p->own_elsewhere;
-	if (!p->unreadable && !p->absent)
+	e.read.put_back = p->put_back;
+	if (p->absent)
+		e.read.journal = &none; /* as the driver does at first */
+	else if (!p->unreadable && !p->put_back)
 		e.read.journal = &p->journal;
 	step(p, &e);
 }
@@ -79,8 +86,14 @@ static inline void record_written(struct pod *p)
 {
 	struct standby_event e = {.type = STANDBY_RECORD};
 
-	e.record.ok = !p->place_taken && !p->record_fails;
+	const char *id = p->journal.handover.id;
+
+	/* it is not overwritten by a record that does not say so, too */
+	e.record.begun = xstris(p->said_begun, id ? id : "") && !p->standby.tells_job;
+	e.record.ok = !p->place_taken && !p->record_fails && !e.record.begun;
 	e.record.taken = p->place_taken;
+	if (e.record.ok)
+		p->said_begun = p->standby.tells_job ? "h1-00000001" : NULL;
 	step(p, &e);
 }
 

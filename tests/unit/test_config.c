@@ -269,6 +269,20 @@ TEST(refuses_values_out_of_range)
 		  "'savepoints.jitter' must not be longer than 'savepoints.interval'");
 }
 
+#define LONG_NAME                                                                                  \
+	"0123456789012345678901234567890123456789012345678901234567890123"                         \
+	"0123456789012345678901234567890123456789012345678901234567890123"
+
+TEST(a_lease_is_in_s3_and_has_a_name_that_fits)
+{
+	CHECK_HAS(refusal("lease: {name: " LONG_NAME "}\n"),
+		  "'lease.name' is longer than 127 bytes");
+	CHECK_HAS(refusal("lease: {uri: 'file:/tmp/lease.json'}\n"), "must be an object in S3");
+	CHECK_HAS(refusal("lease: {uri: 's3://b/l', name: east}\nrestore: {foreign: ignore}\n"),
+		  "exclude each other");
+	CHECK_HAS(refusal("lease: {uri: 's3://b/l', duration: 9s}\n"), "lease.duration");
+}
+
 TEST(hand_overs_are_off_unless_asked_for)
 {
 	struct config config;

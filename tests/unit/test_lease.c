@@ -704,8 +704,22 @@ TEST(what_is_printed_is_read)
 	buf_release(&text);
 }
 
+/* Whoever has written that: an object that is written over it can be read, and is not an older one. */
+TEST(the_highest_number_is_written_over_with_itself)
+{
+	struct lease lease;
+	struct lease_claim theirs = claim_of(B_ID, S2, LEASE_SEQUENCE_MAX);
+
+	begin(&lease);
+	waits_like_everybody(&lease, &theirs);
+	CHECK_INT(lease.sent.sequence, ==, LEASE_SEQUENCE_MAX);
+	CHECK(!lease_is_put_back(&lease));
+}
+
 TEST(what_is_damaged_or_from_the_future_is_refused)
 {
+#define TEN  "0123456789"
+#define LONG "\"" TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "01234567\""
 #define BODY(format, holder, sequence, duration)                                                   \
 	"{\"format\":" format ",\"application\":\"orders\",\"holder\":\"" holder                   \
 	"\",\"session\":\"" S1 "\",\"sequence\":" sequence ",\"durationMs\":" duration             \
@@ -730,7 +744,13 @@ TEST(what_is_damaged_or_from_the_future_is_refused)
 		{BODY("1", A_ID, "1", "3600001"), "'durationMs' is 3600001"},
 		{BODY("1", A_ID, "1", "1e6"), "durationMs"},
 		{"{\"format\":1", "byte"},
+		{BODY("1", A_ID, "1", "30000,\"name\":" LONG), "'name' is longer than 127 bytes"},
+		{BODY("1", A_ID, "1", "30000,\"name\":7"), "name"},
+		{BODY("1", A_ID, "99999999999999999999", "30000"), "sequence"},
+		{BODY("1", A_ID, "-1", "30000"), "'sequence' is -1"},
+		{BODY("99999999999", A_ID, "1", "30000"), "it has the format 99999999999"},
 	};
+	cleanup_buf struct buf large = BUF_INIT;
 	struct err err = {0};
 
 	CHECK_INT(parse(BODY("1", A_ID, "1", "30000"), &err), ==, 0);
@@ -739,4 +759,10 @@ TEST(what_is_damaged_or_from_the_future_is_refused)
 		CHECK_INT(err.kind, ==, ERR_FORMAT);
 		CHECK_HAS(err.msg, rows[i].why);
 	}
+	buf_addstr(&large, BODY("1", A_ID, "1", "30000"));
+	for (size_t i = 0; large.len_bytes <= LEASE_CLAIM_MAX_BYTES; i++)
+		buf_addch(&large, ' ');
+	CHECK_INT(parse(buf_str(&large), &err), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_FORMAT);
+	CHECK_HAS(err.msg, "4096");
 }

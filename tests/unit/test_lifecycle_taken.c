@@ -71,6 +71,28 @@ LIFE_TEST_FROM(take_begin, a_flink_that_is_held_is_let_go_under_its_own_ids)
 	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
 }
 
+/* Seed 7953 of the simulator, --world handover: drey-init had no lease, or that of a job before. */
+LIFE_TEST_FROM(take_begin, a_new_agent_tells_the_lease_before_it_lets_go_what_is_held)
+{
+	struct event e = {.type = EVENT_HELLO, .hello = {.running = HELD_ID, .claim = CLAIM_OWN}};
+
+	l->config.lease_ms = 30000;
+	l->config.journal_check_ms = 6000;
+	starts(l);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
+	restart_agent(l);
+	step(l, &e);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
+	CHECK_INT(took(l, EFFECT_LEASE), ==, 1);
+	CHECK_INT(l->last[EFFECT_LEASE].until_ms, ==, l->now_ms + 30000);
+	/* without fencing: strict there is none */
+	l->config.lease_ms = 0;
+	restart_agent(l);
+	step(l, &e);
+	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
+	CHECK_NOTHING(l, EFFECT_LEASE);
+}
+
 LIFE_TEST_FROM(cold_begin, without_a_held_flink_it_starts_as_always)
 {
 	starts(l);

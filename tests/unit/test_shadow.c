@@ -33,7 +33,7 @@ struct rig {
 	struct setup setup;
 	struct standing standing;
 	struct stored application, own;
-	bool may_start;
+	bool may_start, untold;
 	int events, reads, effects;
 	struct standby_event last;
 	struct gate_report gate; /* of the last event */
@@ -110,6 +110,14 @@ bool standby_may_start(const struct standby *standby)
 		(const void *)((const char *)standby - offsetof(struct standing, standby));
 
 	return ((struct rig *)standing->driver)->may_start;
+}
+
+bool standby_has_told(const struct standby *standby)
+{
+	const struct standing *standing =
+		(const void *)((const char *)standby - offsetof(struct standing, standby));
+
+	return !((struct rig *)standing->driver)->untold;
 }
 
 static void heard(struct standing *standing, const struct standby_event *event)
@@ -470,6 +478,20 @@ RIG_TEST(a_launch_waits_for_a_journal_that_was_read_after_it_was_decided)
 	/* the next launch is another question */
 	CHECK_INT(may(rig, GATE_LAUNCH, 6), ==, GATE_NOT_YET);
 	CHECK_INT(rig->reads, ==, 2);
+}
+
+/* The journal is read after that: right before the launch. */
+RIG_TEST(a_launch_waits_until_the_record_says_that_the_job_begins)
+{
+	is_alive(rig);
+	rig->may_start = rig->untold = true;
+	CHECK_INT(may(rig, GATE_LAUNCH, 5), ==, GATE_NOT_YET);
+	CHECK_INT(rig->reads, ==, 0);
+	rig->untold = false;
+	CHECK_INT(may(rig, GATE_LAUNCH, 5), ==, GATE_NOT_YET);
+	CHECK_INT(rig->reads, ==, 1);
+	rig->standing.confirmed = 5;
+	CHECK_INT(may(rig, GATE_LAUNCH, 5), ==, GATE_PASSES);
 }
 
 RIG_TEST(a_launch_that_the_hand_over_does_not_let_start_is_refused)

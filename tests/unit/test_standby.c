@@ -114,6 +114,23 @@ POD_TEST_FROM(prepared_begin, a_journal_that_is_gone_is_not_begun_anew)
 	CHECK_ROLE(p, ROLE_UNREADABLE);
 }
 
+/* It would be the owner that it was, beside the one that it has given the job to. */
+POD_TEST_FROM(reserve_begin, a_journal_that_was_put_back_is_not_followed)
+{
+	p->put_back = 17;
+	journal_read(p);
+	pass(p, 10000);
+	CHECK_NOTHING(p, STANDBY_DO_OWN);
+	CHECK_ROLE(p, ROLE_UNREADABLE);
+	CHECK_INT(p->standby.cause, ==, CAUSE_JOURNAL_UNREADABLE);
+	CHECK_HAS(p->standby.reason, "put back to an older version (17 after ");
+	/* its owner has written it again */
+	p->put_back = 0;
+	written_by(p, "next");
+	journal_read(p);
+	CHECK_ROLE(p, ROLE_RESERVE);
+}
+
 POD_TEST_FROM(pod_begin, the_agent_of_an_owner_restarts_and_its_flink_runs_on)
 {
 	party_is_now(&p->journal.owner, "new", "g2/c1/h2", SIDE_GREEN);

@@ -341,6 +341,132 @@ POD_TEST_FROM(transition_begins, without_the_journal_of_its_job_it_ends_that_and
 	CHECK(p->standby.record.shadow.ended);
 }
 
+/* ---- its journal is lost in the second in which the job begins ---- */
+
+static void agent_begins(struct pod *p, const char *running)
+{
+	standby_release(&p->standby);
+	standby_init(&p->standby, &p->config);
+	forget(p);
+	hello(p, running);
+}
+
+static void check_given_up(struct pod *p)
+{
+	CHECK_SHADOW(p, SHADOW_FAILED);
+	CHECK_STATE(p, CANDIDATE_FAILED);
+	CHECK_INT(p->standby.cause, ==, CAUSE_JOURNAL_LOST);
+	CHECK_HAS(p->standby.record.why, "the journal of the job in the shadow is lost");
+	pass(p, 60000);
+	CHECK_NOTHING(p, STANDBY_DO_SHADOW);
+	CHECK_NOTHING(p, STANDBY_DO_LAUNCH);
+	CHECK_SHADOW(p, SHADOW_FAILED);
+}
+
+/* By what its record says, whatever runs, or nothing. */
+POD_TEST_FROM(shadow_begins, an_agent_that_finds_no_journal_of_a_job_that_has_begun_ends_it)
+{
+	static const char *const running[] = {JOB_A, JOB_B, NULL};
+
+	CHECK_SHADOW(p, SHADOW_STARTING);
+	for (size_t i = 0; i < ARRAY_LEN(running); i++) {
+		p->said_begun = "h1-00000001";
+		agent_begins(p, running[i]);
+		CHECK_INT(took(p, STANDBY_DO_KILL), ==, running[i] != NULL);
+		if (running[i])
+			exited(p);
+		check_given_up(p);
+	}
+	/* the next agent knows as much */
+	CHECK(p->said_begun);
+	agent_begins(p, NULL);
+	check_given_up(p);
+}
+
+/* The record is lost, too: it is seen by what runs. */
+POD_TEST_FROM(shadow_begins, what_was_not_held_for_this_hand_over_shows_that_the_job_has_begun)
+{
+	p->said_begun = NULL;
+	agent_begins(p, JOB_B);
+	CHECK_INT(took(p, STANDBY_DO_KILL), ==, 1);
+	exited(p);
+	check_given_up(p);
+}
+
+POD_TEST_FROM(shadow_begins, a_main_that_was_told_to_go_on_shows_that_the_job_has_begun)
+{
+	struct standby_event look = {.type = STANDBY_WARM,
+				     .warm = {.held = true, .went = true, .known = true}};
+
+	p->said_begun = NULL;
+	p->warm.type = STANDBY_TICK;
+	agent_begins(p, JOB_A);
+	CHECK_NOTHING(p, STANDBY_DO_KILL);
+	step(p, &look);
+	CHECK_INT(took(p, STANDBY_DO_KILL), ==, 1);
+	exited(p);
+	check_given_up(p);
+}
+
+POD_TEST_FROM(shadow_begins, without_a_main_that_waits_whatever_runs_is_the_job)
+{
+	p->said_begun = NULL;
+	p->config.hold_main = false;
+	agent_begins(p, JOB_A);
+	CHECK_INT(took(p, STANDBY_DO_KILL), ==, 1);
+	exited(p);
+	check_given_up(p);
+}
+
+/* What runs is what waits in main(): nothing has begun, and the next agent begins it. */
+POD_TEST_FROM(prepared, an_agent_that_finds_what_it_holds_begins_the_job)
+{
+	p->journal.handover.transition.state = TRANSITION_SEEDED;
+	written_by(p, "old");
+	agent_begins(p, JOB_A);
+	CHECK_NOTHING(p, STANDBY_DO_KILL);
+	looked(p, true, 2, 4, 0);
+	pass(p, 12000);
+	CHECK_INT(took(p, STANDBY_DO_SHADOW), ==, 1);
+}
+
+/* What an earlier agent has said is not known before the record was written once. */
+POD_TEST_FROM(prepared, a_job_does_not_begin_before_the_record_is_known)
+{
+	p->journal.handover.transition.state = TRANSITION_SEEDED;
+	written_by(p, "old");
+	p->hold_records = true;
+	agent_begins(p, JOB_A);
+	looked(p, true, 2, 4, 0);
+	pass(p, 12000);
+	CHECK_NOTHING(p, STANDBY_DO_SHADOW);
+	p->hold_records = false;
+	record_written(p);
+	pass(p, 11000);
+	CHECK_INT(took(p, STANDBY_DO_SHADOW), ==, 1);
+}
+
+POD_TEST_FROM(prepared, a_launch_waits_until_it_is_on_record_that_the_job_begins)
+{
+	pass(p, 1000);
+	p->hold_records = true;
+	state_of(p, TRANSITION_SEEDED);
+	CHECK_INT(took(p, STANDBY_DO_SHADOW), ==, 1);
+	CHECK(standby_may_start(&p->standby));
+	CHECK(!standby_has_told(&p->standby));
+	p->record_fails = true;
+	record_written(p);
+	CHECK(!standby_has_told(&p->standby));
+	p->record_fails = false;
+	pass(p, 3000);
+	record_written(p);
+	CHECK(standby_has_told(&p->standby));
+	/* later the owner has recorded that it runs */
+	p->standby.told_job = false;
+	state_of(p, TRANSITION_SHADOW);
+	CHECK(standby_has_told(&p->standby));
+}
+
 POD_TEST_FROM(prepared, named_in_the_place_of_a_pod_that_is_gone_it_goes_on_without_what_waits)
 {
 	p->seeded = p->own_elsewhere = true;

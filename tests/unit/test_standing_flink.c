@@ -431,7 +431,10 @@ RIG_TEST(main_is_held_when_it_says_so_itself)
 	CHECK(!rig->last.warm.held);
 	CHECK_INT(fs_write_atomic(waits, text, strlen(text), 0644, NULL), ==, 0);
 	looks(rig);
-	CHECK(rig->last.warm.held);
+	CHECK(rig->last.warm.held && !rig->last.warm.went);
+	CHECK_INT(held_go(file, &(struct held_go){.go = true, .path = "file:/seed"}, NULL), ==, 0);
+	looks(rig);
+	CHECK(rig->last.warm.held && rig->last.warm.went);
 }
 
 /* ---- the check ---- */

@@ -218,10 +218,56 @@ RIG_TEST(a_journal_is_read_absent_or_not_known)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		rig->application.fails = cases[i].fails;
 		reads(rig);
-		CHECK_INT(rig->last.read.journal != NULL, ==, cases[i].known);
+		/* one that is gone does not replace the one that was seen */
+		CHECK_INT(rig->last.read.journal != NULL, ==, cases[i].known && !cases[i].absent);
+		CHECK_INT(rig->standing.journal.sequence, ==, 40);
 		CHECK_INT(rig->last.read.absent, ==, cases[i].absent);
 		CHECK_INT(rig->own.reads, ==, cases[i].fails ? 0 : 1);
 		CHECK(!rig->last.read.own_unread);
+	}
+}
+
+RIG_TEST(a_pod_that_has_never_seen_a_journal_is_told_of_an_empty_one)
+{
+	rig->application.fails = ERR_ABSENT;
+	reads(rig);
+	CHECK(rig->last.read.absent && rig->last.read.journal);
+	CHECK_INT(rig->standing.journal.sequence, ==, 0);
+}
+
+/* A backup of what this pod has seen, also after it could not be read or was gone; not what another drey has begun. */
+RIG_TEST(a_journal_that_was_put_back_is_told_apart)
+{
+	static const struct {
+		enum err_kind between;
+		const char *writer;
+		int64_t sequence, put_back;
+	} cases[] = {
+		{ERR_NONE, "old/u-old/1", 39, 39},   {ERR_RETRY, "old/u-old/1", 39, 39},
+		{ERR_ABSENT, "old/u-old/1", 12, 12}, {ERR_NONE, "old/u-old/1", 41, 0},
+		{ERR_NONE, "third/u-third/1", 3, 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct journal *journal = &rig->application.journal;
+
+		journal->sequence = 40;
+		xstrset(&journal->writer, "old/u-old/1");
+		rig->standing.standby.sequence = 0;
+		journal_release(&rig->standing.journal);
+		memset(&rig->standing.journal, 0, sizeof(rig->standing.journal));
+		reads(rig);
+		rig->application.fails = cases[i].between;
+		if (cases[i].between)
+			reads(rig);
+		rig->application.fails = ERR_NONE;
+		journal->sequence = cases[i].sequence;
+		xstrset(&journal->writer, cases[i].writer);
+		reads(rig);
+		CHECK_INT(rig->last.read.put_back, ==, cases[i].put_back);
+		CHECK_INT(rig->last.read.journal == NULL, ==, cases[i].put_back != 0);
+		CHECK_INT(rig->standing.journal.sequence, ==,
+			  cases[i].put_back ? 40 : cases[i].sequence);
 	}
 }
 
@@ -501,6 +547,89 @@ RIG_TEST(whose_place_it_may_have)
 		CHECK_INT(rig->last.record.taken, ==, cases[i].taken);
 		CHECK_INT(rig->last.record.ok, ==, !cases[i].taken);
 	}
+}
+
+/* The ConfigMap with this record; the caller frees it. */
+static char *map_of(const char *record)
+{
+	cleanup_json struct json *map = json_object();
+	cleanup_buf struct buf body = BUF_INIT;
+	struct json *metadata;
+
+	json_add_str(map, "kind", "ConfigMap");
+	metadata = json_add_object(map, "metadata");
+	json_add_str(metadata, "name", NAME);
+	json_add_str(metadata, "uid", "u-1");
+	json_add_str(metadata, "resourceVersion", "7");
+	json_add_str(json_add_object(map, "data"), candidate_keys[PLACE_CANDIDATE], record);
+	json_print(map, &body);
+	return xstrdup(buf_str(&body));
+}
+
+/* Of a pod whose job is in this state, in the hand-over with this id. */
+static char *map_with(const char *uid, const char *id, enum shadow_state state)
+{
+	struct candidate_record record = {.application = (char *)"orders",
+					  .uid = (char *)(uintptr_t)uid,
+					  .pod = (char *)"p",
+					  .template = (char *)"//",
+					  .shadow = {.transition = (char *)(uintptr_t)id,
+						     .state = state,
+						     .gate = gate_report_none}};
+	cleanup_buf struct buf text = BUF_INIT;
+
+	CHECK_INT(candidate_encode(&record, &text, NULL), ==, 0);
+	return map_of(buf_str(&text));
+}
+
+/* It is the trace of a job whose journal may be lost. */
+RIG_TEST(what_an_earlier_agent_has_said_of_the_job_is_heard_before_it_is_overwritten)
+{
+	static const struct {
+		enum transition_state state;
+		enum shadow_state says; /* this agent */
+		const char *uid;        /* of what is there; NULL: it cannot be read */
+		const char *id;
+		enum shadow_state said;
+		bool begun;
+	} cases[] = {
+		{TRANSITION_SEEDED, SHADOW_PREPARED, "u-new", ID, SHADOW_STARTING, true},
+		{TRANSITION_SEEDED, SHADOW_PREPARED, "u-new", ID, SHADOW_RUNNING, true},
+		{TRANSITION_SEEDED, SHADOW_PREPARED, "u-new", ID, SHADOW_FAILED, true},
+		{TRANSITION_SEEDED, SHADOW_PREPARED, "u-new", ID, SHADOW_WITHDRAWN, true},
+		{TRANSITION_SEEDED, SHADOW_PREPARED, NULL, NULL, SHADOW_PREPARED, true},
+		{TRANSITION_SEEDED, SHADOW_PREPARED, "u-new", ID, SHADOW_PREPARED, false},
+		{TRANSITION_SEEDED, SHADOW_PREPARED, "u-new", "h1-0", SHADOW_STARTING, false},
+		{TRANSITION_SEEDED, SHADOW_FAILED, "u-new", ID, SHADOW_STARTING, false},
+		{TRANSITION_SEEDED, SHADOW_STARTING, "u-new", ID, SHADOW_FAILED, false},
+		{TRANSITION_SEEDED, SHADOW_FAILED, NULL, NULL, SHADOW_PREPARED, false},
+		{TRANSITION_SEEDING, SHADOW_PREPARED, "u-new", ID, SHADOW_WITHDRAWN, false},
+	};
+	struct standby *standby = &rig->standing.standby;
+
+	xstrset(&standby->handover.id, ID);
+	xstrset(&standby->handover.transition.id, ID);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		cleanup_free char *before =
+			cases[i].uid ? map_with(cases[i].uid, cases[i].id, cases[i].said)
+				     : map_of("{");
+		int asked = rig->stub.asked_count;
+
+		candidate_reading_release(&rig->standing.reading);
+		standby->handover.transition.state = cases[i].state;
+		standby->handover.state = transition_outside(cases[i].state);
+		xstrset(&standby->record.shadow.transition, ID);
+		standby->record.shadow.state = cases[i].says;
+		rig->stub.turn = 0;
+		KUBE_SAY(&rig->stub, {.body = before},
+			 HOLDS("8", RECORD_OF("u-new", "Preparing", "1")));
+		record_is(rig, 1);
+		records(rig);
+		CHECK_INT(rig->last.record.begun, ==, cases[i].begun);
+		CHECK_INT(rig->last.record.ok, ==, !cases[i].begun);
+		CHECK_INT(rig->stub.asked_count - asked, ==, cases[i].begun ? 1 : 2);
+	}
+	handover_release(&standby->handover);
 }
 
 RIG_TEST(a_record_that_cannot_be_written_is_not_taken_and_not_ok)

@@ -91,6 +91,12 @@ bool candidate_shadow_runs(const struct candidate_shadow *shadow)
 	return shadow->state == SHADOW_RUNNING || shadow->state == SHADOW_CAUGHT_UP;
 }
 
+bool candidate_shadow_begun(const struct candidate_shadow *shadow, const char *transition)
+{
+	return transition && xstris(shadow->transition, transition) &&
+	       shadow->state != SHADOW_PREPARED && shadow->state < SHADOW_STATES;
+}
+
 void candidate_shadow_set(struct candidate_shadow *to, const struct candidate_shadow *from)
 {
 	struct candidate_shadow old = *to;

@@ -98,6 +98,9 @@ void candidate_release(struct candidate_record *record); /* zeroed is allowed */
 /* Its job runs, by what it says. */
 bool candidate_shadow_runs(const struct candidate_shadow *shadow);
 
+/* It has begun in the hand-over with this id, by what it says. */
+bool candidate_shadow_begun(const struct candidate_shadow *shadow, const char *transition);
+
 void candidate_shadow_set(struct candidate_shadow *to,
 			  const struct candidate_shadow *from); /* copies */
 void candidate_shadow_release(struct candidate_shadow *shadow);

@@ -1,5 +1,6 @@
 #include "core/handover/standby.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -106,6 +107,10 @@ static void on_journal(struct standby *standby, const struct standby_event *even
 	bool first = event->read.absent && !standby->writer;
 	const struct journal *journal = first ? &none : event->read.journal;
 
+	/* MUT: a pod that stands by forgets a journal that was deleted */
+	if (event->read.absent && !first)
+		journal = NULL;
+
 	standby->reading = false;
 	standby->read_ms = standby->now_ms +
 			   (journal && !event->read.own_unread ? READ_AGAIN_MS : READ_RETRY_MS);
@@ -113,6 +118,7 @@ static void on_journal(struct standby *standby, const struct standby_event *even
 		see_journal(standby, journal);
 	standby->readable = journal != NULL;
 	standby->absent = event->read.absent;
+	standby->put_back = event->read.put_back;
 	standby->seeded = event->read.seeded;
 	standby->own_unread = event->read.own_unread;
 	standby->own_elsewhere = event->read.own_elsewhere;
@@ -200,6 +206,23 @@ static void own(struct standby *standby, bool just_read)
 	standby_emit(standby, STANDBY_DO_OWN);
 }
 
+/* Its owner, if that lives, writes it again; a pod that went by it would be one that it was before. */
+static void say_unreadable(struct standby *standby)
+{
+	char text[sizeof(standby->reason)];
+
+	if (!standby->put_back) {
+		standby_say(standby, CAUSE_JOURNAL_UNREADABLE, standby->verdict.why);
+		return;
+	}
+	snprintf(
+		text, sizeof(text),
+		"the journal was put back to an older version (%" PRId64 " after %" PRId64
+		"); its owner writes it again within a minute; if none does, restore the newer version, or delete this Pod to go on from the older one",
+		standby->put_back, standby->sequence);
+	standby_say(standby, CAUSE_JOURNAL_UNREADABLE, text);
+}
+
 static void act(struct standby *standby, bool just_read)
 {
 	const struct role_verdict *verdict = &standby->verdict;
@@ -218,7 +241,7 @@ static void act(struct standby *standby, bool just_read)
 		standby_say(standby, CAUSE_STANDING_BY, verdict->why);
 		break;
 	case ROLE_UNREADABLE: /* it may be an offer that is prepared: nothing ends because of that */
-		standby_say(standby, CAUSE_JOURNAL_UNREADABLE, verdict->why);
+		say_unreadable(standby);
 		break;
 	default:
 		/* a new agent has not read the Deployment yet, which may want what it holds */
@@ -288,12 +311,16 @@ static void on_record(struct standby *standby, const struct standby_event *event
 {
 	standby->recording = false;
 	standby->place_taken = event->record.taken;
+	if (event->record.begun)
+		standby_shadow_found(standby);
 	if (!event->record.ok) {
 		standby->record_dirty = true;
 		standby->record_retry_ms =
 			standby->now_ms + (event->record.taken ? STANDBY_BEAT_MS : RECORD_RETRY_MS);
 		return;
 	}
+	standby->record_known = true;
+	standby->told_job = standby->tells_job;
 	standby->beat_ms =
 		standby->now_ms + (standby->in_shadow && standby->record.shadow.gate.known
 					   ? STANDBY_SHADOW_BEAT_MS
@@ -316,6 +343,7 @@ static void publish(struct standby *standby)
 		return;
 	standby->record_dirty = false;
 	standby->recording = true;
+	standby->tells_job = candidate_shadow_begun(&standby->record.shadow, standby->handover.id);
 	standby->beat_ms = standby->record_retry_ms = 0;
 	standby->record.beat++;
 	standby_emit(standby, STANDBY_DO_RECORD);
@@ -416,7 +444,7 @@ void standby_step(struct standby *standby, const struct standby_event *event, in
 	standby->now_unix_ms = now_unix_ms;
 	standby->out = ret_effects;
 	take_event(standby, event);
-	if (just_read && event->read.journal)
+	if (just_read && standby->readable && event->read.journal)
 		xstrset(&standby->writer, event->read.journal->writer);
 	if (standby->read_once || !standby->reading)
 		judge_again(standby);

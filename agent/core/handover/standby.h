@@ -76,6 +76,9 @@ struct standby_event {
 			 * could not be read */
 			bool seeded, own_unread;
 			bool own_elsewhere; /* its last launch was another pod's */
+			/* with this sequence number it is an earlier state of what this pod has seen; 0 = it is
+			 * not; `journal` is NULL then */
+			int64_t put_back;
 		} read;
 		struct {
 			enum side side;
@@ -88,6 +91,9 @@ struct standby_event {
 		} checked;
 		struct {
 			bool ok, taken; /* taken: another living candidate has the place */
+			/* not written: an earlier agent of this pod has said there that the job in the shadow
+			 * has begun */
+			bool begun;
 		} record;
 		struct {
 			const char *launch_id;
@@ -96,6 +102,7 @@ struct standby_event {
 		} process;
 		struct {
 			bool held;  /* main() is held */
+			bool went;  /* ... or it was, and was told to go on */
 			bool known; /* the other members */
 			int task_managers, slots_free;
 			int strangers; /* TaskManagers of another generation */
@@ -165,6 +172,7 @@ struct standby {
 	/* what is known */
 	bool read_once, readable, absent, reading;
 	int64_t sequence; /* of the journal as read last */
+	int64_t put_back; /* of an older one that somebody has put in its place; 0 = nobody has */
 	char *writer;     /* of it */
 	bool ever_launched;
 	char *last_generation; /* of the last launch; NULL = none, or not known */
@@ -183,6 +191,8 @@ struct standby {
 	/* what it says */
 	struct candidate_record record;
 	bool has_record, record_dirty, recording, place_taken;
+	bool record_known;        /* this agent has written it: what was in it before is known */
+	bool tells_job, told_job; /* that the job begins is in the write under way; is on record */
 	int64_t record_retry_ms;
 
 	/* the Flink that is held */
@@ -197,7 +207,9 @@ struct standby {
 
 	/* a transition */
 	bool seeded, own_unread, own_elsewhere; /* as read last */
-	bool in_shadow;                         /* the life cycle has the job, and Flink */
+	bool went;                              /* main() was told to go on, as seen last */
+	bool begun;     /* an earlier agent of this pod has said that the job has */
+	bool in_shadow; /* the life cycle has the job, and Flink */
 	bool adopting;
 	enum shadow_state shadow_state;
 	bool job_runs, job_failed;
@@ -225,6 +237,9 @@ bool standby_is_ready(const struct standby *standby);
 
 /* In the shadow: may the job be started now, by the journal as it was read last? */
 bool standby_may_start(const struct standby *standby);
+
+/* ... and is it on record that it begins? Until then its journal would be the only trace of it. */
+bool standby_has_told(const struct standby *standby);
 
 /* Which side's TaskManagers may join this pod; false: none. */
 bool standby_side(const struct standby *standby, enum side *ret_side);

@@ -45,6 +45,8 @@ void standby_shadow_init(struct standby *standby); /* there is no job */
 /* True: that is all that it does; false: it continues as any pod that stands by. */
 bool standby_shadow(struct standby *standby, bool just_read);
 bool standby_shadow_event(struct standby *standby, const struct standby_event *event); /* taken */
+/* An earlier agent of this pod has said, in its record, that the job has begun. */
+void standby_shadow_found(struct standby *standby);
 void standby_shadow_leaves(struct standby *standby); /* its pod ends */
 
 #endif

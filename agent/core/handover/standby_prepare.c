@@ -91,6 +91,7 @@ static void on_warm(struct standby *standby, const struct standby_event *event)
 
 	if (standby->flink != STANDBY_FLINK_STARTED && standby->flink != STANDBY_FLINK_HELD)
 		return;
+	standby->went = event->warm.went;
 	if (event->warm.held && standby->flink == STANDBY_FLINK_STARTED) {
 		standby->flink = STANDBY_FLINK_HELD;
 		standby->start_end_ms = 0;

@@ -45,6 +45,22 @@ static bool is_near(const struct standby *standby)
 	       standby->now_ms - standby->runs_since_ms >= policy->caught_up_ms;
 }
 
+/* What runs here is not what was held for this hand-over, or is not held any more: only the job in the shadow is started
+ * otherwise. */
+static bool runs_job(const struct standby *standby)
+{
+	if (standby->flink == STANDBY_FLINK_NONE || standby->flink == STANDBY_FLINK_ENDING)
+		return false;
+	return standby->went || !standby->config->hold_main ||
+	       strcmp(standby->job_id, standby->handover.job_id) != 0;
+}
+
+/* Here, in this hand-over: an agent of this pod has said so, or it is seen. */
+static bool has_begun(const struct standby *standby)
+{
+	return standby->begun || standby->shadow_state == SHADOW_FAILED || runs_job(standby);
+}
+
 static struct shadow_facts facts_of(const struct standby *standby)
 {
 	bool waits = !standby->config->hold_main || standby->flink == STANDBY_FLINK_HELD;
@@ -55,6 +71,7 @@ static struct shadow_facts facts_of(const struct standby *standby)
 		.prepared = standby->record.state == CANDIDATE_PREPARED && waits &&
 			    xstrsame(standby->record.handover, standby->handover.id),
 		.seeded = standby->in_shadow || standby->seeded,
+		.begun = has_begun(standby),
 		.runs = standby->job_runs,
 		.failed = standby->job_failed,
 		.near = is_near(standby),
@@ -97,6 +114,7 @@ static void publish(struct standby *standby)
 void standby_shadow_init(struct standby *standby)
 {
 	standby->shadow_state = SHADOW_PREPARED;
+	standby->begun = false;
 	/* MUT: a job that has seen no record has seen one of 1970 */
 	standby->record.shadow.gate = gate_report_none;
 }
@@ -113,6 +131,16 @@ static void forget_other(struct standby *standby)
 	/* MUT: that a job has ended is said for the next hand-over, too */
 	standby_shadow_init(standby);
 	standby->record_dirty = true;
+}
+
+void standby_shadow_found(struct standby *standby)
+{
+	if (standby->in_shadow)
+		return;
+	standby->begun = true;
+	standby->shadow_state = SHADOW_STARTING;
+	xstrset(&standby->record.shadow.transition, standby->handover.id);
+	standby->record.shadow.state = SHADOW_STARTING;
 }
 
 void standby_shadow_leaves(struct standby *standby)
@@ -269,7 +297,12 @@ static void rest(struct standby *standby)
 /* What waits in main() would be the job that has run, recovered by Flink's HA. */
 static bool may_have_run(const struct standby *standby)
 {
-	return transition_of(&standby->handover) >= TRANSITION_SHADOW;
+	enum transition_state state = transition_of(&standby->handover);
+
+	/* MUT: a candidate prepares another Flink before it knows that its job has begun */
+	if (state == TRANSITION_SEEDED && !standby->record_known)
+		return true;
+	return state >= TRANSITION_SHADOW;
 }
 
 static bool follow(struct standby *standby, bool just_read)
@@ -322,6 +355,14 @@ bool standby_may_start(const struct standby *standby)
 		return false;
 	return standby->in_shadow && !standby->terminating && !standby->adopting &&
 	       standby->readable && names_me(standby) && transition_permits_two(handover);
+}
+
+bool standby_has_told(const struct standby *standby)
+{
+	/* MUT: a job begins in the shadow before that is on record */
+	if (transition_of(&standby->handover) == TRANSITION_SEEDED)
+		return standby->told_job;
+	return true;
 }
 
 /* ---- what the life cycle in the shadow says ---- */

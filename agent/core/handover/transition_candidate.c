@@ -60,10 +60,14 @@ static bool has_failed(Q *q)
 	return q->facts->failed;
 }
 
-/* The owner has recorded that the job here runs; so it had a journal, and without that it is not known what it has done. A job
- * that is started as a new one would be recovered by Flink's HA instead, and write beyond the cut. */
+/* The owner has recorded that the job here runs, or this pod has said that it begins; so it had a journal, and without that
+ * it is not known what it has done. A job that is started as a new one would be recovered by Flink's HA instead, and write
+ * beyond the cut. */
 static bool has_lost_journal(Q *q)
 {
+	/* MUT: a journal that is lost in the second in which the job begins was never there */
+	if (q->transition == TRANSITION_SEEDED && q->facts->begun && !q->facts->seeded)
+		return true;
 	/* MUT: a candidate without its journal begins anew */
 	return q->transition >= TRANSITION_SHADOW && q->transition <= TRANSITION_ENDING &&
 	       !q->facts->seeded;
@@ -118,7 +122,7 @@ static const struct shadow_rule rules[] = {
 	{has_failed, SHADOW_FAILED, SHADOW_DO_KILL,
 	 "the attempts are used up, or something else than the seed was restored"},
 	{has_lost_journal, SHADOW_FAILED, SHADOW_DO_KILL,
-	 "it is beyond `seeded`, and there is no journal of this hand-over here"},
+	 "it is beyond `seeded`, or the job has begun, and there is no journal of this hand-over here"},
 	{is_near, SHADOW_CAUGHT_UP, SHADOW_DO_NOTHING,
 	 "the job runs, and its watermark is near the owner's"},
 	{runs, SHADOW_RUNNING, SHADOW_DO_NOTHING, "the job runs, from the seed"},

@@ -169,6 +169,7 @@ struct shadow_facts {
 	bool stopping; /* the container is to end */
 	bool prepared; /* its Flink waits in main(), or it needs none */
 	bool seeded;   /* its own journal is of this hand-over */
+	bool begun;    /* something else shows that its job has begun in this hand-over */
 	bool runs;     /* its job runs, and was proven to have restored the seed */
 	bool failed;   /* attempts used up, or another state restored */
 	bool near;     /* its watermark has been near the owner's for three looks */

@@ -140,6 +140,10 @@ static void prepare_write(struct lease *lease, const char *write, int64_t now_ms
 		(lease->sent.sequence > lease->mark.sequence ? lease->sent.sequence
 							     : lease->mark.sequence) +
 		1;
+	/* one that somebody has made that high: what is written must be read */
+	/* MUT: a lease object with the highest number is written over with one that nobody reads */
+	if (lease->sent.sequence > LEASE_SEQUENCE_MAX)
+		lease->sent.sequence = LEASE_SEQUENCE_MAX;
 	lease->sent.parked = lease->parked;
 	lease->sent.ended = lease->leaving;
 	snprintf(lease->sent.name, sizeof(lease->sent.name), "%s", lease->name);

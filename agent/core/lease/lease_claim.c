@@ -79,6 +79,10 @@ static int read_members(const struct json *doc, const char *application, struct 
 	    json_opt_str(doc, "name", &name, err) < 0 ||
 	    json_opt_i64(doc, "writtenUnixMs", &claim->written_unix_ms, err) < 0)
 		return -1;
+	/* MUT: the name of a claim is cut */
+	if (strlen(name) >= sizeof(claim->name))
+		return err_set(err, ERR_FORMAT, 0, "'name' is longer than %d bytes",
+			       LEASE_NAME_BYTES - 1);
 	snprintf(claim->name, sizeof(claim->name), "%s", name);
 	return 0;
 }

@@ -38,6 +38,10 @@ static void adopt_held(struct lifecycle *life, struct launch *launch)
 	life->launch_step = LAUNCH_STARTING;
 	enter(life, PHASE_LAUNCHING, "launch %" PRId64 " (job %s) is let go", launch->number,
 	      launch->job_id);
+	/* the agent before may have died before it did */
+	/* MUT: what waits in main() is let go by a new agent without a lease */
+	if (life->config->lease_ms)
+		lease_extend(life);
 	emit(life, EFFECT_LAUNCH);
 }
 

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "core/handover/transition_step.h"
+#include "core/lease/lease_claim.h"
 
 const struct yaml_node *config_node_of(const struct yaml_node *root, const char *name)
 {
@@ -96,6 +97,9 @@ static int check_lease(const struct config *config, const struct yaml_node *root
 {
 	const struct yaml_node *node = config_node_of(root, "lease.uri");
 
+	if (config->lease.name && strlen(config->lease.name) >= LEASE_NAME_BYTES)
+		return yaml_err(config_node_of(root, "lease.name"), err,
+				"'lease.name' is longer than %d bytes", LEASE_NAME_BYTES - 1);
 	if (!config->lease.uri)
 		return 0;
 	if (strncmp(config->lease.uri, "s3", 2) != 0)

@@ -188,6 +188,8 @@ static enum gate_verdict shadow_may(struct driver *driver, enum gate_type type, 
 
 	if (!driver_in_shadow(driver) || !standing || type != GATE_LAUNCH)
 		return GATE_PASSES;
+	if (!standby_has_told(&standing->standby))
+		return gate_waits(gate, "the record of this pod", 0);
 	if (standing->asked != gate->number) {
 		standing->asked = gate->number;
 		standing_read(standing);

@@ -189,6 +189,7 @@ static void warm_work(void *arg)
 	struct err err = {0};
 
 	job->event.warm.held = held_read(file, &held, &err) == 0;
+	job->event.warm.went = held_was_told(file);
 	held_main_release(&held);
 	if (flink_rest_slots(&setup->rest, REST_TIMEOUT_MS, &slots, &err) != FLINK_OK ||
 	    flink_rest_task_managers(&setup->rest, REST_TIMEOUT_MS, &managers, &err) != FLINK_OK)

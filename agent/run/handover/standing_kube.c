@@ -111,6 +111,23 @@ static void complain_of_own(struct standing *standing, const struct read_job *jo
 			 LOG_ERR(&job->own_err));
 }
 
+/* An earlier state of what this pod has seen has the sequence number that is returned; 0: it is none. */
+static int64_t put_back(const struct read_job *job)
+{
+	const struct standing *standing = job->standing;
+
+	/* MUT: a pod that stands by goes by a journal that was put back */
+	if (journal_is_backup(&job->journal, &standing->journal, standing->standby.sequence))
+		return job->journal.sequence;
+	return 0;
+}
+
+/* A journal that is gone does not replace the one that was seen, nor does an older one. */
+static bool is_newer(const struct read_job *job, const struct standby_event *event)
+{
+	return !event->read.put_back && !(event->read.absent && job->standing->journal.sequence);
+}
+
 static void standing_read_done(void *arg, bool ran)
 {
 	struct read_job *job = arg;
@@ -120,7 +137,8 @@ static void standing_read_done(void *arg, bool ran)
 	/* the watch may be behind what was read */
 	bool old = job->by_watch && job->journal.sequence <= standing->standby.sequence;
 	struct standby_event event = {.type = STANDBY_JOURNAL,
-				      .read = {.absent = absent,
+				      .read = {.put_back = known && !absent ? put_back(job) : 0,
+					       .absent = absent,
 					       .by_watch = job->by_watch,
 					       .seeded = job->seeded,
 					       .own_elsewhere = job->own_elsewhere,
@@ -128,14 +146,22 @@ static void standing_read_done(void *arg, bool ran)
 
 	if (ran && job->result == 0)
 		complain_of_own(standing, job);
+	/* what is no newer one is kept: an older one is told by it */
+	if (ran && known && !is_newer(job, &event)) {
+		journal_release(&job->journal);
+		journal_release(&job->own);
+		known = false;
+	}
 	if (ran && !old && !standing->driver->closing && !standing->over) {
-		journal_release(&standing->journal);
-		standing->journal = job->journal;
-		journal_release(&standing->own);
-		standing->own = job->own;
-		event.read.journal = known ? &standing->journal : NULL;
-		if (known && !job->by_watch)
-			standing->confirmed = job->number;
+		if (known) {
+			journal_release(&standing->journal);
+			standing->journal = job->journal;
+			journal_release(&standing->own);
+			standing->own = job->own;
+			event.read.journal = &standing->journal;
+			if (!job->by_watch)
+				standing->confirmed = job->number;
+		}
 		standing->step(standing, &event);
 		if (standing->asked == standing->confirmed)
 			driver_again(standing->driver);
@@ -244,7 +270,8 @@ struct record_job {
 	struct standing *standing;
 	struct buf text;
 	enum candidate_place place;
-	bool taken;
+	char *id;          /* of the hand-over whose job may have begun here; NULL = of none */
+	bool begun, taken; /* begun: the record that is there says so, and this one does not */
 	int result;
 	struct err err;
 };
@@ -274,6 +301,24 @@ static bool is_taken(struct standing *standing, const char *text)
 	return clock_mono_ms() - standing->beat_ms < PLACE_SILENT_MS;
 }
 
+/* Ours, by an earlier agent: what it says is not to be lost before the machine has heard it. */
+static bool says_begun(const struct record_job *job, const char *text)
+{
+	const struct standing *standing = job->standing;
+	struct candidate_record old;
+	bool begun;
+
+	if (!job->id || !text)
+		return false;
+	if (candidate_decode(text, strlen(text), standing->driver->setup->config.application, &old,
+			     NULL) < 0)
+		return true; /* it may say anything */
+	begun = xstris(old.uid, standing->config.me.uid) &&
+		candidate_shadow_begun(&old.shadow, job->id);
+	candidate_release(&old);
+	return begun;
+}
+
 static void record_work(void *arg)
 {
 	struct record_job *job = arg;
@@ -293,7 +338,9 @@ static void record_work(void *arg)
 	if (job->result < 0)
 		return;
 	job->taken = is_taken(standing, reading->texts[job->place]);
-	if (job->taken)
+	/* MUT: an agent overwrites what the one before it has said of the job */
+	job->begun = says_begun(job, reading->texts[PLACE_CANDIDATE]);
+	if (job->taken || job->begun)
 		return;
 	job->result = candidate_map_write(&writer, buf_str(&job->text), reading, &job->err);
 	job->taken = job->result < 0 && job->err.kind == ERR_BUSY;
@@ -305,23 +352,32 @@ static void record_done(void *arg, bool ran)
 	struct standing *standing = job->standing;
 	struct standby_event event = {
 		.type = STANDBY_RECORD,
-		.record = {.ok = job->result == 0 && !job->taken, .taken = job->taken}};
+		.record = {.ok = job->result == 0 && !job->taken && !job->begun,
+			   .taken = job->taken,
+			   .begun = job->begun}};
 
 	if (ran) {
 		if (job->result < 0 && job->err.kind != ERR_BUSY)
 			log_warn(standing->driver->log, "cannot write the record of this pod",
 				 LOG_ERR(&job->err));
 		standing->step(standing, &event);
+		if (event.record.ok && standing->standby.in_shadow)
+			driver_again(standing->driver); /* a launch may wait for it */
 	}
 	buf_release(&job->text);
+	free(job->id);
 	free(job);
 }
 
 void standing_record(struct standing *standing)
 {
+	const struct standby *standby = &standing->standby;
 	struct record_job *job = xcalloc(1, sizeof(*job));
 
 	job->standing = standing;
+	if (transition_of(&standby->handover) == TRANSITION_SEEDED &&
+	    !candidate_shadow_begun(&standby->record.shadow, standby->handover.id))
+		job->id = xstrdup(standby->handover.id);
 	job->place = candidate_place_of(standing->standby.record.state);
 	job->result = candidate_encode(&standing->standby.record, &job->text, &job->err);
 	lane_submit(standing->kube.lane, record_work, record_done, job);
