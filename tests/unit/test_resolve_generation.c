@@ -210,6 +210,32 @@ static void told_of(struct world *w, const char *job, int64_t unix_ms)
 	journal_add_snapshot(&w->journal, &told);
 }
 
+/* Lying world, 1486185: Flink's answer came when the next launch had begun, from the snapshot before; that launch left nothing. */
+WORLD_TEST(a_savepoint_that_flink_told_of_late_is_not_gone_back_behind)
+{
+	struct launch *later;
+
+	proved(w, JOB_A, NULL, 0, 7);
+	later = ran(w, JOB_B, "file:/cp/" JOB_A "/chk-7", 7);
+	later->intended_unix_ms = 7900;
+	found_checkpoint(w, JOB_A, 7);
+	told_of(w, JOB_A, 8000);
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.cause, ==, CAUSE_NEWEST_STATE_MISSING);
+	CHECK_HAS(w->decision.reason, "savepoint-aaaaaa-1, but it was not found");
+	/* it was known, and not taken */
+	later->intended_unix_ms = 8001;
+	CHECK_DECIDES(w, START_FROM);
+	later->intended_unix_ms = 7900;
+	/* a person has gone back */
+	xstrset(&later->request_token, "t1");
+	CHECK_DECIDES(w, START_FROM);
+	xstrset(&later->request_token, NULL);
+	/* what the later launch has left comes after it */
+	found_checkpoint(w, JOB_B, 8);
+	CHECK_DECIDES(w, START_FROM);
+}
+
 TEST(a_savepoint_that_was_gone_before_anybody_looked_is_not_gone_back_behind)
 {
 	struct candidate *c;

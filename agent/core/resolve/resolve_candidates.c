@@ -294,18 +294,34 @@ static bool is_found(const struct inquiry *in, const char *path)
 	return false;
 }
 
+/* Of the last launch, or of one before it: Flink told of it when the later ones had begun without it, and these have left
+ * nothing. */
+static bool is_of_last(const struct inquiry *in, int maker, const struct snapshot *s)
+{
+	if (maker < 0)
+		return false;
+	for (int i = maker + 1; i <= in->lineage.tip; i++) {
+		const struct launch *later = &in->journal->launches[i];
+
+		if (later->request_token || s->completed_unix_ms < later->intended_unix_ms ||
+		    lineage_has_left_state(in->journal, in->facts, i))
+			return false;
+	}
+	return maker <= in->lineage.tip;
+}
+
 const struct snapshot *candidate_vanished(const struct inquiry *in, const struct candidate *c)
 {
 	const struct journal *journal = in->journal;
 	int64_t completed_ms = candidate_started_unix_ms(in, c);
-	/* the last launch began after that; snapshots copied from a backup have newer dates */
-	bool before = lineage_maker(journal, &c->snapshot) != in->lineage.tip;
 
 	for (size_t i = 0; i < journal->snapshot_count; i++) {
 		const struct snapshot *s = &journal->snapshots[i];
+		int maker = lineage_maker(journal, s);
+		/* that launch began after c; snapshots copied from a backup have newer dates */
+		bool before = lineage_maker(journal, &c->snapshot) != maker;
 
-		if (!s->checkpoint_id && s->completed_unix_ms && in->lineage.tip >= 0 &&
-		    lineage_maker(journal, s) == in->lineage.tip &&
+		if (!s->checkpoint_id && s->completed_unix_ms && is_of_last(in, maker, s) &&
 		    (before || completed_ms <= s->completed_unix_ms) && !is_found(in, s->path))
 			return s;
 	}
