@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """ipv6_peer.py - servers on IPv6 addresses for tests/contract/test_ipv6.sh; each request is a line in DIR/requests.
 
-  ipv6_peer.py DIR ADDRESS PORT CERTIFICATE   HTTPS, as the API server (403) and as S3 (there is no such key):
+  ipv6_peer.py DIR ADDRESS PORT CERTIFICATE   HTTPS, as the API server (403) and as S3 (an empty bucket):
                                               "METHOD HOST PATH", HOST as the client has sent it
   ipv6_peer.py DIR ADDRESS PORT               a proxy that lets nothing through: "METHOD HOST PATH" of CONNECT and the rest
 
@@ -13,11 +13,13 @@ import os
 import socket
 import ssl
 import sys
+import urllib.parse
 
 DIR, ADDRESS, PORT = sys.argv[1], sys.argv[2], int(sys.argv[3])
 CERTIFICATE = sys.argv[4] if len(sys.argv) > 4 else None
 
 FORBIDDEN = b'{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"played"}'
+NOTHING = '<?xml version="1.0"?><ListBucketResult><Name>flink</Name><Prefix>%s</Prefix><IsTruncated>false</IsTruncated></ListBucketResult>'
 NO_KEY = b'<?xml version="1.0"?><Error><Code>NoSuchKey</Code><Message>played</Message></Error>'
 
 
@@ -34,6 +36,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             file.write(f'{self.command} {self.headers.get("Host", "-")} {self.path.split("?")[0]}\n')
         if not CERTIFICATE:
             self.reply(502, 'text/plain', b'a proxy')
+        elif self.path.startswith('/flink') and 'list-type=2' in self.path:
+            prefix = urllib.parse.parse_qs(self.path.split('?')[1]).get('prefix', [''])[0]
+            self.reply(200, 'application/xml', (NOTHING % prefix).encode())
         elif self.path.startswith('/flink'):
             self.reply(404, 'application/xml', NO_KEY)
         else:
