@@ -87,13 +87,17 @@ static int read_pkcs12(struct keystore_parts *parts, const unsigned char *bytes,
 /* Never asks at a terminal. */
 static int tell_password(char *buf, int size, int for_writing, void *password)
 {
-	size_t len = password ? strlen(password) : 0;
+	const char *text = password;
+	int len = 0;
 
 	(void)for_writing;
-	if (!len || len > (size_t)size)
-		return 0;
-	memcpy(buf, password, len);
-	return (int)len;
+	/* OpenSSL wants no NUL at the end */
+	for (; text && text[len]; len++) {
+		if (len == size)
+			return 0;
+		buf[len] = text[len];
+	}
+	return len;
 }
 
 static int read_pem(struct keystore_parts *parts, const unsigned char *bytes, size_t len_bytes,
