@@ -1,7 +1,7 @@
 /*
  * flink_ask - Flink's REST API, asked by a command itself instead of by the agent.
  *
- * Life cycle: flink_ask_open() -> ask by `rest` -> flink_ask_close().
+ * Life cycle: flink_ask_open() -> ask by setup->rest -> setup_release().
  */
 #ifndef DREY_CMD_FLINK_ASK_H
 #define DREY_CMD_FLINK_ASK_H
@@ -9,13 +9,7 @@
 #include "cmd/cli.h"
 #include "run/config/setup.h"
 
-struct flink_ask {
-	struct flink_rest rest;
-	struct setup setup; /* of which `rest` borrows */
-};
-
 /* -1: the configuration, or the keys of Flink's REST API, cannot be read. */
-int flink_ask_open(const struct cli *cli, struct flink_ask *ret, struct err *err);
-void flink_ask_close(struct flink_ask *ask);
+int flink_ask_open(const struct cli *cli, struct setup *ret_setup, struct err *err);
 
 #endif

@@ -20,10 +20,10 @@ struct progress {
 	const struct cli *cli;
 	const char *what;
 	int64_t began_ms;
-	struct flink_ask ask; /* where the configuration is at hand */
-	bool asks, asked;     /* can it be asked; has that been tried */
-	char *reported;       /* the last line, where lines are not rewritten */
-	bool drawn;           /* there is a line to erase */
+	struct setup setup; /* where the configuration is at hand */
+	bool asks, asked;   /* can Flink be asked; has that been tried */
+	char *reported;     /* the last line, where lines are not rewritten */
+	bool drawn;         /* there is a line to erase */
 };
 
 struct progress *progress_new(const struct cli *cli, const char *what)
@@ -41,7 +41,7 @@ void progress_free(struct progress *progress)
 	if (progress->drawn)
 		fputs(ERASE, progress->cli->err);
 	if (progress->asks)
-		flink_ask_close(&progress->ask);
+		setup_release(&progress->setup);
 	free(progress->reported);
 	free(progress);
 }
@@ -93,10 +93,11 @@ static void ask_flink(struct progress *progress, const char *job_id, struct prog
 
 	/* the commands of a laptop do not reach Flink */
 	if (!progress->asked && !progress->cli->command->config)
-		progress->asks = flink_ask_open(progress->cli, &progress->ask, NULL) == 0;
+		progress->asks = flink_ask_open(progress->cli, &progress->setup, NULL) == 0;
 	progress->asked = true;
-	if (!progress->asks || flink_rest_checkpoints(&progress->ask.rest, job_id, PROGRESS_ASK_MS,
-						      &checkpoints, NULL, NULL) != FLINK_OK)
+	if (!progress->asks ||
+	    flink_rest_checkpoints(&progress->setup.rest, job_id, PROGRESS_ASK_MS, &checkpoints,
+				   NULL, NULL) != FLINK_OK)
 		return;
 	for (size_t i = 0; i < checkpoints.history_count; i++) {
 		const struct flink_checkpoint *each = &checkpoints.history[i];

@@ -65,20 +65,20 @@ int status_vertices(const struct client *client, bool json)
 {
 	const char *job_id = client->view.job_id;
 	struct flink_vertices vertices = {0};
-	struct flink_ask ask;
+	struct setup setup;
 	struct err err = {0};
 	enum flink_answer answer;
 
-	if (flink_ask_open(client->cli, &ask, &err) < 0)
+	if (flink_ask_open(client->cli, &setup, &err) < 0)
 		return cli_fail(client->cli, CLI_FAILED, "%s", err.msg);
 	if (!*job_id)
 		err_set(&err, ERR_ABSENT, 0, "there has been no launch");
-	answer = *job_id ? flink_rest_vertices(&ask.rest, job_id, TIMEOUT_MS, &vertices, &err)
+	answer = *job_id ? flink_rest_vertices(&setup.rest, job_id, TIMEOUT_MS, &vertices, &err)
 			 : FLINK_ABSENT;
 	if (answer != FLINK_OK)
 		cli_fail(client->cli, CLI_FAILED, "cannot ask Flink at %s for its job: %s",
-			 ask.rest.base_url, err.msg);
-	flink_ask_close(&ask);
+			 setup.rest.base_url, err.msg);
+	setup_release(&setup);
 	if (answer != FLINK_OK)
 		return CLI_FAILED;
 	if (json)

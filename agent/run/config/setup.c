@@ -333,7 +333,7 @@ static int fill_derived(struct setup *setup, struct err *err)
 	return 0;
 }
 
-/* A command that only reads storage may not be allowed to read Flink's keys. */
+/* Whoever only reads storage asks Flink nothing, and may not be allowed to read its keys. */
 static int fill_rest(struct setup *setup, bool needs_flink, struct err *err)
 {
 	const struct config *config = &setup->config;
@@ -342,8 +342,10 @@ static int fill_rest(struct setup *setup, bool needs_flink, struct err *err)
 	flink_rest_url(config->flink.rest_address, (int)config->flink.rest_port, setup->rest_tls,
 		       setup->rest_url);
 	setup->rest = (struct flink_rest){.base_url = setup->rest_url, .tls = setup->rest_tls};
-	setup->rest.http = rest_tls_http(setup->rest_tls, needs_flink ? err : NULL);
-	return setup->rest.http || !needs_flink ? 0 : -1;
+	if (!needs_flink)
+		return 0;
+	setup->rest.http = rest_tls_http(setup->rest_tls, err);
+	return setup->rest.http ? 0 : -1;
 }
 
 static int setup_load_with(const char *path, bool needs_flink, struct setup *ret_setup,

@@ -43,8 +43,8 @@ struct setup {
 	char *copy_uri, *candidate_copy_uri, *copy_off;
 	const char *copy_dir; /* the one of the two directories; borrowed */
 	struct observe_places places;
-	struct flink_rest
-		rest; /* without a handle (NULL) only if Flink is not needed and its keys cannot be read */
+	/* without a handle (NULL) by setup_load_without_flink() */
+	struct flink_rest rest;
 	struct rest_tls *rest_tls;
 	char rest_url[FLINK_REST_URL_BYTES];
 };
