@@ -38,8 +38,8 @@
 /* What the second of two readings by tokens is compared by. */
 struct store_walk_bound {
 	const char *after, *until; /* the names that count; until NULL: no end */
-	const struct buf
-		*ends; /* hashes of the names with which the pages of the first reading ended */
+	/* hashes of the names with which the pages of the first reading ended */
+	const struct buf *ends;
 };
 
 struct store_walk {

@@ -139,8 +139,8 @@ struct gc_snapshot {
 
 /* A reference to a file in a job's tree that has no file of this name. */
 struct gc_stray {
-	uint64_t halves
-		[2]; /* hashes of the halves of the name; 0: it is not as long as Flink's names */
+	/* hashes of the halves of the name; 0: it is not as long as Flink's names */
+	uint64_t halves[2];
 	size_t snapshot; /* index */
 	size_t tree;
 };

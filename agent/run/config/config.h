@@ -51,12 +51,13 @@ enum journal_copies {
 	JOURNAL_COPY_OFF,
 };
 
-/* How Flink is started again if nothing has changed. */
+/* What to do with a Flink of a line that drey does not know. */
 enum unknown_version {
-	UNKNOWN_VERSION_REFUSE, /* a Flink of a line that drey does not know is not started */
+	UNKNOWN_VERSION_REFUSE, /* it is not started */
 	UNKNOWN_VERSION_ALLOW,
 };
 
+/* How Flink is started again if nothing has changed. */
 enum relaunch_way {
 	RELAUNCH_BY_LINE,    /* the command line of the last JVM */
 	RELAUNCH_BY_SCRIPTS, /* the command, like the first time */

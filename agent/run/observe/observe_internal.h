@@ -17,8 +17,8 @@ struct look {
 	size_t job_count;
 	size_t *peek; /* candidates whose _metadata must be read, by index */
 	size_t peek_count;
-	char *next
-		[OBSERVE_NEXT]; /* checkpoints that no listing has, and that are asked for; NULL: none */
+	/* checkpoints that no listing has, and that are asked for; NULL: none */
+	char *next[OBSERVE_NEXT];
 };
 
 /*
@@ -68,9 +68,9 @@ bool observe_is_numbered(const struct look *look, const char *job_id);
 /* The journal was read, and knows of no launch: it may be lost. */
 bool observe_is_lost(const struct observe_plan *plan);
 
-/* Note that the beginning of its _metadata must be read; and that the checkpoint after the newest that is known (listing_next()),
- * and the first one of a last launch of which none is known (listing_first()), must be asked for. Then read all that was noted: version and checkpoint id, whether it exists at all, and its
- * date if not known. */
+/* Note that the beginning of its _metadata must be read; and that the checkpoint after the newest that is known
+ * (listing_next()), and the first one of a last launch of which none is known (listing_first()), must be asked for. Then read
+ * all that was noted: version and checkpoint id, whether it exists at all, and its date if not known. */
 void observe_note_peek(struct look *look, const struct candidate *candidate);
 void observe_note_next(struct look *look);
 void observe_peek(struct look *look);
