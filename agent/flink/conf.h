@@ -125,6 +125,9 @@ struct flink_settings {
 int flink_conf_settings(const struct flink_conf *conf, struct flink_settings *ret_settings,
 			struct err *err);
 
+/* A boolean as Flink reads it; NULL: false. */
+bool flink_conf_is_true(const char *value);
+
 /* Refuse keys that would override a decision of drey, whichever overlay sets them, such as
  * execution.state-recovery.path: Flink would start from it when drey has decided to start empty.
  * ERR_CONFIG names overlay, key and remedy. Keys that drey overrides on the command line are

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/buf.h"
 #include "base/fs.h"
@@ -40,11 +39,6 @@ static const char *get(const struct flink_conf *conf, const char *of, const char
 	return value;
 }
 
-static bool is_true(const char *value)
-{
-	return value && !strcasecmp(value, "true");
-}
-
 static struct store_place read_place(const struct flink_conf *conf, const char *of)
 {
 	struct store_place place = {0};
@@ -62,10 +56,11 @@ struct rest_tls *rest_tls_new(const struct flink_conf *conf)
 	const char *enabled = get(conf, "", "enabled", NULL);
 	struct rest_tls *tls;
 
-	if (!is_true(enabled))
+	if (!flink_conf_is_true(enabled))
 		return NULL;
 	tls = xcalloc(1, sizeof(*tls));
-	tls->mutual = is_true(flink_conf_get(conf, "security.ssl.rest.authentication-enabled"));
+	tls->mutual = flink_conf_is_true(
+		flink_conf_get(conf, "security.ssl.rest.authentication-enabled"));
 	tls->keys = read_place(conf, "keystore");
 	tls->trusted = read_place(conf, "truststore");
 	return tls;

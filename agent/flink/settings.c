@@ -138,7 +138,7 @@ static int read_port(const struct flink_conf *conf, int *ret_port, struct err *e
 	return 0;
 }
 
-static bool is_true(const char *value)
+bool flink_conf_is_true(const char *value)
 {
 	return value && strcasecmp(value, "true") == 0;
 }
@@ -165,10 +165,11 @@ int flink_conf_settings(const struct flink_conf *conf, struct flink_settings *re
 		.checkpoint_subdir = !subdir || strcasecmp(subdir, "false") != 0,
 	};
 
-	settings.changelog =
-		is_true(either(conf, "state.changelog.enabled", "state.backend.changelog.enabled"));
+	settings.changelog = flink_conf_is_true(
+		either(conf, "state.changelog.enabled", "state.backend.changelog.enabled"));
 	settings.forst = backend && strcasecmp(backend, "forst") == 0;
-	settings.async_state = is_true(flink_conf_get(conf, "table.exec.async-state.enabled"));
+	settings.async_state =
+		flink_conf_is_true(flink_conf_get(conf, "table.exec.async-state.enabled"));
 	settings.ha = settings.ha_type && strcasecmp(settings.ha_type, "none") != 0;
 	if (read_port(conf, &settings.rest_port, err) < 0 ||
 	    read_duration(conf, "execution.checkpointing.interval",

@@ -77,15 +77,12 @@ static bool job_of_path(const char *path, char ret[JOB_ID_BYTES])
 /* Did the one begin when the other was over? Not if it is not known of both. */
 static bool ran_later(const struct journal *journal, const char *job_id, const char *than)
 {
-	size_t first = journal->launch_count, last = journal->launch_count;
+	int last = gc_newest_of_job(journal, than);
 
-	for (size_t i = journal->launch_count; i-- > 0;) {
+	for (int i = 0; i <= last; i++)
 		if (!strcmp(journal->launches[i].job_id, job_id))
-			first = i;
-		if (last == journal->launch_count && !strcmp(journal->launches[i].job_id, than))
-			last = i;
-	}
-	return first < journal->launch_count && last < first;
+			return false;
+	return last >= 0 && gc_newest_of_job(journal, job_id) > last;
 }
 
 static int64_t tree_of_job(const struct gc *gc, const char *job_id)
@@ -167,24 +164,6 @@ void gc_body_refer(struct gc_body *body, struct gc *gc, const struct journal *jo
 		add_stray(gc, body, path);
 }
 
-/* Besides its _metadata. */
-static bool has_files(const struct gc *gc, const struct gc_snapshot *snapshot)
-{
-	cleanup_buf struct buf text = BUF_INIT;
-	int64_t index = tree_of_job(gc, snapshot->job_id);
-	const struct gc_tree *tree = index < 0 ? NULL : &gc->trees[index];
-	const char *rest;
-
-	if (!tree || !snapshot_is_under(snapshot->path, tree->dir))
-		return false;
-	for (size_t i = tree->first; i < tree->first + tree->count; i++)
-		if (gc_checkpoint_of_file(gc, &gc->files[i], &text, &rest) ==
-			    snapshot->checkpoint_id &&
-		    strlen(rest) == NAME_LEN)
-			return true;
-	return false;
-}
-
 char *gc_body_is_of_another(const struct gc_body *body, const struct gc *gc)
 {
 	const struct gc_snapshot *snapshot = &gc->snapshots[body->snapshot];
@@ -195,7 +174,8 @@ char *gc_body_is_of_another(const struct gc_body *body, const struct gc *gc)
 			"it refers to files of job %s, which ran later: its _metadata is that of another checkpoint",
 			body->later);
 	/* MUT: a checkpoint may name none of its own files */
-	if (body->beside && !body->there && snapshot->checkpoint_id && has_files(gc, snapshot))
+	if (body->beside && !body->there && snapshot->checkpoint_id &&
+	    gc_has_file_of(gc, snapshot, NAME_LEN))
 		return xstrdup(
 			"it names none of the files in its directory, and files that are not there: its _metadata is that of another checkpoint");
 	return NULL;

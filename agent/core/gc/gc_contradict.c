@@ -5,27 +5,6 @@
 #include "base/mem.h"
 #include "core/gc/gc_internal.h"
 
-/* Did the listing of its job have a file of it? */
-static bool had_files(const struct gc *gc, const struct gc_snapshot *snapshot)
-{
-	cleanup_buf struct buf text = BUF_INIT;
-
-	for (size_t i = 0; i < gc->tree_count; i++) {
-		const struct gc_tree *tree = &gc->trees[i];
-
-		if (tree->kind != GC_TREE_JOB || !snapshot_is_under(snapshot->path, tree->dir))
-			continue;
-		for (size_t k = tree->first; k < tree->first + tree->count; k++) {
-			const char *rest;
-
-			if (gc_checkpoint_of_file(gc, &gc->files[k], &text, &rest) ==
-			    snapshot->checkpoint_id)
-				return true;
-		}
-	}
-	return false;
-}
-
 /* Nothing deletes the checkpoints of a dead launch, except one that the last launch has claimed. When one that was
  * listed disappears while this collection reads, the storage has begun to show less than it has, and
  * may not show others. What was only ever seen as an empty directory is the rest of one that was deleted before:
@@ -38,7 +17,7 @@ static bool has_gone_by_itself(const struct gc *gc, const struct gc_snapshot *sn
 	return snapshot->gone && snapshot->kind == SNAPSHOT_CHECKPOINT &&
 	       gc_wants_job(journal, snapshot->job_id) &&
 	       !snapshot_same_path(snapshot->path, last->restore_path) &&
-	       (!snapshot->lost || had_files(gc, snapshot));
+	       (!snapshot->lost || gc_has_file_of(gc, snapshot, 0));
 }
 
 static int by_checkpoint_id(const void *left, const void *right)

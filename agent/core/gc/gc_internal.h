@@ -45,6 +45,12 @@ enum gc_known {
 
 enum gc_known gc_known_name(enum gc_tree_kind kind, const char *name);
 
+/* The newest launch with this job id; -1 = none has it. */
+int gc_newest_of_job(const struct journal *journal, const char *job_id);
+
+/* Has the listing of its job a file of this checkpoint? name_len: with a name of so many characters; 0 = any. */
+bool gc_has_file_of(const struct gc *gc, const struct gc_snapshot *snapshot, size_t name_len);
+
 /* The n of "chk-<n>", and *ret_rest what follows it and a slash; 0 = another name. */
 int64_t gc_checkpoint_of(const char *name, const char **ret_rest);
 /* The same of a file; *ret_rest is borrowed from *text, which is replaced. */

@@ -36,10 +36,30 @@ int64_t gc_checkpoint_of_file(const struct gc *gc, const struct gc_file *file, s
 	return gc_checkpoint_of(gc_name(gc, file, text), ret_rest);
 }
 
+bool gc_has_file_of(const struct gc *gc, const struct gc_snapshot *snapshot, size_t name_len)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	for (size_t i = 0; i < gc->tree_count; i++) {
+		const struct gc_tree *tree = &gc->trees[i];
+
+		if (tree->kind != GC_TREE_JOB || !snapshot_is_under(snapshot->path, tree->dir))
+			continue;
+		for (size_t k = tree->first; k < tree->first + tree->count; k++) {
+			const char *rest;
+
+			if (gc_checkpoint_of_file(gc, &gc->files[k], &text, &rest) ==
+				    snapshot->checkpoint_id &&
+			    (!name_len || strlen(rest) == name_len))
+				return true;
+		}
+	}
+	return false;
+}
+
 /* ---- launches ---- */
 
-/* The newest launch with this job id; -1 = none has it. */
-static int newest_of_job(const struct journal *journal, const char *job_id)
+int gc_newest_of_job(const struct journal *journal, const char *job_id)
 {
 	for (size_t i = journal->launch_count; i-- > 0;)
 		if (!strcmp(journal->launches[i].job_id, job_id))
@@ -58,7 +78,7 @@ enum gc_job gc_job_of(const struct gc *gc, const struct journal *journal, const 
 
 	if (!gc_is_job_id(job_id))
 		return GC_JOB_FOREIGN;
-	index = newest_of_job(journal, job_id);
+	index = gc_newest_of_job(journal, job_id);
 	if (index < 0)
 		return journal_is_former_job(journal, job_id) ? GC_JOB_OLD : GC_JOB_FOREIGN;
 	/* MUT: the directory of the last launch is judged */
@@ -104,7 +124,7 @@ void gc_results(const struct journal *journal,
 		const struct launch *launch = &journal->launches[i];
 		cleanup_free char *application =
 			xasprintf("application-%s", launch->application_id);
-		int newest = newest_of_job(journal, launch->job_id);
+		int newest = gc_newest_of_job(journal, launch->job_id);
 
 		if (newest != (int)i) /* a later one continues it, and has the same directories */
 			continue;
@@ -132,7 +152,7 @@ static bool counts(const struct journal *journal, size_t index)
 {
 	const struct launch *launch = &journal->launches[index];
 
-	return !launch->mismatched && newest_of_job(journal, launch->job_id) == (int)index;
+	return !launch->mismatched && gc_newest_of_job(journal, launch->job_id) == (int)index;
 }
 
 bool gc_has_complete(const struct gc *gc, const struct journal *journal, size_t index)

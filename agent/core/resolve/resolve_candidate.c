@@ -12,6 +12,11 @@ bool inquiry_never_ran(const struct inquiry *in)
 	return in->lineage.tip < 0 && !journal->snapshot_count && !journal->ever_proven;
 }
 
+bool launch_left_state(const struct launch *launch)
+{
+	return launch->left_state && !launch->mismatched;
+}
+
 bool candidate_is_initial(const struct candidate *c)
 {
 	return c->source == SOURCE_INITIAL || c->snapshot.origin == ORIGIN_INITIAL;

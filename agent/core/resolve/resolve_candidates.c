@@ -490,7 +490,7 @@ static bool is_past_initial(const struct inquiry *in)
 		if (launch->restore_path && !is_initial_path(in, launch->restore_path))
 			return true;
 		/* a savepoint that somebody else requested may be anywhere */
-		if (launch->left_state && !launch->mismatched)
+		if (launch_left_state(launch))
 			return true;
 	}
 	return false;

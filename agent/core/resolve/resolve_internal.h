@@ -153,6 +153,9 @@ const char *generation_other_line(const struct inquiry *in, const struct candida
 /* Was it made with a Flink line other than the one that would be launched? */
 bool launch_is_of_other_line(const struct inquiry *in, const struct launch *launch);
 
+/* It has completed something, from what was decided, wherever that is. */
+bool launch_left_state(const struct launch *launch);
+
 /* The restore request is for a generation other than the one that would be launched. */
 bool order_is_for_other(const struct inquiry *in);
 

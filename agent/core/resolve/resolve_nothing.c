@@ -64,8 +64,7 @@ static bool has_state(const struct inquiry *in)
 	const char *path = NULL;
 
 	for (size_t i = 0; i < journal->launch_count; i++)
-		if (journal->launches[i].restore_path ||
-		    (journal->launches[i].left_state && !journal->launches[i].mismatched))
+		if (journal->launches[i].restore_path || launch_left_state(&journal->launches[i]))
 			return true;
 	/* MUT: what an earlier launch has left is passed over for an empty start */
 	if (left_behind(in))
