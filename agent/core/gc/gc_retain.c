@@ -46,10 +46,11 @@ bool gc_has_file_of(const struct gc *gc, const struct gc_snapshot *snapshot, siz
 		if (tree->kind != GC_TREE_JOB || !snapshot_is_under(snapshot->path, tree->dir))
 			continue;
 		for (size_t k = tree->first; k < tree->first + tree->count; k++) {
-			const char *rest;
+			const char *rest = NULL;
+			int64_t id = gc_checkpoint_of_file(gc, &gc->files[k], &text, &rest);
 
-			if (gc_checkpoint_of_file(gc, &gc->files[k], &text, &rest) ==
-				    snapshot->checkpoint_id &&
+			/* no rest: the file is of no checkpoint, not of one whose id is 0 */
+			if (rest && id == snapshot->checkpoint_id &&
 			    (!name_len || strlen(rest) == name_len))
 				return true;
 		}
