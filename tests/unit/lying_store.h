@@ -42,6 +42,7 @@ struct lie {
 	char other[160]; /* LIE_OTHER */
 	int64_t tick;    /* STALE */
 	int honest;      /* so many requests are answered truly first */
+	int most;        /* then so many falsely, if they are about it; 0: all */
 	int told;        /* how many answers were false */
 };
 
@@ -150,7 +151,10 @@ LAKE_FN bool begins(const char *name, const char *with)
 
 LAKE_FN bool lies_now(struct lake *lake, enum ask ask)
 {
-	return lake->lie.kind && (lake->lie.asks & (int)ask) && lake->requests > lake->lie.honest;
+	const struct lie *lie = &lake->lie;
+
+	return lie->kind && (lie->asks & (int)ask) && lake->requests > lie->honest &&
+	       (!lie->most || lake->requests <= lie->honest + lie->most);
 }
 
 LAKE_FN bool was_there(const struct lake_file *file, int64_t tick)

@@ -83,6 +83,9 @@ struct policy {
 	const char *initial_savepoint; /* as configured; borrowed; NULL = none */
 };
 
+/* Its savepoint may be dated so much before it began: some storages have whole seconds only. */
+#define OPERATION_CLOCK_MS 1000
+
 /* Rule 3: the result of the operation that was in flight when Flink ended. */
 enum settlement {
 	SETTLEMENT_NONE,   /* none was */

@@ -7,8 +7,6 @@
 #include "base/mem.h"
 #include "core/resolve/resolve_internal.h"
 
-#define STORAGE_CLOCK_MS 1000 /* some storages have whole seconds only */
-
 static bool is_of_job(const struct operation *operation, const struct candidate *c)
 {
 	const char *id = c->snapshot.job_id;
@@ -46,7 +44,7 @@ static bool is_later(const struct inquiry *in, const struct candidate *c)
 	/* MUT: the date of an old savepoint makes it the result of a stop */
 	if (began_before(in, c))
 		return false;
-	return !completed || completed + STORAGE_CLOCK_MS >= operation->started_unix_ms;
+	return !completed || completed + OPERATION_CLOCK_MS >= operation->started_unix_ms;
 }
 
 static bool may_be_the_result(const struct inquiry *in, const struct candidate *c)

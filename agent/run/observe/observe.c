@@ -122,6 +122,16 @@ static void know_copy(struct observe_plan *plan, const struct observe_places *pl
 			plan->copy_later = true;
 }
 
+static void know_operation(struct observe_plan *plan, const struct journal *journal)
+{
+	const struct operation *operation = &journal->operation;
+
+	if (operation->kind != OPERATION_SAVEPOINT && operation->kind != OPERATION_STOP)
+		return;
+	memcpy(plan->operation_job, operation->job_id, JOB_ID_BYTES);
+	plan->operation_unix_ms = operation->started_unix_ms;
+}
+
 void observe_plan_init(struct observe_plan *plan, const struct observe_places *places,
 		       const struct journal *journal, const char *journal_error)
 {
@@ -151,6 +161,7 @@ void observe_plan_init(struct observe_plan *plan, const struct observe_places *p
 	know_result(plan, journal);
 	know_journal(plan, journal);
 	know_copy(plan, places, journal);
+	know_operation(plan, journal);
 	plan->first = listing_first(journal, plan->checkpoint_dir);
 	lineage_dirs_find(journal, plan->checkpoint_dir, plan->savepoint_dir, &plan->lineage);
 }

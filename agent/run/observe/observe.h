@@ -46,6 +46,9 @@ struct observe_plan {
 	char *result_dir;  /* where Flink may have left a record of it; NULL = no such launch */
 	char *results_dir; /* of the result stores of all launches; NULL = none */
 	char *first; /* the first checkpoint of the last launch (listing_first()); NULL = not known */
+	/* of the operation in flight that may have left a savepoint; "" = there is none */
+	char operation_job[JOB_ID_BYTES];
+	int64_t operation_unix_ms; /* its begin */
 	/* restore points, savepoints and the newest checkpoint of the journal */
 	struct snapshot *known;
 	size_t known_count;

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "core/resolve/resolve.h"
 #include "run/observe/observe_internal.h"
 #include "store/snapshots.h"
 #include "store/uri.h"
@@ -207,6 +208,48 @@ static void add_shelf(struct listing *ls, struct shelf *shelf, bool ours)
 	ls->left_out += shelf->left_out;
 }
 
+/* May the operation in flight have left it? resolve_settle.c knows better, but not what was not listed. */
+static bool may_be_result(const struct observe_plan *plan, const struct snapshots_item *item)
+{
+	return item->state != SNAPSHOTS_INCOMPLETE && *item->job_id &&
+	       !strncmp(plan->operation_job, item->job_id, strlen(item->job_id)) &&
+	       (item->mtime_unix_ms < 0 ||
+		item->mtime_unix_ms + OPERATION_CLOCK_MS >= plan->operation_unix_ms);
+}
+
+static bool has_kept(const struct shelf *shelf, const char *path)
+{
+	for (size_t i = 0; i < shelf->count; i++)
+		if (!strcmp(shelf->items[i].path, path))
+			return true;
+	return false;
+}
+
+static int found_again(void *ctx, const struct snapshots_item *item, struct err *err)
+{
+	const struct listing *ls = ctx;
+
+	if (!may_be_result(ls->look->plan, item) || has_kept(&ls->ours, item->path) ||
+	    has_kept(&ls->foreign, item->path))
+		return 0;
+	return err_set(err, ERR_CONTRADICTED, 0,
+		       "a second listing has %s, and the first one had not", item->path);
+}
+
+/*
+ * The name of a savepoint is random, so what the operation in flight has left cannot be asked for by name. Without it the
+ * operation has failed, and after a stop the job would go on from a checkpoint behind what that has committed: two listings
+ * must agree.
+ */
+static int list_for_result(struct listing *ls, struct store *store, const char *dir,
+			   struct err *err)
+{
+	/* MUT: one listing without its savepoint makes a stop fail */
+	if (ls->kind != SNAPSHOT_SAVEPOINT || !*ls->look->plan->operation_job)
+		return 0;
+	return snapshots_list_savepoints(store, dir, found_again, ls, err);
+}
+
 static int list(struct listing *ls, const char *dir, struct err *err)
 {
 	struct look *look = ls->look;
@@ -227,7 +270,7 @@ static int list(struct listing *ls, const char *dir, struct err *err)
 	/* MUT: no snapshots at all on the word of one listing */
 	if (result < 0 && err->kind == ERR_ABSENT)
 		return observe_confirm_absent(store, dir, err);
-	return result;
+	return result < 0 ? result : list_for_result(ls, store, dir, err);
 }
 
 static void describe(const struct listing *ls, struct buf *text)
