@@ -245,6 +245,32 @@ rm -rf "$RUN/local"/*
 is "$(bash "$FILES/local.sh" "$RUN/local" new-orders-0 echo started)" started "a new volume is empty"
 check "the exit status is that of the command" test "$(bash "$FILES/local.sh" "$RUN/local" a bash -c 'exit 7'; echo $?)" = 7
 
+# ---- values that are in Secrets --------------------------------------------------------------------
+
+join_secrets() {
+	sh "$FILES/configuration.sh" "$RUN/conf.chart" "$RUN/conf.secrets" "$RUN/conf"
+}
+
+mkdir -p "$RUN"/conf{,.chart,.secrets}
+printf 'parallelism.default: 1\n' >"$RUN/conf.chart/config.yaml"
+echo old >"$RUN/conf.chart/log4j-console.properties"
+# shellcheck disable=SC2016
+printf '%s\n' "it's \$HOME: #1 \"x\" \\ é" >"$RUN/conf.secrets/security.ssl.rest.key-password"
+printf 'a' >"$RUN/conf.secrets/security.ssl.rest.keystore-password"
+check "Flink's configuration with Secrets: it is made" join_secrets
+is "$(python3 -c 'import sys, yaml; print(yaml.safe_load(open(sys.argv[1])))' "$RUN/conf/config.yaml")" \
+	"{'parallelism.default': 1, 'security.ssl.rest.key-password': 'it\\'s \$HOME: #1 \"x\" \\\\ é', 'security.ssl.rest.keystore-password': 'a'}" \
+	"with each value as it is in the Secret"
+is "$(stat --format %a "$RUN/conf/config.yaml")" 600 "only for one user"
+echo new >"$RUN/conf.chart/log4j-console.properties"
+is "$(cat "$RUN/conf/log4j-console.properties")" new "a change of the log configuration is seen"
+check "a container that is started again makes it again" join_secrets
+is "$(grep --count keystore-password "$RUN/conf/config.yaml")" 1 "with each key once"
+printf 'a\nb\n' >"$RUN/conf.secrets/security.ssl.rest.key-password"
+is "$(join_secrets 2>&1)" "flink.configurationFrom: the value of security.ssl.rest.key-password is empty or has more than one line" "a value of two lines is refused by its key"
+: >"$RUN/conf.secrets/security.ssl.rest.key-password"
+check "so is an empty one" not join_secrets
+
 # ---- helm test -------------------------------------------------------------------------------------
 
 helm_test() {
@@ -261,6 +287,8 @@ answer /jobs/overview 200 '{"jobs":[{"jid":"a","state":"RESTARTING"}]}'
 check "helm test: the job restarts" not helm_test
 answer /jobs/overview 200 '{"jobs":[{"jid":"a","state":"RUNNING"}]}'
 check "helm test: the job runs" helm_test
+is "$(bash "$FILES/test.sh" 127.0.0.1 "$PORT" 127.0.0.1 tls | tail -1)" "Flink: the REST API listens, with TLS" "helm test: with TLS it is enough that the port is open"
+check "helm test: with TLS and no Pod that listens" not env REST_PORT="$NOBODY" bash "$FILES/test.sh" 127.0.0.1 "$PORT" 127.0.0.1 tls
 addresses 127.0.0.2 127.0.0.1
 pod 2 old "HandedOver: to orders-jobmanager-2"
 check "helm test: the job runs, beside a Pod that has handed over" env PATH="$RUN/bin:$PATH" bash "$FILES/test.sh" jobmanager "$PORT" 127.0.0.1

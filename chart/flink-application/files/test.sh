@@ -2,9 +2,10 @@
 #
 # test.sh - for `helm test`: do drey and Flink report that the job is running?
 #
-#   test.sh HOST PORT REST_HOST
+#   test.sh HOST PORT REST_HOST [tls]
 #
-# HOST:PORT is drey in the JobManager's Pod, REST_HOST the Service of Flink's REST API at REST_PORT (8081).
+# HOST:PORT is drey in the JobManager's Pod, REST_HOST the Service of Flink's REST API at REST_PORT (8081). Behind TLS only drey is
+# asked for the job, since it has the certificates, and the Service must have a Pod that listens.
 
 get() { # HOST PORT PATH
 	timeout 10 bash -c '
@@ -29,6 +30,11 @@ done
 echo "drey: ${answer##*$'\n'}"
 [[ $answer == HTTP/*' 200 '* ]] || fail "the job is not running"
 port=${REST_PORT:-8081}
+if [ "${4:-}" = tls ]; then
+	timeout 10 bash -c ': <>"/dev/tcp/$1/$2"' -- "$3" "$port" 2>/dev/null || fail "no response from $3:$port: the Service has no ready Pod"
+	echo "Flink: the REST API listens, with TLS"
+	exit 0
+fi
 answer=$(get "$3" "$port" /jobs/overview)
 [ -n "$answer" ] || fail "no response from $3:$port: the Service has no ready Pod"
 [[ $answer == *'"state":"RUNNING"'* ]] || fail "Flink has no job in state RUNNING: ${answer##*$'\n'}"

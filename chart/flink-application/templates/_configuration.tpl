@@ -90,10 +90,19 @@ restart-strategy.exponential-delay.initial-backoff: 100 ms
 {{- toYaml $configuration -}}
 {{- end -}}
 
+{{/* Is Flink's REST API behind TLS? As Flink reads it. */}}
+{{- define "flink-application.restTls" -}}
+{{- $of := .Values.flink.configuration -}}
+{{- if eq (get $of "security.ssl.rest.enabled" | default (get $of "security.ssl.enabled") | toString) "true" }}true{{ end -}}
+{{- end -}}
+
 {{/* Identifies the job. A different one means an upgrade: it does not depend on labels, replicas or drey's own
 settings. */}}
 {{- define "flink-application.generation" -}}
-{{- list (include "flink-application.image" .) .Values.job (include "flink-application.flinkConfiguration" .) | toJson | sha256sum | trunc 16 -}}
+{{- $of := list (include "flink-application.image" .) .Values.job (include "flink-application.flinkConfiguration" .) -}}
+{{- with .Values.flink.configurationFrom }}{{ $of = append $of . }}{{ end -}}
+{{- with .Values.flink.secretVolumes }}{{ $of = append $of . }}{{ end -}}
+{{- $of | toJson | sha256sum | trunc 16 -}}
 {{- end -}}
 
 {{/* ---- drey.yaml ---- */}}

@@ -68,9 +68,15 @@ spec:
   {{- with include "flink-application.pullSecrets" . }}
   {{- . | nindent 2 }}
   {{- end }}
-  {{- if and .Values.persistentVolumeClaim.enabled (hasPrefix "file:" .Values.state.uri) }}
-  {{- $directory := include "flink-application.stateUri" . | trimPrefix "file://" | trimPrefix "file:" }}
+  {{- $makes := and .Values.persistentVolumeClaim.enabled (hasPrefix "file:" .Values.state.uri) }}
+  {{- if or $makes .Values.flink.configurationFrom }}
   initContainers:
+  {{- end }}
+  {{- with include "flink-application.configurationContainer" (list . "flink-chart") }}
+  {{- . | nindent 2 }}
+  {{- end }}
+  {{- if $makes }}
+  {{- $directory := include "flink-application.stateUri" . | trimPrefix "file://" | trimPrefix "file:" }}
   # to drey a missing directory means that the volume is not mounted; on a new volume it is only not created yet
   - name: directories
     image: {{ include "flink-application.image" . | quote }}
@@ -185,8 +191,79 @@ drey.dev/flink-config: |
   {{- include "flink-application.flinkConfiguration" . | nindent 2 }}
 {{- end -}}
 
+{{/* Flink's configuration where it is without what is in Secrets, these, and both together. */}}
+{{- define "flink-application.configurationPath" -}}
+/etc/flink-configuration
+{{- end -}}
+
+{{/* (list CONTEXT VOLUME): an init container, or nothing. */}}
+{{- define "flink-application.configurationContainer" -}}
+{{- $volume := index . 1 -}}
+{{- with index . 0 -}}
+{{- if .Values.flink.configurationFrom -}}
+{{- $path := include "flink-application.configurationPath" . -}}
+- name: configuration
+  image: {{ include "flink-application.image" . | quote }}
+  imagePullPolicy: {{ .Values.image.pullPolicy }}
+  command: [sh, -c]
+  args:
+  - |
+    {{- .Files.Get "files/configuration.sh" | nindent 4 }}
+  - configuration.sh
+  - {{ $path }}/chart
+  - {{ $path }}/secrets
+  - {{ $path }}/joined
+  resources:
+    {{- include "flink-application.jobResources" . | nindent 4 }}
+  securityContext:
+    {{- toYaml .Values.containerSecurityContext | nindent 4 }}
+  terminationMessagePolicy: FallbackToLogsOnError
+  volumeMounts:
+  - {name: {{ $volume }}, mountPath: {{ $path }}/chart}
+  - {name: flink-secrets, mountPath: {{ $path }}/secrets, readOnly: true}
+  - {name: flink, mountPath: {{ $path }}/joined}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* What the init container writes to, and where it finds the Secrets. */}}
+{{- define "flink-application.configurationVolumes" -}}
+{{- if .Values.flink.configurationFrom -}}
+- name: flink
+  emptyDir: {medium: Memory, sizeLimit: 4Mi}
+- name: flink-secrets
+  projected:
+    sources:
+    {{- range $key, $from := .Values.flink.configurationFrom }}
+    - secret:
+        name: {{ $from.secret | quote }}
+        items: [{key: {{ $from.key | quote }}, path: {{ $key | quote }}}]
+    {{- end }}
+{{- end -}}
+{{- end -}}
+
+{{- define "flink-application.secretMounts" -}}
+{{- range $n, $from := .Values.flink.secretVolumes }}
+- {name: secret-{{ $n }}, mountPath: {{ $from.path | quote }}, readOnly: true}
+{{- end }}
+{{- end -}}
+
+{{- define "flink-application.secretVolumes" -}}
+{{- range $n, $from := .Values.flink.secretVolumes }}
+- name: secret-{{ $n }}
+  secret: {secretName: {{ $from.secret | quote }}}
+{{- end }}
+{{- end -}}
+
 {{- define "flink-application.flinkMounts" -}}
-- {name: flink, mountPath: "{{ .Values.flink.home }}/conf"}
+- {name: flink, mountPath: "{{ .Values.flink.home }}/conf"{{ if .Values.flink.configurationFrom }}, readOnly: true{{ end }}}
+{{- if .Values.flink.configurationFrom }}
+# what is a link in there
+- {name: flink-chart, mountPath: {{ include "flink-application.configurationPath" . }}/chart}
+{{- end }}
+{{- with include "flink-application.secretMounts" . | trim }}
+{{ . }}
+{{- end }}
 - {name: log, mountPath: "{{ .Values.flink.home }}/log"}
 - {name: tmp, mountPath: /tmp}
 {{- if .Values.persistentVolumeClaim.enabled }}
@@ -198,7 +275,10 @@ drey.dev/flink-config: |
 {{- define "flink-application.flinkVolumes" -}}
 {{- $size := index . 1 -}}
 {{- with index . 0 -}}
-- name: flink
+{{- with include "flink-application.configurationVolumes" . }}
+{{- . }}
+{{ end -}}
+- name: {{ ternary "flink-chart" "flink" (not (empty .Values.flink.configurationFrom)) }}
   {{- if include "flink-application.surge" . }}
   projected:
     sources:
@@ -213,6 +293,9 @@ drey.dev/flink-config: |
   {{- else }}
   configMap: {name: {{ include "flink-application.name" . }}-flink}
   {{- end }}
+{{- with include "flink-application.secretVolumes" . | trim }}
+{{ . }}
+{{- end }}
 - name: log
   emptyDir: {sizeLimit: 256Mi}
 - name: tmp

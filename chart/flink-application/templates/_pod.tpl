@@ -151,7 +151,7 @@ envFrom: []
 {{- end -}}
 {{- range $over.volumes -}}
 {{- $name := dig "name" "" (ternary . dict (kindIs "map" .)) -}}
-{{- if has $name (list "drey" "flink" "control" "run" "state" "check" "local") -}}
+{{- if has $name (list "drey" "flink" "flink-chart" "flink-secrets" "control" "run" "state" "check" "local") -}}
 {{- range $.pod.containers }}{{ range .volumeMounts }}{{ if eq .name $name }}{{ fail (printf "%s.volumes[name=%s]: not for a podTemplate: the chart sets it" $.at $name) }}{{ end }}{{ end }}{{ end -}}
 {{- end -}}
 {{- end -}}
@@ -183,7 +183,7 @@ envFrom: []
 {{- range $over.volumeMounts -}}
 {{- $path := dig "mountPath" "" . | clean -}}
 {{- range $.own.volumeMounts -}}
-{{- if or (and (eq $path .mountPath) (has .name (list "drey" "control" "run" "check" "state" "local" "flink" "log" "tmp"))) (and (has .name (list "drey" "control" "run" "check" "state" "local")) (hasPrefix (printf "%s/" .mountPath) $path)) (and (eq .name "flink") (eq $path (printf "%s/config.yaml" .mountPath))) }}
+{{- if or (and (eq $path .mountPath) (has .name (list "drey" "control" "run" "check" "state" "local" "flink" "flink-chart" "log" "tmp"))) (and (has .name (list "drey" "control" "run" "check" "state" "local")) (hasPrefix (printf "%s/" .mountPath) $path)) (and (eq .name "flink") (eq $path (printf "%s/config.yaml" .mountPath))) }}
 {{- fail (printf "%s.volumeMounts[mountPath=%s]: not for a podTemplate: the chart mounts the volume %s there" $.at $path .name) }}
 {{- end -}}
 {{- end -}}

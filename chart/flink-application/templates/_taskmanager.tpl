@@ -162,6 +162,10 @@ spec:
   {{- with include "flink-application.pullSecrets" . }}
   {{- . | nindent 2 }}
   {{- end }}
+  {{- with include "flink-application.configurationContainer" (list . "flink-chart") }}
+  initContainers:
+  {{- . | nindent 2 }}
+  {{- end }}
   containers:
   - name: taskmanager
     image: {{ include "flink-application.image" . | quote }}
