@@ -108,6 +108,22 @@ static enum flink_answer class_error(const char *path, int status, const char *t
 	return answer;
 }
 
+/* Something in front of Flink, or a handler that was plugged into it: Flink itself has no logins. The name of the scheme is a word
+ * (RFC 9110, 11.1); what is none is left out. */
+static enum flink_answer class_login(const struct http_response *response, struct err *err)
+{
+	char value[64] = "";
+	size_t len;
+
+	http_header(response, "WWW-Authenticate", value, sizeof(value));
+	len = strspn(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-");
+	value[len] = '\0';
+	err_set(err, ERR_DENIED, 0,
+		"HTTP 401: the REST API asks for a login (%s), and drey has none for Flink; let this Pod pass without one, or set flink.restAddress and flink.restPort to where Flink itself listens",
+		len ? value : "of no known kind");
+	return FLINK_ERROR;
+}
+
 /* Classify an answer that is not 2xx, or not JSON. */
 static enum flink_answer class_other(const char *path, const struct http_response *response,
 				     const struct json *doc, const struct err *parse_err,
@@ -116,6 +132,9 @@ static enum flink_answer class_other(const char *path, const struct http_respons
 	const char *text = error_text(doc);
 	int status = response->status;
 
+	/* MUT: a login is an answer like any other */
+	if (status == 401)
+		return class_login(response, err);
 	if (text && status >= 300)
 		return class_error(path, status, text, err);
 	if (status >= 300)

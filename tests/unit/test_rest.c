@@ -218,6 +218,30 @@ TEST(damaged_answers_are_format_errors)
 	}
 }
 
+TEST(a_login_in_front_of_flink_is_named)
+{
+	static const struct {
+		const char *header, *name;
+	} logins[] = {
+		{"\r\nWWW-Authenticate: Basic realm=\"flink\"", "a login (Basic)"},
+		{"\r\nwww-authenticate: Negotiate", "a login (Negotiate)"},
+		{"\r\nWWW-Authenticate: \x1b[2J", "a login (of no known kind)"},
+		{"", "a login (of no known kind)"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(logins); i++) {
+		cleanup_free char *type = xasprintf("application/json%s", logins[i].header);
+		struct flink_jobs jobs = {0};
+		struct err err = {0};
+
+		stub_set(&stub, STUB_NORMAL, 401, type, "{\"errors\":[\"no\"]}", 17);
+		CHECK_INT(flink_rest_jobs(&rest, WAIT_MS, &jobs, &err), ==, FLINK_ERROR);
+		CHECK_INT(err.kind, ==, ERR_DENIED);
+		CHECK_HAS(err.msg, logins[i].name);
+		CHECK_HAS(err.msg, "flink.restAddress");
+	}
+}
+
 TEST(a_truncated_answer_is_retried_not_believed)
 {
 	struct flink_jobs jobs = {0};
