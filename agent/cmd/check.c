@@ -17,6 +17,7 @@
 #include "run/ha/ha_observe.h"
 #include "run/journal/journal_store.h"
 #include "run/observe/observe.h"
+#include "run/outputs/hook.h"
 
 static const struct cli_option options[] = {
 	CLI_CONFIG,
@@ -315,6 +316,9 @@ static int report(struct check *check)
 	row(check, "checked", text);
 	if (setup_overlap(&check->setup, NULL, &overlap, NULL) > 0)
 		return cli_fail(cli, CLI_USAGE, "%s", overlap);
+	refusal = hook_obstacle(check->setup.config.hooks.directory);
+	if (refusal)
+		return cli_fail(cli, CLI_HELD, "drey would hold: %s", refusal);
 	print_spare(check);
 	print_changelog(check);
 	print_overwritten(check);

@@ -41,6 +41,16 @@ ok 'would start empty' says 'start empty: upgrade is stateless'
 end_drey
 before=$(sum)
 
+new_yaml 'generation: two' "hooks: {directory: $dir/nope}"
+ok 'a directory of hooks that is not there would veto the launch' status 4 "$DREY" check --config "$dir/new.yaml"
+ok 'it is named' warns "drey would hold: hooks.directory: $dir/nope: No such file or directory"
+mkdir -p "$dir/hooks/pre-launch.d"
+echo 'exit 0' >"$dir/hooks/pre-launch.d/50-license"
+new_yaml 'generation: two' "hooks: {directory: $dir/hooks}"
+ok 'so would one that cannot be executed' status 4 "$DREY" check --config "$dir/new.yaml"
+ok 'it is named, too' warns "$dir/hooks/pre-launch.d/50-license: it is not executable"
+chmod +x "$dir/hooks/pre-launch.d/50-license"
+ok 'one that can be is not run' status 0 "$DREY" check --config "$dir/new.yaml"
 new_yaml 'generation: two' 'restore: {policy: none}'
 ok 'a job that never uses its state' status 0 "$DREY" check --config "$dir/new.yaml"
 ok 'it is warned that nothing will use the savepoint of the upgrade' says 'no launch uses the savepoints of upgrade: savepoint'

@@ -428,3 +428,39 @@ void hook_run(const struct hook_call *call, struct hook_result *ret_result)
 	if (goes_on(call, ret_result))
 		run_directory(call, ret_result);
 }
+
+static char *cannot_execute(const char *path)
+{
+	if (!access(path, X_OK) || errno == ENOENT)
+		return NULL;
+	return xasprintf("hooks.directory: %s: %s", path,
+			 errno == EACCES ? "it is not executable (mode 0755 is needed)"
+					 : strerror(errno));
+}
+
+char *hook_obstacle(const char *directory)
+{
+	cleanup_free char *file = NULL, *many = NULL;
+	struct dirent **entries = NULL;
+	char *why = NULL;
+	struct stat st;
+	int count;
+
+	if (!directory)
+		return NULL;
+	if (stat(directory, &st) < 0)
+		return xasprintf("hooks.directory: %s: %s", directory, strerror(errno));
+	file = xasprintf("%s/%s", directory, hook_event_name(HOOK_PRE_LAUNCH));
+	many = xasprintf("%s.d", file);
+	why = cannot_execute(file);
+	count = scandir(many, &entries, is_wanted, alphasort);
+	for (int i = 0; i < count; i++) {
+		cleanup_free char *path = xasprintf("%s/%s", many, entries[i]->d_name);
+
+		if (!why)
+			why = cannot_execute(path);
+		free(entries[i]);
+	}
+	free(entries);
+	return why;
+}

@@ -62,4 +62,8 @@ struct hook_result {
 void hook_run(const struct hook_call *call, struct hook_result *ret_result);
 void hook_result_release(struct hook_result *result);
 
+/* Why a launch would be vetoed before any hook has judged it: the directory is not there, or what runs before a launch cannot be
+ * executed. NULL: nothing says so, or there is no directory (NULL). Runs nothing. Caller frees. */
+char *hook_obstacle(const char *directory);
+
 #endif
