@@ -290,6 +290,12 @@ static void add_head(const struct status_view *view, const struct status_layout 
 		buf_addf(&rest, " since %s (%s)",
 			 age_when(view->phase_unix_ms, layout->now_unix_ms, when),
 			 age_text(view->phase_unix_ms, layout->now_unix_ms, age));
+	/* the reason is about that, and is often much younger than the phase */
+	if (view->phase_unix_ms && !strcmp(view->phase, "Running") && !view->ready &&
+	    view->ready_unix_ms > view->phase_unix_ms)
+		buf_addf(&rest, ", not ready since %s (%s)",
+			 age_when(view->ready_unix_ms, layout->now_unix_ms, when),
+			 age_text(view->ready_unix_ms, layout->now_unix_ms, age));
 	if (*view->reason)
 		buf_addf(&rest, ": %s", view->reason);
 	wrap_visible(buf_str(&rest), &visible);

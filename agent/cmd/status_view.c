@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "cmd/cli.h"
 #include "core/lifecycle/phase.h"
@@ -48,14 +49,17 @@ static void read_handover(const struct json *doc, struct status_view *view)
 }
 
 /* An older drey, or a journal that is read without a drey, has no such condition. */
-static bool is_ready(const struct json *doc)
+static void read_ready(const struct json *doc, struct status_view *view)
 {
 	const struct json *each;
 
+	view->ready = true;
 	json_each (each, json_get(doc, "conditions"))
-		if (!strcmp(text(each, "type"), "Ready"))
-			return !strcmp(text(each, "status"), "True");
-	return true;
+		if (!strcmp(text(each, "type"), "Ready")) {
+			view->ready = !strcmp(text(each, "status"), "True");
+			(void)clock_parse_rfc3339(text(each, "lastTransitionTime"),
+						  &view->ready_unix_ms, NULL);
+		}
 }
 
 static bool phase_is_name(const char *name, size_t len)
@@ -173,7 +177,6 @@ void status_view_read(const struct json *doc, struct status_view *ret_view)
 		.last_location = text(last, "location"),
 		.last_operation_error = text(last, "error"),
 		.last_ended_unix_ms = json_i64_or(last, "endedUnixMs", 0),
-		.ready = is_ready(doc),
 		.job_state = text(json_get(doc, "job"), "state"),
 		.tasks_running = json_i64_or(json_get(doc, "tasks"), "running", 0),
 		.tasks_total = json_i64_or(json_get(doc, "tasks"), "total", 0),
@@ -200,6 +203,7 @@ void status_view_read(const struct json *doc, struct status_view *ret_view)
 		.transitions = json_get(doc, "transitions"),
 	};
 
+	read_ready(doc, &view);
 	read_launch(json_get(doc, "launch"), &view);
 	read_handover(doc, &view);
 	read_scale(doc, &view);

@@ -14,7 +14,8 @@ struct json;
 struct status_view {
 	const char *application, *phase, *cause, *reason, *last_error;
 	int64_t last_error_unix_ms, last_error_launch;
-	bool ready; /* the condition */
+	bool ready;            /* the condition */
+	int64_t ready_unix_ms; /* since when it is as it is; 0 = not known */
 	const char *desired_state;
 	bool do_not_restart;
 

@@ -2,6 +2,7 @@
  * What `drey status` prints, compared with tests/golden/status: each document there at several widths,
  * with and without colour. `make golden` writes what is printed now.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/fs.h"
@@ -133,6 +134,34 @@ TEST(a_phase_lasts_since_its_first_transition_in_a_row)
 
 		status_view_read(doc, &view);
 		CHECK_INT(view.phase_unix_ms, ==, rows[i].since);
+	}
+}
+
+TEST(the_first_line_dates_what_its_reason_is_about)
+{
+	static const struct {
+		const char *phase, *ready, *head;
+	} rows[] = {
+		{"Running", "False",
+		 "(10 min), not ready since 03:11 UTC (54 s): 0 of 2 tasks run"},
+		{"Running", "True", "(10 min): 0 of 2 tasks run"},
+		{"Stopping", "False", "(10 min): 0 of 2 tasks run"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		cleanup_free char *text = xasprintf(
+			"{\"application\":\"orders\",\"phase\":\"%s\",\"reason\":\"0 of 2 tasks run\","
+			"\"conditions\":[{\"type\":\"Ready\",\"status\":\"%s\",\"lastTransitionTime\":\"2026-11-26T03:11:06.000Z\"}],"
+			"\"transitions\":[{\"unixMs\":%" PRId64 ",\"text\":\"%s: x\"}]}",
+			rows[i].phase, rows[i].ready, NOW - 600000, rows[i].phase);
+		cleanup_json struct json *doc = json_parse(text, strlen(text), 1 << 20, NULL);
+		const struct status_layout layout = {.term = {0}, .now_unix_ms = NOW};
+		cleanup_buf struct buf to = BUF_INIT;
+		struct status_view view;
+
+		status_view_read(doc, &view);
+		status_text(&view, &layout, &to);
+		CHECK_HAS(buf_str(&to), rows[i].head);
 	}
 }
 

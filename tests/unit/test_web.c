@@ -325,6 +325,36 @@ TEST(the_lineage_shows_what_was_abandoned)
 	CHECK(!strstr(second, "<path class=\"life abandoned\" d="));
 }
 
+/* Its file was complete a moment before drey had recorded it. */
+TEST(the_savepoint_that_the_job_continues_from_is_not_abandoned)
+{
+	static const char of[] =
+		"{'phase': 'Running', 'launches': ["
+		"{'number': 1, 'startedUnixMs': 1795600000000, 'endedUnixMs': 1795610000000, "
+		"'lastCheckpoint': {'id': 9, 'completedUnixMs': 1795608000000}}, "
+		"{'number': 2, 'startedUnixMs': 1795620000000, 'restoredFromLaunch': 1, "
+		"'restorePoint': {'kind': 'savepoint', 'checkpointId': %d, 'completedUnixMs': 1795609000164}}], "
+		"'snapshots': [{'kind': 'savepoint', 'launch': 1, 'checkpointId': 10, 'origin': 'stop', "
+		"'completedAt': '2026-11-25T12:16:49.409Z'}]}";
+	cleanup_free char *same = xasprintf(of, 10), *older = xasprintf(of, 9);
+	cleanup_free char *straight = page_of(same, &plain), *back = page_of(older, &plain);
+
+	CHECK_HAS(straight, "<g class=\"mark savepoint\"");
+	CHECK(!strstr(straight, "<path class=\"life abandoned\" d="));
+	CHECK_HAS(back, "<path class=\"life abandoned\" d=");
+}
+
+TEST(a_running_job_is_not_ready_since_that_began)
+{
+	cleanup_free char *page = page_of(
+		"{'phase': 'Running', 'cause': 'JobNotRunning', 'reason': '0 of 2 tasks run', "
+		"'conditions': [{'type': 'Ready', 'status': 'False', 'lastTransitionTime': '2026-11-26T03:25:20.000Z'}], "
+		"'transitions': [{'unixMs': 1795063500000, 'text': 'Running: x'}]}",
+		&plain);
+
+	CHECK_HAS(page, "since <time datetime=\"2026-11-26T03:25:20.000Z\">03:25:20</time> (54 s)");
+}
+
 TEST(the_policy_allows_only_what_is_in_the_page)
 {
 	cleanup_buf struct buf policy = BUF_INIT;

@@ -22,6 +22,7 @@ struct line {
 	int64_t number, from, start_ms, end_ms;
 	int64_t restore_ms; /* completion of what it was started from; 0 = empty, or not known */
 	int64_t newest_ms;  /* of its own snapshots */
+	int64_t restore_id, newest_id; /* their checkpoint ids; 0 = not known */
 	bool empty, alive, stopped;
 };
 
@@ -49,11 +50,13 @@ static void snapshots_of(const struct web *page, struct line *line)
 
 	json_each (each, json_get(page->status, "snapshots")) {
 		const char *origin = json_str(each, "origin");
-		int64_t unix_ms = web_date(each, "completedAt");
+		int64_t unix_ms = web_date(each, "completedAt"), id;
 
 		if (json_i64_or(each, "launch", 0) != line->number)
 			continue;
 		line->newest_ms = unix_ms > line->newest_ms ? unix_ms : line->newest_ms;
+		id = json_i64_or(each, "checkpointId", 0);
+		line->newest_id = id > line->newest_id ? id : line->newest_id;
 		line->stopped = line->stopped || (origin && !strcmp(origin, "stop"));
 	}
 }
@@ -71,7 +74,9 @@ static void read_line(struct picture *picture, const struct json *launch, const 
 		.start_ms = json_i64_or(launch, "startedUnixMs", 0),
 		.end_ms = json_i64_or(launch, "endedUnixMs", 0),
 		.restore_ms = json_i64_or(restore, "completedUnixMs", 0),
+		.restore_id = json_i64_or(restore, "checkpointId", 0),
 		.newest_ms = json_i64_or(json_get(launch, "lastCheckpoint"), "completedUnixMs", 0),
+		.newest_id = json_i64_or(json_get(launch, "lastCheckpoint"), "id", 0),
 		.empty = json_kind(restore) != JSON_OBJECT,
 	};
 	if (!line->start_ms)
@@ -198,6 +203,15 @@ static void draw_span(const struct picture *picture, const char *kind, int64_t f
 		 to > from ? to : from + 1);
 }
 
+/* Was there newer state than what this one was started from? By the ids, which both have from one job: one savepoint has several
+ * dates, such as that of its file and that of drey's record. */
+static bool went_back(const struct line *line, const struct line *later)
+{
+	if (later->restore_id > 0 && line->newest_id > 0)
+		return later->restore_id < line->newest_id;
+	return later->restore_ms < line->newest_ms;
+}
+
 /* Where a later launch went back to, if there was newer state: what came after it is abandoned. */
 static int64_t left_behind_ms(const struct picture *picture, const struct line *line)
 {
@@ -205,7 +219,7 @@ static int64_t left_behind_ms(const struct picture *picture, const struct line *
 		const struct line *later = &picture->lines[i];
 
 		if (later->from == line->number && later->number > line->number &&
-		    later->restore_ms && later->restore_ms < line->newest_ms)
+		    later->restore_ms && went_back(line, later))
 			return later->restore_ms;
 	}
 	return 0;

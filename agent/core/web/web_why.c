@@ -126,11 +126,27 @@ static int64_t phase_since(const struct web *page)
 	return since;
 }
 
+/* A Running job that is not ready: since when. What the heading names is often much younger than the phase. */
+static int64_t unready_since(const struct web *page)
+{
+	const struct json *each;
+
+	json_each (each, json_get(page->status, "conditions")) {
+		const char *type = json_str(each, "type"), *status = json_str(each, "status");
+
+		if (type && status && !strcmp(type, "Ready") && strcmp(status, "True") != 0 &&
+		    !strcmp(page->phase, "Running"))
+			return web_date(each, "lastTransitionTime");
+	}
+	return 0;
+}
+
 static void add_facts(const struct web *page)
 {
 	const struct json *desired = json_get(page->status, "desired");
 	const char *state = json_str(desired, "state");
-	int64_t retry_ms = json_i64_or(page->status, "retryInMs", -1), since = phase_since(page);
+	int64_t retry_ms = json_i64_or(page->status, "retryInMs", -1);
+	int64_t since = later(phase_since(page), unready_since(page));
 
 	buf_addstr(page->out, "<ul class=\"facts\">");
 	if (since) {
