@@ -75,12 +75,14 @@ void on_tick(struct lifecycle *life)
 	}
 }
 
+/* As pursue_running() asks: a stop that is wanted goes first, and its pause is not that of a savepoint. */
 static bool periodic_must_wait(const struct lifecycle *life)
 {
+	if (life->journal.intent.state != DESIRED_RUNNING || journal_restart_wanted(&life->journal))
+		return true;
 	return life->phase != PHASE_RUNNING || life->step != STEP_NONE ||
-	       life->seen.state != JOB_RUNNING || life->seen.tasks_missing || life->stop_retry_ms ||
-	       life->last_resort.step || life->rescale.asking || checkpoint_in_flight(life) ||
-	       transition_saves_not(life) || transition_defers(life);
+	       life->seen.state != JOB_RUNNING || life->seen.tasks_missing ||
+	       life->rescale.asking || checkpoint_in_flight(life) || transition_defers(life);
 }
 
 int64_t lifecycle_deadline_ms(const struct lifecycle *life)
@@ -121,6 +123,8 @@ int64_t lifecycle_deadline_ms(const struct lifecycle *life)
 		/* a due savepoint that may not start now (a requested stop goes first) is no reason
 		 * to wake up */
 		if ((i == SAVEPOINT || i == FULL_CHECKPOINT) && periodic_must_wait(life))
+			continue;
+		if (i == SAVEPOINT && transition_saves_not(life))
 			continue;
 		if (i == FULL_CHECKPOINT && life->stalled) /* its end may come first */
 			continue;
