@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_blockers.h"
 #include "core/lifecycle/lifecycle_rows.h"
 #include "core/lifecycle/lifecycle_stopping.h"
 #include "doc_file.h"
@@ -116,12 +117,14 @@ TEST(each_way_is_one_of_some_row_and_has_a_clause)
 		}
 }
 
-TEST(each_fact_has_a_clause_of_its_own_and_is_asked_by_some_table)
+TEST(each_fact_has_a_clause_of_its_own_and_decides_something)
 {
 	uint64_t asked = 0;
 
 	for (size_t t = 0; t < ARRAY_LEN(tables); t++)
 		asked |= asked_by(tables[t]);
+	for (int i = 0; i < ACTIVITIES; i++)
+		asked |= activity_waits_for((enum activity)i);
 	for (int fact = FACT_NONE + 1; fact < FACT_COUNT; fact++) {
 		const char *says = fact_says((enum fact)fact);
 
@@ -132,6 +135,18 @@ TEST(each_fact_has_a_clause_of_its_own_and_is_asked_by_some_table)
 	}
 	CHECK(!fact_says(FACT_NONE));
 	CHECK(!fact_says(FACT_COUNT));
+}
+
+TEST(each_activity_has_a_name_and_waits_for_the_end_of_another_operation)
+{
+	for (int i = 0; i < ACTIVITIES; i++) {
+		const char *name = activity_name((enum activity)i);
+
+		CHECK(name && *name);
+		CHECK(activity_waits_for((enum activity)i) & fact_bit(FACT_BUSY));
+		for (int other = 0; other < i; other++)
+			CHECK(!xstrsame(name, activity_name((enum activity)other)));
+	}
 }
 
 /* ---- the document */
@@ -155,10 +170,37 @@ static void add_table(struct buf *out, const struct life_table *table)
 		add_row(out, table, &table->rows[i]);
 }
 
+static void add_waiting(struct buf *out, enum fact fact)
+{
+	bool any = false, all = true;
+	size_t before = out->len_bytes;
+
+	buf_addf(out, "| %s | ", fact_says(fact));
+	for (int i = 0; i < ACTIVITIES; i++)
+		all = all && (activity_waits_for((enum activity)i) & fact_bit(fact));
+	for (int i = 0; i < ACTIVITIES && !all; i++)
+		if (activity_waits_for((enum activity)i) & fact_bit(fact)) {
+			buf_addf(out, "%s%s", any ? ", " : "", activity_name((enum activity)i));
+			any = true;
+		}
+	buf_addf(out, "%s |\n", all ? "everything" : "");
+	if (!any && !all)
+		out->len_bytes = before;
+}
+
+static void add_activities(struct buf *out)
+{
+	buf_addstr(out, "\n### What may begin on the running job\n\n"
+			"| While this is true | this does not begin |\n|---|---|\n");
+	for (int fact = FACT_NONE + 1; fact < FACT_COUNT; fact++)
+		add_waiting(out, (enum fact)fact);
+}
+
 TEST(the_document_has_the_tables_of_the_code)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
+	add_activities(&text);
 	for (size_t t = 0; t < ARRAY_LEN(tables); t++)
 		add_table(&text, tables[t]);
 	buf_addstr(&text, "\n");

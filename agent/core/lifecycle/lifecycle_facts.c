@@ -103,6 +103,11 @@ const char *checkpoint_excluded(const struct lifecycle *life)
 	return NULL;
 }
 
+bool checkpoint_in_flight(const struct lifecycle *life)
+{
+	return life->checkpoint.step != CHECKPOINT_NONE && life->checkpoint.step != CHECKPOINT_LEFT;
+}
+
 /* As Flink reports it. After a failed stop the job continues from its savepoint, and may finish. */
 bool stop_has_ended_job(const struct lifecycle *life)
 {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_blockers.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_facts.h"
 #include "core/lifecycle/lifecycle_look.h"
@@ -18,6 +19,7 @@
 #include "core/lifecycle/lifecycle_stall.h"
 #include "core/lifecycle/lifecycle_stopping.h"
 #include "core/lifecycle/lifecycle_take_checkpoint.h"
+#include "core/lifecycle/lifecycle_transition_now.h"
 #include "core/lifecycle/lifecycle_transition_wishes.h"
 
 /* ---- no Flink runs ---- */
@@ -125,7 +127,6 @@ static void pursue_idle(struct lifecycle *life)
 static void pursue_running(struct lifecycle *life)
 {
 	const struct intent *intent = &life->journal.intent;
-	bool may_stop = !life->stop_retry_ms && !life->last_resort.step;
 
 	if (transition_defers(life))
 		return;
@@ -142,21 +143,20 @@ static void pursue_running(struct lifecycle *life)
 		   life->rescale.asking) {
 		return;
 	} else if (intent->state == DESIRED_SUSPENDED) {
-		if (may_stop)
+		if (!blockers(life, BEGIN_STOP))
 			operation_start(life, OPERATION_STOP, REASON_SUSPEND, NULL);
 	} else if (journal_restart_wanted(&life->journal)) {
-		if (may_stop)
+		if (!blockers(life, BEGIN_STOP))
 			operation_start(life, OPERATION_STOP, REASON_RESTART,
 					intent->restart_nonce);
 	} else if (checkpoint_in_flight(life)) {
 		stall_pursue(life); /* it may be one more that does not complete */
-	} else if (journal_savepoint_wanted(&life->journal) && !life->savepoint_retry_ms) {
+	} else if (journal_savepoint_wanted(&life->journal) && !blockers(life, BEGIN_SAVEPOINT)) {
 		operation_start(life, OPERATION_SAVEPOINT, REASON_MANUAL, intent->savepoint_nonce);
 	} else if (rescale_pursue(life)) {
 		return;
 	} else if (life->savepoint_ms && life->now_ms >= life->savepoint_ms &&
-		   !transition_saves_not(life) && life->seen.state == JOB_RUNNING &&
-		   !life->seen.tasks_missing) {
+		   !blockers(life, BEGIN_PERIODIC)) {
 		operation_start(life, OPERATION_SAVEPOINT, REASON_PERIODIC, NULL);
 	} else if (!stall_pursue(life) && !checkpoint_pursue(life)) {
 		retention_pursue(life);

@@ -17,6 +17,7 @@
 
 #include "base/backoff.h"
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_blockers.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/slots.h"
 
@@ -82,14 +83,6 @@ static bool is_owed(const struct lifecycle *life, const struct launch *launch)
 	       life->journal.parallelism_launch != launch->number;
 }
 
-/* A job that is about to be handed over, or that Flink does not show, is left alone. */
-static bool may_ask(const struct lifecycle *life)
-{
-	return life->phase == PHASE_RUNNING && life->step == STEP_NONE && !life->end_wanted &&
-	       life->seen.reachable && life->seen.job_present && life->seen.state == JOB_RUNNING &&
-	       !handover_is_under_way(&life->journal.handover);
-}
-
 bool rescale_pursue(struct lifecycle *life)
 {
 	const struct launch *launch = journal_launch(&life->journal);
@@ -97,7 +90,7 @@ bool rescale_pursue(struct lifecycle *life)
 
 	if (life->rescale.asking)
 		return true;
-	if (!due || life->rescale.again_ms || !may_ask(life))
+	if (!due || life->rescale.again_ms || blockers(life, BEGIN_RESCALE))
 		return false;
 	life->rescale.asking = true;
 	memcpy(emit(life, EFFECT_RESCALE)->id, launch->job_id, JOB_ID_BYTES);
@@ -322,7 +315,7 @@ static void on_vertices(struct lifecycle *life, const struct event *event)
 	if (event->rescaled.put)
 		accepted(life, &life->rescale.put, life->rescale.put_requested);
 	/* an operation may have begun since */
-	else if (may_ask(life) &&
+	else if (!blockers(life, BEGIN_RESCALE) &&
 		 (is_requested(life) || is_owed(life, journal_launch(&life->journal))))
 		plan_change(life, event);
 	/* another request goes first */

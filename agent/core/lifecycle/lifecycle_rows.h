@@ -15,14 +15,45 @@
 enum fact {
 	FACT_NONE, /* ends a list of facts; never true */
 
-	/* Flink */
+	/* Flink and its job */
 	FACT_NOT_LIVE,
 	FACT_ENDS,
+	FACT_NOT_RUNNING,
+	FACT_NOT_REACHABLE,
+	FACT_JOB_UNSEEN,
+	FACT_JOB_NOT_RUNNING,
+	FACT_TASKS_MISSING,
 
 	/* what is in flight */
+	FACT_BUSY,
 	FACT_STOPS_IN_TIME,
 	FACT_CANCELS,
 	FACT_SAVES,
+	FACT_CHECKPOINT,
+	FACT_RESCALES,
+	FACT_LAST_RESORT,
+	FACT_DISPOSES,
+	FACT_READS_KEEPER,
+	FACT_READS_STALLED,
+	FACT_OBSERVES,
+
+	/* pauses after a failure */
+	FACT_STOP_PAUSES,
+	FACT_SAVEPOINT_PAUSES,
+	FACT_DISPOSAL_PAUSES,
+
+	/* what is wanted */
+	FACT_PARKS,
+	FACT_DO_NOT_RESTART,
+	FACT_RESTART_WANTED,
+
+	/* other pods, and the end */
+	FACT_HANDOVER,
+	FACT_TRANSITION,
+	FACT_CUT,
+	FACT_JOURNAL_BROKEN,
+	FACT_FENCED,
+	FACT_TERMINATES,
 
 	/* the container ends (lifecycle_stopping.c) */
 	FACT_LOOKS,

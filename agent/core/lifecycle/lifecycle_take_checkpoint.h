@@ -8,7 +8,6 @@
 
 /* Start the checkpoint that is wanted or due, while no operation is in flight; false: there is none. */
 bool checkpoint_pursue(struct lifecycle *life);
-bool checkpoint_in_flight(const struct lifecycle *life);
 void checkpoint_schedule(struct lifecycle *life); /* the next periodic full one */
 
 /* Something more urgent begins: the one in flight counts as failed. */

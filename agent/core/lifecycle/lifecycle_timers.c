@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_blockers.h"
 #include "core/lifecycle/lifecycle_cleanup.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_end.h"
@@ -17,7 +18,6 @@
 #include "core/lifecycle/lifecycle_operation_answer.h"
 #include "core/lifecycle/lifecycle_take_checkpoint.h"
 #include "core/lifecycle/lifecycle_tasks.h"
-#include "core/lifecycle/lifecycle_transition_wishes.h"
 
 static bool due(struct lifecycle *life, int64_t *deadline_ms)
 {
@@ -75,16 +75,6 @@ void on_tick(struct lifecycle *life)
 	}
 }
 
-/* As pursue_running() asks: a stop that is wanted goes first, and its pause is not that of a savepoint. */
-static bool periodic_must_wait(const struct lifecycle *life)
-{
-	if (life->journal.intent.state != DESIRED_RUNNING || journal_restart_wanted(&life->journal))
-		return true;
-	return life->phase != PHASE_RUNNING || life->step != STEP_NONE ||
-	       life->seen.state != JOB_RUNNING || life->seen.tasks_missing ||
-	       life->rescale.asking || checkpoint_in_flight(life) || transition_defers(life);
-}
-
 int64_t lifecycle_deadline_ms(const struct lifecycle *life)
 {
 	enum { SAVEPOINT, FULL_CHECKPOINT };
@@ -120,13 +110,10 @@ int64_t lifecycle_deadline_ms(const struct lifecycle *life)
 	if (life->contradiction)
 		return life->check_ms ? life->check_ms : -1;
 	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-		/* a due savepoint that may not start now (a requested stop goes first) is no reason
-		 * to wake up */
-		if ((i == SAVEPOINT || i == FULL_CHECKPOINT) && periodic_must_wait(life))
+		/* what may not begin now (a requested stop goes first) is no reason to wake up */
+		if (i == SAVEPOINT && blockers(life, BEGIN_PERIODIC))
 			continue;
-		if (i == SAVEPOINT && transition_saves_not(life))
-			continue;
-		if (i == FULL_CHECKPOINT && life->stalled) /* its end may come first */
+		if (i == FULL_CHECKPOINT && blockers(life, BEGIN_FULL))
 			continue;
 		if (all[i] && (next < 0 || all[i] < next))
 			next = all[i];
