@@ -297,16 +297,16 @@ void on_checkpoint(struct lifecycle *life, const struct event *event)
 	}
 }
 
-void checkpoint_tick(struct lifecycle *life)
+void checkpoint_unaccepted(struct lifecycle *life)
+{
+	/* MUT: a checkpoint that Flink does not accept is awaited forever */
+	checkpoint_give_up(life, "Flink did not accept it within 60 s");
+}
+
+void checkpoint_ask(struct lifecycle *life)
 {
 	struct effect *effect;
 
-	/* MUT: a checkpoint that Flink does not accept is awaited forever */
-	if (life->checkpoint.accept_by_ms && life->now_ms >= life->checkpoint.accept_by_ms)
-		checkpoint_give_up(life, "Flink did not accept it within 60 s");
-	if (!life->checkpoint.poll_ms || life->now_ms < life->checkpoint.poll_ms)
-		return;
-	life->checkpoint.poll_ms = 0;
 	if (life->checkpoint.asking)
 		return;
 	life->checkpoint.asking = true;
