@@ -13,6 +13,7 @@ static const struct {
 	const char *name;
 	enum fact waits_for[MOST_FACTS]; /* FACT_NONE: no more */
 } activities[ACTIVITIES] = {
+	[BEGIN_ANYTHING] = {"anything", {FACT_NONE}},
 	/* a requested checkpoint is given up for it, and the job need not be well */
 	[BEGIN_STOP] = {"stop",
 			{FACT_NOT_RUNNING, FACT_RESCALES, FACT_LAST_RESORT, FACT_STOP_PAUSES,
@@ -60,6 +61,8 @@ uint64_t activity_waits_for(enum activity activity)
 {
 	uint64_t facts = 0;
 
+	if (activity == BEGIN_ANYTHING)
+		return 0;
 	for (size_t i = 0; i < ARRAY_LEN(always); i++)
 		facts |= fact_bit(always[i]);
 	for (size_t i = 0; i < MOST_FACTS && activities[activity].waits_for[i]; i++)

@@ -7,9 +7,10 @@
 #ifndef DREY_CORE_LIFECYCLE_BLOCKERS_H
 #define DREY_CORE_LIFECYCLE_BLOCKERS_H
 
-#include "core/lifecycle/lifecycle_rows.h"
+#include "core/lifecycle/lifecycle_bits.h"
 
 enum activity {
+	BEGIN_ANYTHING,       /* nothing stands in its way */
 	BEGIN_STOP,           /* with savepoint, for a suspend or a restart */
 	BEGIN_SAVEPOINT,      /* that a person has requested */
 	BEGIN_PERIODIC,       /* savepoint */

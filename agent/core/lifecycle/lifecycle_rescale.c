@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_blockers.h"
 #include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_facts.h"
 #include "core/slots.h"
 
 #define RETRY_FIRST_MS 1000
@@ -75,26 +76,11 @@ static bool is_requested(const struct lifecycle *life)
 	return life->journal.intent.parallelism.nonce;
 }
 
-/* In force, and this launch has not got it. */
-static bool is_owed(const struct lifecycle *life, const struct launch *launch)
+void rescale_look(struct lifecycle *life)
 {
-	/* MUT: a launch does not get the parallelism that is in force */
-	return !parallelism_is_empty(&life->journal.parallelism) &&
-	       life->journal.parallelism_launch != launch->number;
-}
-
-bool rescale_pursue(struct lifecycle *life)
-{
-	const struct launch *launch = journal_launch(&life->journal);
-	bool due = is_requested(life) || is_owed(life, launch) || life->rescale.settling;
-
-	if (life->rescale.asking)
-		return true;
-	if (!due || life->rescale.again_ms || blockers(life, BEGIN_RESCALE))
-		return false;
 	life->rescale.asking = true;
-	memcpy(emit(life, EFFECT_RESCALE)->id, launch->job_id, JOB_ID_BYTES);
-	return true;
+	memcpy(emit(life, EFFECT_RESCALE)->id, journal_launch(&life->journal)->job_id,
+	       JOB_ID_BYTES);
 }
 
 /* ---- the answer ---- */
@@ -304,7 +290,7 @@ static void on_refusal(struct lifecycle *life, const struct event *event)
 		return; /* another request has replaced it, and is asked for next */
 	if (put_was || (!event->rescaled.put && is_requested(life)))
 		refused(life, true, error);
-	else if (is_owed(life, journal_launch(&life->journal)))
+	else if (parallelism_is_unasked(life, journal_launch(&life->journal)))
 		refused(life, false, error);
 }
 
@@ -316,7 +302,8 @@ static void on_vertices(struct lifecycle *life, const struct event *event)
 		accepted(life, &life->rescale.put, life->rescale.put_requested);
 	/* an operation may have begun since */
 	else if (!blockers(life, BEGIN_RESCALE) &&
-		 (is_requested(life) || is_owed(life, journal_launch(&life->journal))))
+		 (is_requested(life) ||
+		  parallelism_is_unasked(life, journal_launch(&life->journal))))
 		plan_change(life, event);
 	/* another request goes first */
 	if (life->rescale.settling && !life->rescale.asking && !is_requested(life))
