@@ -20,7 +20,7 @@
 #define MOST_ROWS  64
 #define MOST_FACTS 16 /* that one table asks */
 
-static const struct life_table *const tables[] = {&running_table, &stopping_table};
+static const struct life_table *const tables[] = {&idle_table, &running_table, &stopping_table};
 
 /* ---- every combination */
 

@@ -37,6 +37,17 @@ static bool is_looked_at(const struct lifecycle *life)
 	       (life->polling || life->polled_ms < life->look_since_ms);
 }
 
+/* ---- no Flink runs ---- */
+
+/* No launch is desired: what is on record parks the application. */
+static bool parks_on_record(const struct lifecycle *life)
+{
+	struct decision decision;
+
+	return life->launch_step == LAUNCH_NONE &&
+	       resolve_parked(&life->journal, &life->config->policy, &decision);
+}
+
 /* ---- all facts ---- */
 
 uint64_t fact_bit(enum fact fact)
@@ -44,15 +55,27 @@ uint64_t fact_bit(enum fact fact)
 	return UINT64_C(1) << fact;
 }
 
+struct known {
+	enum fact fact;
+	bool is;
+};
+
+static uint64_t bits_of(const struct known *facts, size_t count)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < count; i++)
+		all |= facts[i].is ? fact_bit(facts[i].fact) : 0;
+	return all;
+}
+
 uint64_t facts_of(const struct lifecycle *life)
 {
 	enum operation_kind kind =
 		life->step != STEP_NONE ? life->journal.operation.kind : OPERATION_NONE;
 	enum upgrade_mode mode = sigterm_mode(life);
-	const struct {
-		enum fact fact;
-		bool is;
-	} facts[] = {
+	bool parked = parks_on_record(life), settles = life->step == STEP_SETTLING;
+	const struct known facts[] = {
 		{FACT_NOT_LIVE, life->launch_step != LAUNCH_LIVE},
 		{FACT_ENDS, life->end_wanted},
 		{FACT_NOT_RUNNING, life->phase != PHASE_RUNNING},
@@ -72,6 +95,11 @@ uint64_t facts_of(const struct lifecycle *life)
 		{FACT_READS_KEEPER, life->keeper},
 		{FACT_READS_STALLED, life->stalled},
 		{FACT_OBSERVES, life->observing},
+		{FACT_PARKED, parked && !settles},
+		{FACT_UNSETTLED, parked && settles},
+		{FACT_RESOLVING, life->phase == PHASE_RESOLVING},
+		{FACT_HOLDING, life->phase == PHASE_HOLDING},
+		{FACT_START_PAUSES, life->retry_ms},
 		{FACT_STOP_PAUSES, life->stop_retry_ms},
 		{FACT_SAVEPOINT_PAUSES, life->savepoint_retry_ms},
 		{FACT_DISPOSAL_PAUSES, life->disposal_ms},
@@ -97,12 +125,9 @@ uint64_t facts_of(const struct lifecycle *life)
 		{FACT_BY_SAVEPOINT, mode == UPGRADE_BY_SAVEPOINT},
 		{FACT_STATELESS, mode == UPGRADE_STATELESS},
 	};
-	uint64_t all = 0;
 
 	_Static_assert(ARRAY_LEN(facts) == FACT_COUNT - 1, "each fact has one condition");
-	for (size_t i = 0; i < ARRAY_LEN(facts); i++)
-		all |= facts[i].is ? fact_bit(facts[i].fact) : 0;
-	return all;
+	return bits_of(facts, ARRAY_LEN(facts));
 }
 
 const char *fact_says(enum fact fact)
@@ -128,6 +153,11 @@ const char *fact_says(enum fact fact)
 		[FACT_READS_KEEPER] = "the newest savepoint is read, to delete older ones",
 		[FACT_READS_STALLED] = "the newest checkpoint is read, to restart the job from it",
 		[FACT_OBSERVES] = "the sources of a start are read",
+		[FACT_PARKED] = "no launch is desired, and nothing is to be settled",
+		[FACT_UNSETTLED] = "no launch is desired, but an operation is to be settled",
+		[FACT_RESOLVING] = "the phase is `Resolving`",
+		[FACT_HOLDING] = "the phase is `Holding`",
+		[FACT_START_PAUSES] = "the sources of a start are read again after a pause",
 		[FACT_STOP_PAUSES] = "a stop has failed, and is repeated after a pause",
 		[FACT_SAVEPOINT_PAUSES] = "a savepoint has failed, and is repeated after a pause",
 		[FACT_DISPOSAL_PAUSES] = "no old savepoint could be deleted, and there is a pause",

@@ -99,24 +99,54 @@ static void refuse_savepoint(struct lifecycle *life)
 	free(error);
 }
 
+enum idle_way { RESTS, PARKS, STARTS, IDLE_WAYS };
+
+static const char *const idle_ways[IDLE_WAYS] = {
+	[RESTS] = "waits",
+	[PARKS] = "parks the application, and refuses requested savepoints and checkpoints",
+	[STARTS] = "decides what to start from",
+};
+
+static const struct life_row idle_rows[] = {
+	{ALL(FACT_UNSETTLED, FACT_OBSERVES), RESTS, NULL},
+	{ALL(FACT_UNSETTLED, FACT_START_PAUSES), RESTS, NULL},
+	{ALL(FACT_PARKED), PARKS, NULL},
+	{ALL(FACT_RESOLVING), RESTS, NULL},
+	{ALL(FACT_HOLDING, FACT_START_PAUSES), RESTS, NULL},
+	{ALL(FACT_OBSERVES), RESTS, NULL},
+	{ALL(FACT_NONE), STARTS, "a launch is desired"},
+};
+
+const struct life_table idle_table = {"No Flink runs", idle_rows, ARRAY_LEN(idle_rows), idle_ways,
+				      IDLE_WAYS};
+
+static void park_on_record(struct lifecycle *life)
+{
+	struct decision decision;
+
+	if (!resolve_parked(&life->journal, &life->config->policy, &decision))
+		return;
+	park(life, &decision);
+	refuse_savepoint(life);
+	checkpoint_refuse(life);
+}
+
 /* No Flink runs: park when no launch is desired, resolve when one is desired again. */
 static void pursue_idle(struct lifecycle *life)
 {
-	struct decision decision;
-	bool parked = resolve_parked(&life->journal, &life->config->policy, &decision);
+	const struct life_row *row = table_row(&idle_table, facts_of(life));
 
-	if (parked && life->step == STEP_SETTLING && (life->observing || life->retry_ms))
-		return; /* no launch is desired, but an operation must still be settled */
-	if (parked && life->step != STEP_SETTLING) {
-		park(life, &decision);
-		refuse_savepoint(life);
-		checkpoint_refuse(life);
-		return;
+	switch ((enum idle_way)row->way) {
+	case IDLE_WAYS:
+	case RESTS:
+		break;
+	case PARKS:
+		park_on_record(life);
+		break;
+	case STARTS:
+		resolve_start(life, row->why);
+		break;
 	}
-	if (life->phase == PHASE_RESOLVING || (life->phase == PHASE_HOLDING && life->retry_ms) ||
-	    life->observing)
-		return;
-	resolve_start(life, "a launch is desired");
 }
 
 /* ---- the job runs ---- */

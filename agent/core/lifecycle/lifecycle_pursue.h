@@ -10,8 +10,8 @@
 void resolve_start(struct lifecycle *life, const char *why);
 void park(struct lifecycle *life, const struct decision *decision);
 
-/* After each event: what is due, unless something is under way; while a job runs, by the table. */
-extern const struct life_table running_table;
+/* After each event: what is due, unless something is under way; by one of the tables. */
+extern const struct life_table idle_table, running_table;
 void pursue_desired(struct lifecycle *life);
 
 #endif
