@@ -477,3 +477,17 @@ RESCALE_TEST(how_many_slots_are_missing_is_said_at_once_and_until_there_are_enou
 		"Flink has accepted the parallelism, the job does not run with it yet: count: 3 of 4");
 	slots_total = -1;
 }
+
+/* The job is only polled once more then, and runs. */
+RESCALE_TEST(a_job_whose_container_ends_is_given_no_other_parallelism)
+{
+	l->hold_last_poll = true;
+	l->config.upgrade = UPGRADE_BY_SAVEPOINT;
+	want(l, "p1", 4);
+	CHECK_LOOKS(l);
+	stopping_for(l, 120 * SECONDS, UPGRADE_YES);
+	CHECK_PHASE(l, PHASE_RUNNING);
+	shows(l, 1, 1);
+	CHECK_NOTHING(l, EFFECT_RESCALE);
+	CHECK_STR(l->life.journal.intent.parallelism.nonce, "p1");
+}

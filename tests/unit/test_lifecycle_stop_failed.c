@@ -360,3 +360,33 @@ LIFE_TEST(the_stop_of_a_container_is_not_counted)
 	CHECK_PHASE(l, PHASE_TERMINATING);
 	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
 }
+
+/* ---- it is withdrawn ---- */
+
+LIFE_TEST(a_savepoint_that_is_due_does_not_wait_for_a_stop_that_nobody_wants_any_more)
+{
+	l->config.savepoints.interval_ms = 60000;
+	l->config.stop_retry_ms = 120000;
+	run_proven(l);
+	desire(l, DESIRED_SUSPENDED);
+	desire(l, DESIRED_RUNNING); /* too late to take it back */
+	stop_fails(l);
+	forget(l);
+	pass(l, 60000);
+	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1);
+	CHECK_INT(l->life.journal.operation.reason, ==, REASON_PERIODIC);
+}
+
+LIFE_TEST(a_savepoint_that_is_due_waits_for_a_stop_that_is_repeated)
+{
+	l->config.savepoints.interval_ms = 60000;
+	l->config.stop_retry_ms = 120000;
+	run_proven(l);
+	desire(l, DESIRED_SUSPENDED);
+	stop_fails(l);
+	forget(l);
+	pass(l, 119000);
+	CHECK_NOTHING(l, EFFECT_TRIGGER);
+	pass(l, 1000);
+	CHECK_INT(l->life.journal.operation.reason, ==, REASON_SUSPEND);
+}

@@ -23,6 +23,7 @@
 #include "core/handover/handover.h"
 #include "core/journal/journal.h"
 #include "core/lifecycle/checkpointing.h"
+#include "core/lifecycle/due_time.h"
 #include "core/lifecycle/job_state.h"
 #include "core/lifecycle/lifecycle_config.h"
 #include "core/lifecycle/notice.h"
@@ -385,9 +386,9 @@ struct lifecycle {
 		enum checkpoint_step step;
 		char trigger_id[JOB_ID_BYTES];
 		bool asking; /* one of its effects is under way */
-		/* deadlines, 0 = not armed: the next poll; until when Flink must accept it, 0 = it has;
-		 * until when it must show the path; when the next periodic full one is due */
-		int64_t poll_ms, accept_by_ms, path_by_ms, due_ms, accepted_ms, job_unix_ms;
+		/* the next poll; when Flink must have accepted it, 0 = it has; the next periodic full one */
+		due_time poll_ms, accept_by_ms, due_ms;
+		int64_t path_by_ms, accepted_ms, job_unix_ms; /* it must show the path by then */
 	} checkpoint;
 
 	/* the journal write */
@@ -401,7 +402,8 @@ struct lifecycle {
 
 	/* The newest checkpoint is recorded within a minute: the id written last, when anything was
 	 * last written, and when to write it if nothing else is written; 0 = it is recorded. */
-	int64_t noted_checkpoint_id, noted_ms, note_ms;
+	int64_t noted_checkpoint_id, noted_ms;
+	due_time note_ms;
 
 	/* hand-overs */
 	struct {
@@ -421,8 +423,7 @@ struct lifecycle {
 		int64_t probation_end_ms;
 		char held_id[JOB_ID_BYTES]; /* of a Flink that waits in main(); "" = none */
 		bool held_ends;             /* it was killed */
-		/* deadlines, 0 = not armed */
-		int64_t deadline_ms, ask_again_ms, held_kill_ms;
+		due_time deadline_ms, ask_again_ms, held_kill_ms;
 	} handover;
 
 	/* blue/green; lifecycle_transition*.c */
@@ -434,7 +435,7 @@ struct lifecycle {
 		bool asking;            /* RESCALE is under way, or waits for the journal */
 		bool settling, reached; /* accepted by Flink: does the job run with it already? */
 		int failures;           /* in a row, for the backoff */
-		int64_t again_ms;       /* deadline, 0 = not armed */
+		due_time again_ms;
 		int64_t since_ms;       /* when Flink accepted it */
 		struct parallelism put; /* what RESCALE asks for, if it sets bounds */
 		bool put_requested;     /* by a request that is not answered yet */
@@ -501,18 +502,17 @@ struct lifecycle {
 		int64_t finished_ms;      /* since when FINISHED for an unclear reason */
 	} seen;
 
-	/* deadlines on the monotonic clock, 0 = not armed */
-	int64_t poll_ms, retry_ms, savepoint_ms, ready_ms, kill_ms, journal_retry_ms, stop_retry_ms,
-		operation_poll_ms, operation_deadline_ms, exit_ms, check_ms, /* check the journal */
-		/* the drey of another place's launch has seen that it is not the owner */
-		takeover_ms, lease_end_ms, /* Flink must have ended soon after */
-		disposal_ms,               /* retention checks again; 0 = now */
-		stall_pause_ms,            /* until then a job without checkpoints is left alone */
-		tasks_ms;                  /* until then tasks may be missing */
-	int64_t savepoint_retry_ms;        /* a requested savepoint is repeated; 0 = no pause */
-	int64_t clean_ms;                  /* SIGTERM waits for Flink's cleanup until then */
-	int64_t grace_end_ms;              /* when the container will be killed; 0 = not known */
-	int64_t look_ms; /* until then Flink is polled once more before it is stopped; 0 = it is not */
+	due_time poll_ms, retry_ms, savepoint_ms, ready_ms, kill_ms, journal_retry_ms,
+		stop_retry_ms, operation_poll_ms, operation_deadline_ms, exit_ms, check_ms,
+		lease_end_ms,       /* Flink must have ended soon after */
+		disposal_ms,        /* retention checks again; 0 = now */
+		tasks_ms,           /* until then tasks may be missing */
+		savepoint_retry_ms, /* a requested savepoint is repeated; 0 = no pause */
+		clean_ms,           /* SIGTERM waits for Flink's cleanup until then */
+		look_ms; /* until then Flink is polled once more before it is stopped; 0 = it is not */
+	/* the drey of another place's launch knows that it is not the owner; a stalled job is left alone until then */
+	int64_t takeover_ms, stall_pause_ms;
+	int64_t grace_end_ms;  /* when the container will be killed; 0 = not known */
 	int64_t look_since_ms; /* only answers to requests after this count */
 	int64_t budget_end_ms; /* a stop of the container must be complete by then */
 	enum upgrade upgrade;  /* why the container is being stopped */
@@ -526,7 +526,7 @@ struct lifecycle {
 	/* how often each effect came, and those that must wait (lifecycle_pace.c) until postponed_ms */
 	struct pace_window paces[EFFECT_COUNT][2];
 	struct effects postponed;
-	int64_t postponed_ms;
+	due_time postponed_ms;
 
 	/* the step that runs */
 	int64_t now_ms, now_unix_ms;

@@ -8,8 +8,8 @@
 
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_facts.h"
 #include "core/lifecycle/lifecycle_pace.h"
-#include "core/lifecycle/lifecycle_take_checkpoint.h"
 
 struct promise {
 	bool broken;

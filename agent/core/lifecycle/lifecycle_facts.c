@@ -103,6 +103,29 @@ const char *checkpoint_excluded(const struct lifecycle *life)
 	return NULL;
 }
 
+/* In force, and this launch has not got it. */
+bool parallelism_is_unasked(const struct lifecycle *life, const struct launch *launch)
+{
+	/* MUT: a launch does not get the parallelism that is in force */
+	return !parallelism_is_empty(&life->journal.parallelism) &&
+	       life->journal.parallelism_launch != launch->number;
+}
+
+bool parallelism_is_owed(const struct lifecycle *life)
+{
+	const struct launch *launch = journal_launch_const(&life->journal);
+
+	if (!launch || life->rescale.again_ms)
+		return false;
+	return life->journal.intent.parallelism.nonce || parallelism_is_unasked(life, launch) ||
+	       life->rescale.settling;
+}
+
+bool checkpoint_in_flight(const struct lifecycle *life)
+{
+	return life->checkpoint.step != CHECKPOINT_NONE && life->checkpoint.step != CHECKPOINT_LEFT;
+}
+
 /* As Flink reports it. After a failed stop the job continues from its savepoint, and may finish. */
 bool stop_has_ended_job(const struct lifecycle *life)
 {

@@ -27,6 +27,14 @@ bool takeover_is_over(const struct lifecycle *life);
 /* Would SIGTERM make the running Flink delete the checkpoints of its job? */
 bool signal_deletes_checkpoints(const struct lifecycle *life);
 
+/* Flink is to be asked about another parallelism now: one is requested, in force and not in this launch, or settling. */
+bool parallelism_is_owed(const struct lifecycle *life);
+bool parallelism_is_unasked(const struct lifecycle *life,
+			    const struct launch *launch); /* in force only */
+
+bool checkpoint_in_flight(
+	const struct lifecycle *life); /* a requested one, that was not given up */
+
 /* Flink has said that the stop in flight is done, which it does when the job has ended; that was not seen yet. */
 bool stop_is_reported(const struct lifecycle *life);
 

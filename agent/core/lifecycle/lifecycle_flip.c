@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_transition_facts.h"
+#include "core/lifecycle/lifecycle_transition_now.h"
 
 static bool has_flip(const struct lifecycle *life)
 {

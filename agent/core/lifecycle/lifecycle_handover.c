@@ -16,7 +16,7 @@
 #include "core/lifecycle/lifecycle_handover_offer.h"
 #include "core/lifecycle/lifecycle_handover_state.h"
 #include "core/lifecycle/lifecycle_transition.h"
-#include "core/lifecycle/lifecycle_transition_facts.h"
+#include "core/lifecycle/lifecycle_transition_now.h"
 
 /* ---- taken ---- */
 

@@ -15,7 +15,7 @@
 #include "core/lifecycle/lifecycle_launch.h"
 #include "core/lifecycle/lifecycle_pursue.h"
 #include "core/lifecycle/lifecycle_stopping.h"
-#include "core/lifecycle/lifecycle_transition_facts.h"
+#include "core/lifecycle/lifecycle_transition_now.h"
 #include "core/lifecycle/lifecycle_transition_state.h"
 
 /* ---- the record of another pod ---- */

@@ -8,7 +8,7 @@
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_handover_facts.h"
 #include "core/lifecycle/lifecycle_handover_state.h"
-#include "core/lifecycle/lifecycle_transition_facts.h"
+#include "core/lifecycle/lifecycle_transition_now.h"
 
 /* ---- to the candidate ---- */
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_blockers.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_end.h"
 #include "core/lifecycle/lifecycle_handover_facts.h"
@@ -151,12 +152,6 @@ static void give_up(struct lifecycle *life, bool counts, const char *why)
 
 /* ---- the stop ---- */
 
-static bool may_stop(const struct lifecycle *life)
-{
-	return life->phase == PHASE_RUNNING && life->seen.state == JOB_RUNNING &&
-	       !life->seen.tasks_missing;
-}
-
 static void end_without_savepoint(struct lifecycle *life, const char *why)
 {
 	handover_set_state(life, HANDOVER_STOPPING, "%s", why);
@@ -201,7 +196,7 @@ static bool is_confirmed(struct lifecycle *life)
 /* A job that fails again and again runs for a moment now and then: that is no cure. */
 static bool is_failing(struct lifecycle *life)
 {
-	if (!may_stop(life)) {
+	if (blockers(life, BEGIN_HANDOVER_SAVED)) {
 		life->handover.failed_ms = life->now_ms;
 		if (!life->handover.failing_since_ms)
 			life->handover.failing_since_ms = life->now_ms;
@@ -232,10 +227,8 @@ static bool may_try_again(struct lifecycle *life)
 static void consider_stop(struct lifecycle *life)
 {
 	int64_t failing_ms;
-	bool busy = life->step != STEP_NONE || life->end_wanted || life->stop_retry_ms ||
-		    life->last_resort.step || life->launch_step != LAUNCH_LIVE;
 
-	if (busy || life->journal.intent.state != DESIRED_RUNNING)
+	if (blockers(life, BEGIN_HANDOVER))
 		return;
 	if (!is_failing(life)) {
 		if (may_try_again(life) && is_confirmed(life))

@@ -11,6 +11,7 @@
 #include "core/lifecycle/lifecycle_handover_facts.h"
 #include "core/lifecycle/lifecycle_notice.h"
 #include "core/lifecycle/lifecycle_transition_facts.h"
+#include "core/lifecycle/lifecycle_transition_now.h"
 #include "core/lifecycle/lifecycle_transition_wishes.h"
 
 /* ---- the state ---- */

@@ -381,7 +381,7 @@ static void stopped_unseen(struct lifecycle *life)
 		"stopped with a savepoint; the grace period was over before the job was seen to end");
 }
 
-static void deadline_passed(struct lifecycle *life)
+void operation_deadline(struct lifecycle *life)
 {
 	enum operation_kind kind = life->journal.operation.kind;
 
@@ -398,24 +398,15 @@ static void deadline_passed(struct lifecycle *life)
 				 "the savepoint was taken, but the job did not stop");
 }
 
-void operation_tick(struct lifecycle *life)
+void operation_ask(struct lifecycle *life)
 {
-	const struct operation *operation = &life->journal.operation;
-	bool triggers;
+	bool triggers = life->step == STEP_TRIGGERING;
 
-	if (life->operation_deadline_ms && life->now_ms >= life->operation_deadline_ms) {
-		life->operation_deadline_ms = 0;
-		deadline_passed(life);
-	}
-	if (!life->operation_poll_ms || life->now_ms < life->operation_poll_ms)
-		return;
-	life->operation_poll_ms = 0;
-	if (life->asking || (life->step != STEP_TRIGGERING && life->step != STEP_POLLING))
+	if (life->asking || (!triggers && life->step != STEP_POLLING))
 		return;
 	life->asking = true;
-	triggers = life->step == STEP_TRIGGERING;
 	if (triggers && !life->sent_ms) /* Flink does not know what was sent earlier */
 		operation_sent(life);
 	memcpy(emit(life, triggers ? EFFECT_TRIGGER : EFFECT_POLL_OPERATION)->id,
-	       operation->trigger_id, JOB_ID_BYTES);
+	       life->journal.operation.trigger_id, JOB_ID_BYTES);
 }

@@ -13,7 +13,8 @@ void on_inspected(struct lifecycle *life, const struct event *event);
 /* A view of the job while an operation is in flight; true if the operation handled it. */
 bool operation_view(struct lifecycle *life, const struct view *view);
 
-/* Its deadline, and its next poll. */
-void operation_tick(struct lifecycle *life);
+/* Its deadline has passed; it is time to send it, or to ask for its result. */
+void operation_deadline(struct lifecycle *life);
+void operation_ask(struct lifecycle *life);
 
 #endif

@@ -99,68 +99,158 @@ static void refuse_savepoint(struct lifecycle *life)
 	free(error);
 }
 
+enum idle_way { RESTS, PARKS, STARTS, IDLE_WAYS };
+
+static const char *const idle_ways[IDLE_WAYS] = {
+	[RESTS] = "waits",
+	[PARKS] = "parks the application, and refuses requested savepoints and checkpoints",
+	[STARTS] = "decides what to start from",
+};
+
+static const struct life_row idle_rows[] = {
+	{ALL(FACT_UNSETTLED, FACT_OBSERVES), RESTS, NULL},
+	{ALL(FACT_UNSETTLED, FACT_START_PAUSES), RESTS, NULL},
+	{ALL(FACT_PARKED), PARKS, NULL},
+	{ALL(FACT_RESOLVING), RESTS, NULL},
+	{ALL(FACT_HOLDING, FACT_START_PAUSES), RESTS, NULL},
+	{ALL(FACT_OBSERVES), RESTS, NULL},
+	{ALL(FACT_NONE), STARTS, "a launch is desired"},
+};
+
+const struct life_table idle_table = {"No Flink runs", idle_rows, ARRAY_LEN(idle_rows), idle_ways,
+				      IDLE_WAYS};
+
+static void park_on_record(struct lifecycle *life)
+{
+	struct decision decision;
+
+	if (!resolve_parked(&life->journal, &life->config->policy, &decision))
+		return;
+	park(life, &decision);
+	refuse_savepoint(life);
+	checkpoint_refuse(life);
+}
+
 /* No Flink runs: park when no launch is desired, resolve when one is desired again. */
 static void pursue_idle(struct lifecycle *life)
 {
-	struct decision decision;
-	bool parked = resolve_parked(&life->journal, &life->config->policy, &decision);
+	const struct life_row *row = table_row(&idle_table, facts_of(life));
 
-	if (parked && life->step == STEP_SETTLING && (life->observing || life->retry_ms))
-		return; /* no launch is desired, but an operation must still be settled */
-	if (parked && life->step != STEP_SETTLING) {
-		park(life, &decision);
-		refuse_savepoint(life);
-		checkpoint_refuse(life);
-		return;
+	switch ((enum idle_way)row->way) {
+	case IDLE_WAYS:
+	case RESTS:
+		break;
+	case PARKS:
+		park_on_record(life);
+		break;
+	case STARTS:
+		resolve_start(life, row->why);
+		break;
 	}
-	if (life->phase == PHASE_RESOLVING || (life->phase == PHASE_HOLDING && life->retry_ms) ||
-	    life->observing)
-		return;
-	resolve_start(life, "a launch is desired");
 }
 
 /* ---- the job runs ---- */
+
+enum running_way {
+	RUNS_ON,
+	CANCELS,
+	SUSPENDS,
+	RESTARTS,
+	WATCHES,
+	SAVES,
+	RESCALES,
+	SAVES_BY_SCHEDULE,
+	TENDS,
+	RUNNING_WAYS
+};
+
+static const char *const running_ways[RUNNING_WAYS] = {
+	[RUNS_ON] = "waits",
+	[CANCELS] = "cancels the job, and gives up what is in flight",
+	[SUSPENDS] = "stops the job with a savepoint, to suspend it",
+	[RESTARTS] = "stops the job with a savepoint, to restart it",
+	[WATCHES] = "restarts the job if it completes no checkpoint any more",
+	[SAVES] = "takes the savepoint",
+	[RESCALES] = "asks Flink about the parallelism",
+	[SAVES_BY_SCHEDULE] = "takes a periodic savepoint",
+	[TENDS] =
+		"restarts a job that completes no checkpoint any more; takes a requested or a full checkpoint; deletes old savepoints; reads a completed checkpoint",
+};
+
+static const struct life_row running_rows[] = {
+	{ALL(FACT_TRANSITION), RUNS_ON, NULL},
+	/* its job has ended, and Flink cleans up after it */
+	{ALL(FACT_CANCEL_WANTED, FACT_STOP_REPORTED), RUNS_ON, NULL},
+	{ALL(FACT_CANCEL_WANTED, FACT_CANCELS), RUNS_ON, NULL},
+	{ALL(FACT_CANCEL_WANTED), CANCELS, "superseded by cancel"},
+	{ALL(FACT_BUSY), RUNS_ON, NULL},
+	{ALL(FACT_NOT_RUNNING), RUNS_ON, NULL},
+	{ALL(FACT_RESCALES), RUNS_ON, NULL},
+	{ALL(FACT_SUSPEND_WANTED), SUSPENDS, NULL, BEGIN_STOP},
+	{ALL(FACT_SUSPEND_WANTED), RUNS_ON, NULL},
+	{ALL(FACT_RESTART_WANTED), RESTARTS, NULL, BEGIN_STOP},
+	{ALL(FACT_RESTART_WANTED), RUNS_ON, NULL},
+	/* it may be one more that does not complete */
+	{ALL(FACT_CHECKPOINT), WATCHES, NULL},
+	{ALL(FACT_SAVEPOINT_WANTED), SAVES, NULL, BEGIN_SAVEPOINT},
+	{ALL(FACT_PARALLELISM_OWED), RESCALES, NULL, BEGIN_RESCALE},
+	{ALL(FACT_SAVEPOINT_DUE), SAVES_BY_SCHEDULE, NULL, BEGIN_PERIODIC},
+	{ALL(FACT_NONE), TENDS, NULL},
+};
+
+const struct life_table running_table = {"A job runs", running_rows, ARRAY_LEN(running_rows),
+					 running_ways, RUNNING_WAYS};
+
+static void cancel_job(struct lifecycle *life, const char *why)
+{
+	if (life->step != STEP_NONE)
+		operation_abandon(life, why);
+	operation_start(life, OPERATION_CANCEL, REASON_CANCEL, NULL);
+}
+
+/* What nobody has to wait for. */
+static void tend_job(struct lifecycle *life)
+{
+	if (stall_pursue(life) || checkpoint_pursue(life))
+		return;
+	retention_pursue(life);
+	review_pursue(life);
+}
 
 /* Start the operation that is due, unless one is in flight. */
 static void pursue_running(struct lifecycle *life)
 {
 	const struct intent *intent = &life->journal.intent;
-	bool may_stop = !life->stop_retry_ms && !life->last_resort.step;
+	const struct life_row *row = table_row(&running_table, facts_of(life));
 
-	if (transition_defers(life))
-		return;
-	if (intent->state == DESIRED_CANCELLED) {
-		/* its job has ended, and Flink cleans up after it */
-		/* MUT: a cancel ends Flink whose job has stopped with a savepoint at once */
-		if (stop_is_reported(life))
-			return;
-		if (life->step != STEP_NONE && life->journal.operation.kind != OPERATION_CANCEL)
-			operation_abandon(life, "superseded by cancel");
-		if (life->step == STEP_NONE)
-			operation_start(life, OPERATION_CANCEL, REASON_CANCEL, NULL);
-	} else if (life->step != STEP_NONE || life->phase != PHASE_RUNNING ||
-		   life->rescale.asking) {
-		return;
-	} else if (intent->state == DESIRED_SUSPENDED) {
-		if (may_stop)
-			operation_start(life, OPERATION_STOP, REASON_SUSPEND, NULL);
-	} else if (journal_restart_wanted(&life->journal)) {
-		if (may_stop)
-			operation_start(life, OPERATION_STOP, REASON_RESTART,
-					intent->restart_nonce);
-	} else if (checkpoint_in_flight(life)) {
-		stall_pursue(life); /* it may be one more that does not complete */
-	} else if (journal_savepoint_wanted(&life->journal) && !life->savepoint_retry_ms) {
+	switch ((enum running_way)row->way) {
+	case RUNNING_WAYS:
+	case RUNS_ON:
+		break;
+	case CANCELS:
+		cancel_job(life, row->why);
+		break;
+	case SUSPENDS:
+		operation_start(life, OPERATION_STOP, REASON_SUSPEND, NULL);
+		break;
+	case RESTARTS:
+		operation_start(life, OPERATION_STOP, REASON_RESTART, intent->restart_nonce);
+		break;
+	case WATCHES:
+		stall_pursue(life);
+		break;
+	case SAVES:
 		operation_start(life, OPERATION_SAVEPOINT, REASON_MANUAL, intent->savepoint_nonce);
-	} else if (rescale_pursue(life)) {
-		return;
-	} else if (life->savepoint_ms && life->now_ms >= life->savepoint_ms &&
-		   !transition_saves_not(life) && life->seen.state == JOB_RUNNING &&
-		   !life->seen.tasks_missing) {
+		break;
+	case RESCALES:
+		rescale_look(life);
+		break;
+	case SAVES_BY_SCHEDULE:
 		operation_start(life, OPERATION_SAVEPOINT, REASON_PERIODIC, NULL);
-	} else if (!stall_pursue(life) && !checkpoint_pursue(life)) {
-		retention_pursue(life);
-		review_pursue(life);
+		break;
+	case TENDS:
+		tend_job(life);
+		break;
 	}
 }
 

@@ -17,7 +17,9 @@
 
 #include "base/backoff.h"
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_blockers.h"
 #include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_facts.h"
 #include "core/slots.h"
 
 #define RETRY_FIRST_MS 1000
@@ -74,34 +76,11 @@ static bool is_requested(const struct lifecycle *life)
 	return life->journal.intent.parallelism.nonce;
 }
 
-/* In force, and this launch has not got it. */
-static bool is_owed(const struct lifecycle *life, const struct launch *launch)
+void rescale_look(struct lifecycle *life)
 {
-	/* MUT: a launch does not get the parallelism that is in force */
-	return !parallelism_is_empty(&life->journal.parallelism) &&
-	       life->journal.parallelism_launch != launch->number;
-}
-
-/* A job that is about to be handed over, or that Flink does not show, is left alone. */
-static bool may_ask(const struct lifecycle *life)
-{
-	return life->phase == PHASE_RUNNING && life->step == STEP_NONE && !life->end_wanted &&
-	       life->seen.reachable && life->seen.job_present && life->seen.state == JOB_RUNNING &&
-	       !handover_is_under_way(&life->journal.handover);
-}
-
-bool rescale_pursue(struct lifecycle *life)
-{
-	const struct launch *launch = journal_launch(&life->journal);
-	bool due = is_requested(life) || is_owed(life, launch) || life->rescale.settling;
-
-	if (life->rescale.asking)
-		return true;
-	if (!due || life->rescale.again_ms || !may_ask(life))
-		return false;
 	life->rescale.asking = true;
-	memcpy(emit(life, EFFECT_RESCALE)->id, launch->job_id, JOB_ID_BYTES);
-	return true;
+	memcpy(emit(life, EFFECT_RESCALE)->id, journal_launch(&life->journal)->job_id,
+	       JOB_ID_BYTES);
 }
 
 /* ---- the answer ---- */
@@ -311,7 +290,7 @@ static void on_refusal(struct lifecycle *life, const struct event *event)
 		return; /* another request has replaced it, and is asked for next */
 	if (put_was || (!event->rescaled.put && is_requested(life)))
 		refused(life, true, error);
-	else if (is_owed(life, journal_launch(&life->journal)))
+	else if (parallelism_is_unasked(life, journal_launch(&life->journal)))
 		refused(life, false, error);
 }
 
@@ -322,8 +301,9 @@ static void on_vertices(struct lifecycle *life, const struct event *event)
 	if (event->rescaled.put)
 		accepted(life, &life->rescale.put, life->rescale.put_requested);
 	/* an operation may have begun since */
-	else if (may_ask(life) &&
-		 (is_requested(life) || is_owed(life, journal_launch(&life->journal))))
+	else if (!blockers(life, BEGIN_RESCALE) &&
+		 (is_requested(life) ||
+		  parallelism_is_unasked(life, journal_launch(&life->journal))))
 		plan_change(life, event);
 	/* another request goes first */
 	if (life->rescale.settling && !life->rescale.asking && !is_requested(life))

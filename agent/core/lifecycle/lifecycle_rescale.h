@@ -6,9 +6,8 @@
 
 #include "core/lifecycle/lifecycle.h"
 
-/* The job runs and no stop is requested: is another parallelism, and has this launch got it? True while
- * Flink is being asked. */
-bool rescale_pursue(struct lifecycle *life);
+/* Look at the vertices of the running job: it has to get another parallelism, or to run with it. */
+void rescale_look(struct lifecycle *life);
 /* A new request (CONTROL_PARALLELISM), which has a nonce, replaces one that is not answered. */
 void rescale_take(struct lifecycle *life, const struct parallelism *wanted);
 void on_rescaled(struct lifecycle *life, const struct event *event);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_blockers.h"
 #include "core/lifecycle/lifecycle_effects.h"
 
 /* After a failed disposal: its cause (a missing permission) seldom goes away within minutes. */
@@ -35,9 +36,7 @@ void retention_pursue(struct lifecycle *life)
 	/* MUT: a job in the shadow deletes savepoints of the owner */
 	if (life->config->handover.shadow)
 		return;
-	if (life->disposing || life->keeper || life->disposal_ms ||
-	    life->seen.state != JOB_RUNNING || !life->seen.reachable ||
-	    life->phase != PHASE_RUNNING)
+	if (blockers(life, BEGIN_RETENTION))
 		return;
 	if (!retention_next(&life->config->retention, &life->journal, life->now_unix_ms)) {
 		xstrset(&life->journal.disposing, NULL);
@@ -91,7 +90,7 @@ bool retention_inspected(struct lifecycle *life, const struct event *event)
 		return true;
 	}
 	oldest = retention_next(&life->config->retention, &life->journal, life->now_unix_ms);
-	if (oldest && !life->terminating && life->phase == PHASE_RUNNING && life->step == STEP_NONE)
+	if (oldest && !blockers(life, BEGIN_DISPOSAL))
 		begin_disposal(life, oldest);
 	return true;
 }

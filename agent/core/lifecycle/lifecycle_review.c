@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_blockers.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_look.h"
 
@@ -40,13 +41,7 @@ void review_soon(struct lifecycle *life)
 /* Nothing else has to be read, or is about to happen to the job. */
 static bool may_review(const struct lifecycle *life)
 {
-	const struct intent *intent = &life->journal.intent;
-
-	return life->config->review.interval_ms && life->phase == PHASE_RUNNING &&
-	       life->launch_step == LAUNCH_LIVE && life->step == STEP_NONE && !life->end_wanted &&
-	       !life->terminating && !life->fenced && !life->journal_broken && !life->observing &&
-	       !life->keeper && !life->stalled && !life->last_resort.step &&
-	       intent->state == DESIRED_RUNNING && !journal_restart_wanted(&life->journal);
+	return life->config->review.interval_ms && !blockers(life, BEGIN_REVIEW);
 }
 
 /* A new agent goes on where the one before has stopped. */

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_blockers.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_end.h"
 #include "core/lifecycle/lifecycle_facts.h"
@@ -39,12 +40,7 @@ static bool has_attempts_left(const struct lifecycle *life)
 /* What would have to be started again can be, and nothing else is about to happen to the job. */
 static bool may_restart(const struct lifecycle *life)
 {
-	const struct journal *journal = &life->journal;
-
-	return !checkpoint_excluded(life) && life->phase == PHASE_RUNNING &&
-	       life->step == STEP_NONE && !life->end_wanted && !life->terminating &&
-	       journal->intent.state == DESIRED_RUNNING && !journal->intent.do_not_restart &&
-	       !life->journal_broken && !handover_is_under_way(&journal->handover) &&
+	return !checkpoint_excluded(life) && !blockers(life, BEGIN_STALL) &&
 	       has_attempts_left(life);
 }
 
@@ -53,9 +49,8 @@ static bool is_stalled(const struct lifecycle *life)
 	const struct launch *launch = journal_launch_const(&life->journal);
 	int64_t after_ms = limit_ms(life);
 
-	return after_ms && launch && may_restart(life) && life->seen.reachable &&
-	       !life->seen.checkpointing_off && !life->seen.statistics_failed &&
-	       life->seen.progress_ms &&
+	return after_ms && launch && may_restart(life) && !life->seen.checkpointing_off &&
+	       !life->seen.statistics_failed && life->seen.progress_ms &&
 	       life->seen.statistics_ms - life->seen.progress_ms >= after_ms;
 }
 

@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_blockers.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_end.h"
 #include "core/lifecycle/lifecycle_facts.h"
@@ -120,8 +121,7 @@ static void last_resort_begin(struct lifecycle *life, enum operation_reason reas
 /* Something else has begun meanwhile, or the job is not what it was. */
 static bool is_obsolete(struct lifecycle *life)
 {
-	if (life->phase == PHASE_RUNNING && life->step == STEP_NONE && !life->end_wanted &&
-	    !life->terminating)
+	if (!blockers(life, BEGIN_LAST_RESORT))
 		return false;
 	last_resort_forget(life);
 	return true;

@@ -17,6 +17,7 @@
 #include "core/lifecycle/lifecycle_launch.h"
 #include "core/lifecycle/lifecycle_look.h"
 #include "core/lifecycle/lifecycle_operation.h"
+#include "core/lifecycle/lifecycle_rows.h"
 #include "core/lifecycle/lifecycle_stop_failed.h"
 #include "core/lifecycle/lifecycle_take_checkpoint.h"
 
@@ -38,19 +39,6 @@ static enum operation_reason reason_of(const struct lifecycle *life, enum upgrad
 		       : REASON_UPGRADE;
 }
 
-/* Without an upgrade, last-state applies too. */
-static enum upgrade_mode mode_of(const struct lifecycle *life, enum upgrade upgrade)
-{
-	const struct lifecycle_config *config = life->config;
-
-	if (upgrade == UPGRADE_NO)
-		return UPGRADE_BY_LAST_STATE;
-	if (upgrade == UPGRADE_YES || config->on_sigterm == SIGTERM_UPGRADE)
-		return config->upgrade;
-	return config->on_sigterm == SIGTERM_SAVEPOINT ? UPGRADE_BY_SAVEPOINT
-						       : UPGRADE_BY_LAST_STATE;
-}
-
 /* Configured, but impossible: use the newest checkpoint, and tell people. */
 static void do_without_savepoint(struct lifecycle *life, const char *why)
 {
@@ -62,88 +50,42 @@ static void do_without_savepoint(struct lifecycle *life, const char *why)
 	end_flink(life, false, false, "the container ends without a savepoint: %s", why);
 }
 
-/* ---- what to do with the job: the first row whose facts are all true ---- */
+/* ---- what to do with the job ---- */
 
-enum fact {
-	ENDS = 1,     /* Flink is being ended, or the launch does not run yet */
-	STOPS = 2,    /* a stop with savepoint is in flight, and has time */
-	CANCELS = 4,  /* a cancel is in flight: nobody needs a savepoint any more */
-	LOOKS = 8,    /* Flink is asked once more whether the job has ended */
-	FAILED = 16,  /* the stop has failed */
-	SHORT = 32,   /* there never was time for a stop */
-	LATE = 64,    /* there is no time left */
-	NO_JOB = 128, /* no job runs of which a savepoint can be taken */
-	SAVES = 256,  /* a savepoint is in flight that is no stop */
-	BY_SAVEPOINT = 512,
-	STATELESS = 1024,
+enum way { WAIT, LOOK, FOLLOW, STOP, CANCEL, END, END_UNSAVED, WAYS };
+
+static const char *const ways[WAYS] = {
+	[WAIT] = "waits",
+	[LOOK] = "polls the job once more",
+	[FOLLOW] = "lets the savepoint end, then stops the job with another one",
+	[STOP] = "stops the job with a savepoint",
+	[CANCEL] = "cancels the job",
+	[END] = "ends Flink",
+	[END_UNSAVED] = "ends Flink, and warns that the savepoint is missing",
 };
 
-enum way { WAIT, LOOK, FOLLOW, STOP, CANCEL, END, END_UNSAVED };
-
-static const struct row {
-	unsigned all;
-	enum way way;
-	const char *why;
-} rows[] = {
-	{ENDS, WAIT, NULL},
-	{STOPS, WAIT, NULL},
-	{CANCELS | LATE, END, "the container ends while the job is being cancelled"},
-	{CANCELS, WAIT, NULL},
-	{LOOKS, LOOK, NULL},
-	{FAILED, END_UNSAVED, NULL},
-	{BY_SAVEPOINT | SHORT, END_UNSAVED, "the grace period is too short"},
-	{BY_SAVEPOINT | LATE, END_UNSAVED, "the grace period is over"},
-	{BY_SAVEPOINT | NO_JOB, END_UNSAVED, "the job is not running"},
-	{BY_SAVEPOINT | SAVES, FOLLOW, NULL},
-	{BY_SAVEPOINT, STOP, NULL},
-	{STATELESS | LATE, END, "the container ends; the next generation starts without state"},
-	{STATELESS, CANCEL, NULL},
-	{0, END, NEWEST_STATE},
+static const struct life_row rows[] = {
+	{ALL(FACT_ENDS), WAIT, NULL},
+	{ALL(FACT_NOT_LIVE), WAIT, NULL},
+	{ALL(FACT_STOPS_IN_TIME), WAIT, NULL},
+	/* nobody needs a savepoint any more */
+	{ALL(FACT_CANCELS, FACT_LATE), END, "the container ends while the job is being cancelled"},
+	{ALL(FACT_CANCELS), WAIT, NULL},
+	{ALL(FACT_LOOKS), LOOK, NULL},
+	{ALL(FACT_STOP_FAILED), END_UNSAVED, NULL},
+	{ALL(FACT_BY_SAVEPOINT, FACT_SHORT), END_UNSAVED, "the grace period is too short"},
+	{ALL(FACT_BY_SAVEPOINT, FACT_LATE), END_UNSAVED, "the grace period is over"},
+	{ALL(FACT_BY_SAVEPOINT, FACT_NO_JOB), END_UNSAVED, "the job is not running"},
+	{ALL(FACT_BY_SAVEPOINT, FACT_SAVES), FOLLOW,
+	 "the container ends: a stop with savepoint follows the savepoint in flight"},
+	{ALL(FACT_BY_SAVEPOINT), STOP, NULL},
+	{ALL(FACT_STATELESS, FACT_LATE), END,
+	 "the container ends; the next generation starts without state"},
+	{ALL(FACT_STATELESS), CANCEL, "superseded by a stateless upgrade"},
+	{ALL(FACT_NONE), END, NEWEST_STATE},
 };
 
-/* A job that was just taken over was not polled yet. Flink reports soon if it is not ready. */
-static bool has_job(const struct lifecycle *life)
-{
-	bool unseen = life->phase == PHASE_LAUNCHING && !life->seen.job_present;
-
-	return life->phase == PHASE_RUNNING || life->stop_follows ||
-	       (unseen && journal_launch_const(&life->journal)->verified_unix_ms);
-}
-
-/* It may have ended since the last poll. */
-static bool is_looked_at(const struct lifecycle *life)
-{
-	return life->look_ms > life->now_ms &&
-	       (life->polling || life->polled_ms < life->look_since_ms);
-}
-
-static unsigned facts_of(const struct lifecycle *life)
-{
-	enum operation_kind kind =
-		life->step != STEP_NONE ? life->journal.operation.kind : OPERATION_NONE;
-	enum upgrade_mode mode = mode_of(life, life->upgrade);
-	const struct {
-		bool is;
-		enum fact fact;
-	} facts[] = {
-		{life->end_wanted || life->launch_step != LAUNCH_LIVE, ENDS},
-		{kind == OPERATION_STOP && life->budget_end_ms, STOPS},
-		{kind == OPERATION_CANCEL, CANCELS},
-		{is_looked_at(life), LOOKS},
-		{life->stop_error != NULL, FAILED},
-		{!life->budget_end_ms, SHORT},
-		{life->now_ms >= life->budget_end_ms, LATE},
-		{!has_job(life), NO_JOB},
-		{kind == OPERATION_SAVEPOINT, SAVES},
-		{mode == UPGRADE_BY_SAVEPOINT, BY_SAVEPOINT},
-		{mode == UPGRADE_STATELESS, STATELESS},
-	};
-	unsigned all = 0;
-
-	for (size_t i = 0; i < ARRAY_LEN(facts); i++)
-		all |= facts[i].is ? facts[i].fact : 0;
-	return all;
-}
+const struct life_table stopping_table = {"The container ends", rows, ARRAY_LEN(rows), ways, WAYS};
 
 /* An operation that ends the job must do so within the grace period. */
 static void limit_operation(struct lifecycle *life)
@@ -158,9 +100,10 @@ static void end_by(struct lifecycle *life, enum operation_kind kind)
 	limit_operation(life);
 }
 
-static void carry_out(struct lifecycle *life, const struct row *row)
+static void carry_out(struct lifecycle *life, const struct life_row *row)
 {
-	switch (row->way) {
+	switch ((enum way)row->way) {
+	case WAYS:
 	case WAIT:
 		break;
 	case LOOK:
@@ -171,14 +114,13 @@ static void carry_out(struct lifecycle *life, const struct row *row)
 			break;
 		life->stop_follows = true;
 		life->operation_deadline_ms = life->budget_end_ms;
-		enter(life, PHASE_STOPPING,
-		      "the container ends: a stop with savepoint follows the savepoint in flight");
+		enter(life, PHASE_STOPPING, "%s", row->why);
 		break;
 	case STOP:
 		end_by(life, OPERATION_STOP);
 		break;
 	case CANCEL:
-		operation_abandon(life, "superseded by a stateless upgrade");
+		operation_abandon(life, row->why);
 		end_by(life, OPERATION_CANCEL);
 		break;
 	case END:
@@ -192,13 +134,11 @@ static void carry_out(struct lifecycle *life, const struct row *row)
 
 void stopping_pursue(struct lifecycle *life)
 {
-	const struct row *row = rows;
-	unsigned facts = facts_of(life);
+	uint64_t facts = facts_of(life);
+	const struct life_row *row = table_row(&stopping_table, facts);
 
-	if (!(facts & LOOKS))
+	if (!(facts & fact_bit(FACT_LOOKS)))
 		life->look_ms = 0;
-	while ((facts & row->all) != row->all)
-		row++;
 	if (row->way > LOOK && life->upgrade != UPGRADE_NO)
 		handover_stops_for_upgrade(life, life->budget_end_ms - life->now_ms);
 	carry_out(life, row);

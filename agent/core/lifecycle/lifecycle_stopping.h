@@ -5,12 +5,13 @@
 #define DREY_CORE_LIFECYCLE_STOPPING_H
 
 #include "core/lifecycle/lifecycle.h"
+#include "core/lifecycle/lifecycle_rows.h"
 
 /* The container is being stopped, and will be killed after that time. */
 void on_stopping(struct lifecycle *life, int64_t grace_left_ms, enum upgrade upgrade);
 
-/* After every event of a container that ends: what follows for the job (the table in
- * lifecycle_stopping.c). Nothing happens twice. */
+/* After every event of a container that ends: what follows for the job, by the table. Nothing happens twice. */
+extern const struct life_table stopping_table;
 void stopping_pursue(struct lifecycle *life);
 
 /* The container is being stopped, and this operation has failed; `error` is copied. A stop is not

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_blockers.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_facts.h"
 #include "core/lifecycle/lifecycle_ids.h"
@@ -22,11 +23,6 @@
 #define PATH_PATIENCE_MS   10000
 #define ASK_AGAIN_MS       1000
 #define SLOW_CHECKPOINT_MS 10000 /* after this the result is polled less often */
-
-bool checkpoint_in_flight(const struct lifecycle *life)
-{
-	return life->checkpoint.step != CHECKPOINT_NONE && life->checkpoint.step != CHECKPOINT_LEFT;
-}
 
 /* ---- start and end ---- */
 
@@ -200,7 +196,7 @@ bool checkpoint_pursue(struct lifecycle *life)
 	if (wanted)
 		checkpoint_start(life, REASON_MANUAL, wanted->full);
 	else if (life->checkpoint.due_ms && life->now_ms >= life->checkpoint.due_ms &&
-		 life->seen.state == JOB_RUNNING && !life->seen.tasks_missing)
+		 !blockers(life, BEGIN_FULL))
 		checkpoint_start(life, REASON_PERIODIC, true);
 	else
 		return false;
@@ -301,16 +297,16 @@ void on_checkpoint(struct lifecycle *life, const struct event *event)
 	}
 }
 
-void checkpoint_tick(struct lifecycle *life)
+void checkpoint_unaccepted(struct lifecycle *life)
+{
+	/* MUT: a checkpoint that Flink does not accept is awaited forever */
+	checkpoint_give_up(life, "Flink did not accept it within 60 s");
+}
+
+void checkpoint_ask(struct lifecycle *life)
 {
 	struct effect *effect;
 
-	/* MUT: a checkpoint that Flink does not accept is awaited forever */
-	if (life->checkpoint.accept_by_ms && life->now_ms >= life->checkpoint.accept_by_ms)
-		checkpoint_give_up(life, "Flink did not accept it within 60 s");
-	if (!life->checkpoint.poll_ms || life->now_ms < life->checkpoint.poll_ms)
-		return;
-	life->checkpoint.poll_ms = 0;
 	if (life->checkpoint.asking)
 		return;
 	life->checkpoint.asking = true;

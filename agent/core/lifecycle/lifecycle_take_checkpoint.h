@@ -8,7 +8,6 @@
 
 /* Start the checkpoint that is wanted or due, while no operation is in flight; false: there is none. */
 bool checkpoint_pursue(struct lifecycle *life);
-bool checkpoint_in_flight(const struct lifecycle *life);
 void checkpoint_schedule(struct lifecycle *life); /* the next periodic full one */
 
 /* Something more urgent begins: the one in flight counts as failed. */
@@ -21,6 +20,8 @@ void checkpoint_refuse(
 /* Flink still runs, and the previous agent may have asked it for a checkpoint. */
 void checkpoint_adopt(struct lifecycle *life);
 void on_checkpoint(struct lifecycle *life, const struct event *event);
-void checkpoint_tick(struct lifecycle *life);
+/* Flink has not accepted it in time; it is time to send it, or to ask for its result. */
+void checkpoint_unaccepted(struct lifecycle *life);
+void checkpoint_ask(struct lifecycle *life);
 
 #endif

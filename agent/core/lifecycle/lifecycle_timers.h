@@ -9,4 +9,8 @@
 /* Each deadline that has come is disarmed, and what it was for is done. */
 void on_tick(struct lifecycle *life);
 
+/* The rows, for the test: the name of the member, and where it is in `life` (borrowed). False: there are no more. */
+bool timers_row(size_t index, struct lifecycle *life, const char **ret_name,
+		due_time **ret_deadline_ms);
+
 #endif

@@ -22,8 +22,8 @@
 #include "core/lifecycle/lifecycle_notice.h"
 #include "core/lifecycle/lifecycle_operation.h"
 #include "core/lifecycle/lifecycle_transition_facts.h"
+#include "core/lifecycle/lifecycle_transition_now.h"
 #include "core/lifecycle/lifecycle_transition_state.h"
-#include "core/lifecycle/lifecycle_transition_wishes.h"
 
 /* ---- what is done ---- */
 

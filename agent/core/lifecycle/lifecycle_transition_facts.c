@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_blockers.h"
 #include "core/lifecycle/lifecycle_flip.h"
 #include "core/lifecycle/lifecycle_handover_facts.h"
+#include "core/lifecycle/lifecycle_transition_now.h"
 
 /* The last report of a job that was stopped may come a moment after its end. */
 #define REPORT_MS 3000
@@ -24,16 +26,6 @@ static const struct handover *handover_of(const struct lifecycle *life)
 static const struct transition *record_of(const struct lifecycle *life)
 {
 	return &life->journal.handover.transition;
-}
-
-enum transition_state transition_state_of(const struct lifecycle *life)
-{
-	return handover_is_on(life) ? transition_of(handover_of(life)) : TRANSITION_NONE;
-}
-
-bool transition_is_on(const struct lifecycle *life)
-{
-	return transition_is_under_way(transition_state_of(life));
 }
 
 struct transition_policy transition_policy_of(const struct lifecycle *life)
@@ -76,11 +68,7 @@ static void again_at(struct lifecycle *life, int64_t at_ms)
 /* All its tasks do, and no operation of anybody is in flight: it could be saved or stopped now. */
 static bool runs(const struct lifecycle *life)
 {
-	/* MUT: a savepoint is begun while another operation is in flight */
-	if (life->step != STEP_NONE || life->last_resort.step)
-		return false;
-	return life->phase == PHASE_RUNNING && life->launch_step == LAUNCH_LIVE &&
-	       !life->end_wanted && life->seen.state == JOB_RUNNING && !life->seen.tasks_missing;
+	return !blockers(life, BEGIN_TRANSITION);
 }
 
 /* ---- the candidate ---- */

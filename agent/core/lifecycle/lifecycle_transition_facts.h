@@ -9,11 +9,6 @@
 int64_t
 transition_limit_ms(const struct lifecycle *life); /* how long it may last; 0 = without a limit */
 
-/* The state of the transition that is on record; NONE: there is none, or it is over and was given up. */
-enum transition_state transition_state_of(const struct lifecycle *life);
-/* The candidate's side, or a later owner's: from its own beginning up to the end of this one. */
-bool transition_is_on(const struct lifecycle *life);
-
 /* Everything that the rules ask about. Strings and reports are borrowed from `life`, and from *ret_here. */
 struct transition_here {
 	struct gate_report gate, candidate_gate;

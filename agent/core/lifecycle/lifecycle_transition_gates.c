@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_transition_facts.h"
+#include "core/lifecycle/lifecycle_transition_now.h"
 #include "core/lifecycle/lifecycle_transition_wishes.h"
 
 void on_gate(struct lifecycle *life, const struct event *event)

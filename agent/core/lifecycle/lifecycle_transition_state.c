@@ -9,7 +9,7 @@
 #include "core/journal/journal_adopt.h"
 #include "core/lifecycle/lifecycle_handover_state.h"
 #include "core/lifecycle/lifecycle_ids.h"
-#include "core/lifecycle/lifecycle_transition_facts.h"
+#include "core/lifecycle/lifecycle_transition_now.h"
 
 #define MOST_IDS 16 /* job ids that are set aside for the candidate */
 

@@ -4,14 +4,9 @@
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_transition_facts.h"
+#include "core/lifecycle/lifecycle_transition_now.h"
 
 /* ---- what waits ---- */
-
-/* Given up: the output here is open, and nothing is owed. */
-bool transition_owes_nothing(const struct transition *transition)
-{
-	return transition->opened && !transition_owes_replay(transition);
-}
 
 static bool waits_for_replay(const struct lifecycle *life)
 {
@@ -61,29 +56,6 @@ bool transition_rests(struct lifecycle *life)
 			      "hand-over %s decides what follows: %s", life->journal.handover.id,
 			      life->journal.handover.why ? life->journal.handover.why : "");
 	return true;
-}
-
-bool transition_defers(const struct lifecycle *life)
-{
-	const struct transition *transition = &life->journal.handover.transition;
-	enum transition_state state = transition_state_of(life);
-	bool stops = life->journal.intent.state != DESIRED_RUNNING ||
-		     journal_restart_wanted(&life->journal);
-
-	if (!transition_is_on(life) || state == TRANSITION_TAKEN)
-		return false;
-	/* its output is open, and it runs on */
-	if (state == TRANSITION_ABORTING)
-		return !transition_owes_nothing(transition);
-	/* MUT: a person's stop comes before the transition has ended */
-	return stops || state == TRANSITION_SEEDING || state >= TRANSITION_ARMING;
-}
-
-bool transition_saves_not(const struct lifecycle *life)
-{
-	enum transition_state state = transition_state_of(life);
-
-	return state >= TRANSITION_ARMING && state <= TRANSITION_TAKEN;
 }
 
 bool lifecycle_asks_for_lock(const struct lifecycle *life)

@@ -9,11 +9,6 @@
 /* No Flink is started now: the job has ended for the candidate, or starts again from before the cut. True:
  * that is the phase from now on. */
 bool transition_rests(struct lifecycle *life);
-/* What people want waits until it is over. */
-bool transition_defers(const struct lifecycle *life);
-/* From the choice of the cut until it is forgotten no savepoints are taken by schedule: what a job has that
- * starts from one depends on the gates. */
-bool transition_saves_not(const struct lifecycle *life);
 /* A launch was to be made for the replay, and was decided otherwise. */
 void transition_observed(struct lifecycle *life, const struct event *event);
 
@@ -34,8 +29,5 @@ void transition_wished(struct lifecycle *life, const struct event *event);
 bool transition_was_seen(const struct lifecycle *life, int64_t at_unix_ms);
 /* Both jobs have shown how far they are: what was not seen is not there. */
 bool transition_shows_watermarks(const struct lifecycle *life);
-
-/* It was given up, and its output here is open: nothing has to be written again. */
-bool transition_owes_nothing(const struct transition *transition);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "core/handover/flip.h"
 #include "core/handover/gate.h"
+#include "core/lifecycle/due_time.h"
 #include "core/snapshot.h"
 
 /* What the ConfigMap of FLIP-504's gates has said last (core/handover/flip.h). */
@@ -49,7 +50,7 @@ struct transition_progress {
 	bool near_told;    /* that it has caught up */
 	int64_t finish_id; /* the checkpoint after which the cut can be forgotten; -1 = none yet */
 	char *missing;     /* a snapshot that was to be started from, and is not there; owned */
-	int64_t again_ms;  /* deadline, 0 = not armed */
+	due_time again_ms;
 };
 
 #endif
