@@ -290,6 +290,7 @@ static void rig_begin(struct rig *rig)
 	rig->state = FLINK_JOB_RUNNING;
 	rig->tasks_running = 4;
 	rig->driver.setup = &rig->setup;
+	rig->setup.rest.base_url = "http://127.0.0.1:8081";
 	rig->driver.loop = loop_new(NULL);
 	rig->driver.workers = workers_new(rig->driver.loop, NULL);
 	journal_init(journal, "orders");

@@ -48,8 +48,9 @@ enum poll_depth {
 
 /* What one poll of Flink's REST API returned. Strings are borrowed for the step. */
 struct view {
-	bool reachable;   /* REST answered at all */
-	bool job_present; /* the job id is known there */
+	bool reachable;      /* REST answered at all */
+	const char *silence; /* it did not: why; NULL = not known */
+	bool job_present;    /* the job id is known there */
 	enum job_state state;
 	int64_t job_unix_ms; /* its start, or its recovery, in this Flink; 0 = not known */
 	bool tasks_missing;  /* not every task runs, or it is not known: a savepoint would fail */

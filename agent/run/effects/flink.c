@@ -22,7 +22,7 @@ struct poll_job {
 	enum poll_depth depth;
 	bool plan_wanted; /* the settings of the job, too */
 	struct view view; /* its strings are the ones below */
-	char *restored_path, *completed_path, *failure;
+	char *restored_path, *completed_path, *failure, *silence;
 	char other_job[FLINK_ID_CHARS + 1];
 	struct seen_savepoint *savepoints; /* owns their paths */
 	size_t savepoint_count;
@@ -58,6 +58,7 @@ static void poll_job_free(struct poll_job *job)
 	free(job->restored_path);
 	free(job->completed_path);
 	free(job->failure);
+	free(job->silence);
 	cleanup_ask_release(&job->cleanup);
 	free(job);
 }
@@ -261,6 +262,15 @@ static bool journal_file_is_lost(const struct poll_job *job)
 	       journal_store_check(driver->store, driver->writer, &err) > 0;
 }
 
+/* Where it was asked, and what came of that; the caller frees. */
+static char *why_silent(const struct flink_rest *rest, const struct err *err)
+{
+	bool says_where = strstr(err->msg, rest->base_url) != NULL;
+
+	return xasprintf("%s%s%s", says_where ? "" : rest->base_url, says_where ? "" : ": ",
+			 err->msg);
+}
+
 static void poll_work(void *arg)
 {
 	struct poll_job *job = arg;
@@ -276,6 +286,8 @@ static void poll_work(void *arg)
 	answer = poll_tasks(job, &err);
 	job->journal_lost = journal_file_is_lost(job);
 	view->reachable = answer == FLINK_OK || answer == FLINK_ABSENT;
+	if (!view->reachable)
+		view->silence = job->silence = why_silent(&job->driver->setup->rest, &err);
 	if (answer != FLINK_OK)
 		return;
 	view->job_present = true;
