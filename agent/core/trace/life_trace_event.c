@@ -139,6 +139,7 @@ static const struct field view_fields[] = {
 	FIELDS("savepoints", LIST, struct event, view.savepoints, view.savepoint_count,
 	       .record = &seen_table),
 	EVENT("failure", TEXT, view.failure, .sparse = true),
+	EVENT("application", SMALL, view.application, .sparse = true),
 	EVENT("otherJob", TEXT, view.other_job, .sparse = true),
 	EVENT("cleanup", SMALL, view.cleanup, .sparse = true),
 };
