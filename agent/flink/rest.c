@@ -261,27 +261,17 @@ static void fill_exception(struct flink_exception *exception, const char *text, 
 	trace_release(&trace);
 }
 
-enum flink_answer flink_rest_exception(const struct flink_rest *rest, const char *job_id,
-				       int64_t timeout_ms, struct flink_exception *ret_exception,
-				       struct err *err)
+/* The newest entry of the history. */
+static enum flink_answer read_exception(const char *what, const struct json *doc,
+					struct flink_exception *ret_exception, struct err *err)
 {
-	cleanup_json struct json *doc = NULL;
 	const struct json *history, *entries, *node, *newest = NULL;
 	const char *text = NULL;
 	int64_t unix_ms = 0;
-	struct err local = {0};
-	enum flink_answer answer;
 
-	err = err ? err : &local;
-	if (rest_check_id("job", job_id, err) != FLINK_OK)
-		return FLINK_ERROR;
-	answer = rest_get(rest, timeout_ms, &doc, err, "/jobs/%s/exceptions?maxExceptions=1",
-			  job_id);
-	if (answer != FLINK_OK)
-		return answer;
 	if (json_need_object(doc, "exceptionHistory", &history, err) < 0 ||
 	    json_need_array(history, "entries", &entries, err) < 0)
-		return rest_unexpected("/jobs/:id/exceptions", err);
+		return rest_unexpected(what, err);
 	json_each (node, entries) {
 		if (!newest || json_i64_or(node, "timestamp", 0) > unix_ms) {
 			newest = node;
@@ -290,7 +280,7 @@ enum flink_answer flink_rest_exception(const struct flink_rest *rest, const char
 	}
 	if (newest) {
 		if (json_need_str(newest, "stacktrace", &text, err) < 0)
-			return rest_unexpected("/jobs/:id/exceptions", err);
+			return rest_unexpected(what, err);
 		fill_exception(ret_exception, text, unix_ms, json_str(newest, "taskName"));
 	} else if ((text = json_str(doc, "root-exception"))) { /* up to 1.20, before any task ran */
 		fill_exception(ret_exception, text, json_i64_or(doc, "timestamp", 0), NULL);
@@ -298,6 +288,71 @@ enum flink_answer flink_rest_exception(const struct flink_rest *rest, const char
 		*ret_exception = (struct flink_exception){0};
 	}
 	return FLINK_OK;
+}
+
+enum flink_answer flink_rest_exception(const struct flink_rest *rest, const char *job_id,
+				       int64_t timeout_ms, struct flink_exception *ret_exception,
+				       struct err *err)
+{
+	cleanup_json struct json *doc = NULL;
+	struct err local = {0};
+	enum flink_answer answer;
+
+	err = err ? err : &local;
+	if (rest_check_id("job", job_id, err) != FLINK_OK)
+		return FLINK_ERROR;
+	answer = rest_get(rest, timeout_ms, &doc, err, "/jobs/%s/exceptions?maxExceptions=1",
+			  job_id);
+	return answer == FLINK_OK ? read_exception("/jobs/:id/exceptions", doc, ret_exception, err)
+				  : answer;
+}
+
+/* ---- the application ---- */
+
+static enum flink_answer get_application(const struct flink_rest *rest, const char *application_id,
+					 const char *more, int64_t timeout_ms,
+					 struct json **ret_doc, struct err *err)
+{
+	if (rest_check_id("application", application_id, err) != FLINK_OK)
+		return FLINK_ERROR;
+	return rest_get(rest, timeout_ms, ret_doc, err, "/applications/%s%s", application_id, more);
+}
+
+enum flink_answer flink_rest_application(const struct flink_rest *rest, const char *application_id,
+					 int64_t timeout_ms,
+					 enum flink_application *ret_application, struct err *err)
+{
+	cleanup_json struct json *doc = NULL;
+	const char *status;
+	struct err local = {0};
+	enum flink_answer answer;
+
+	err = err ? err : &local;
+	answer = get_application(rest, application_id, "", timeout_ms, &doc, err);
+	if (answer != FLINK_OK)
+		return answer;
+	if (json_need_str(doc, "status", &status, err) < 0)
+		return rest_unexpected("/applications/:id", err);
+	*ret_application = !strcmp(status, "FAILING")  ? FLINK_APPLICATION_FAILING
+			   : !strcmp(status, "FAILED") ? FLINK_APPLICATION_FAILED
+						       : FLINK_APPLICATION_OTHER;
+	return FLINK_OK;
+}
+
+enum flink_answer flink_rest_application_exception(const struct flink_rest *rest,
+						   const char *application_id, int64_t timeout_ms,
+						   struct flink_exception *ret_exception,
+						   struct err *err)
+{
+	cleanup_json struct json *doc = NULL;
+	struct err local = {0};
+	enum flink_answer answer;
+
+	err = err ? err : &local;
+	answer = get_application(rest, application_id, "/exceptions", timeout_ms, &doc, err);
+	return answer == FLINK_OK
+		       ? read_exception("/applications/:id/exceptions", doc, ret_exception, err)
+		       : answer;
 }
 
 void flink_exception_release(struct flink_exception *exception)

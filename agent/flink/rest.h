@@ -136,6 +136,28 @@ enum flink_answer flink_rest_exception(const struct flink_rest *rest, const char
 				       struct err *err);
 void flink_exception_release(struct flink_exception *exception);
 
+/*
+ * GET /applications/:id (2.3 and later): main() and its jobs. When it fails, Flink first says FAILING, then cancels the jobs, and
+ * then says FAILED: a job that it has cancelled is CANCELED before that. When a person cancels the job, it becomes CANCELING and
+ * CANCELED after the job.
+ */
+enum flink_application {
+	FLINK_APPLICATION_OTHER, /* RUNNING, CANCELED, ..., or a word unknown to this drey */
+	FLINK_APPLICATION_FAILING,
+	FLINK_APPLICATION_FAILED,
+};
+
+/* An application that Flink does not know is an error (with 500): nothing follows from it. */
+enum flink_answer flink_rest_application(const struct flink_rest *rest, const char *application_id,
+					 int64_t timeout_ms,
+					 enum flink_application *ret_application, struct err *err);
+
+/* GET /applications/:id/exceptions, as above; there is one once it is FAILED. */
+enum flink_answer flink_rest_application_exception(const struct flink_rest *rest,
+						   const char *application_id, int64_t timeout_ms,
+						   struct flink_exception *ret_exception,
+						   struct err *err);
+
 /* How often Flink has restarted a job; it counts from 0 in every JobManager process. The metric
  * numRestarts has the restarts for another parallelism as well. *ret_rescales: how many those are
  * (numRescales, 2.x), which are left out here; -1 = Flink does not count them. */

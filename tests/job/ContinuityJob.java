@@ -37,7 +37,8 @@
  *   --code KEY=VALUE     a key of Flink that the job's code sets (several times)
  *   --name NAME          the job's name (default: continuity)
  *   --also UID           one more operator with state of its own; without it that state has no place any more
- *   --execute HOW        once (the default); async: executeAsync(); twice: another job after this one
+ *   --execute HOW        once (the default); async: executeAsync(); twice: another job after this one; throw: executeAsync(), and
+ *                        5 s later main() throws
  *   --uid UID            of the operator that counts (default: count); under another one its state has no place
  *
  * Control files in DIR
@@ -135,6 +136,11 @@ public final class ContinuityJob {
 		if (options.execute.equals("async")) {
 			env.executeAsync(options.name);
 			return;
+		}
+		if (options.execute.equals("throw")) {
+			env.executeAsync(options.name);
+			Thread.sleep(5000);
+			throw new IllegalStateException("main() has failed behind its job");
 		}
 		env.execute(options.name);
 		if (options.execute.equals("twice")) {

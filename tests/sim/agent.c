@@ -159,6 +159,7 @@ static void execute(struct world *w, const struct effect *effect)
 		break;
 	case EFFECT_SIGNAL:
 		oracle_signal(w, effect);
+		silent_judge_signal(w, effect);
 		if (has(w, FEATURE_LIES))
 			lie_judge_signal(w, effect);
 		item = plan(w, between(w, 0, 5), ITEM_SIGNAL, SCOPE_CONTAINER);
@@ -180,6 +181,9 @@ static void execute(struct world *w, const struct effect *effect)
 		return;
 	case EFFECT_RESCALE:
 		rescale_ask(w, effect);
+		return;
+	case EFFECT_SIGNS:
+		silent_seek(w);
 		return;
 	case EFFECT_NOTE:
 	case EFFECT_COUNT:
@@ -486,9 +490,8 @@ static void operation_look(struct world *w, const struct item *item)
 	enum operation_status status;
 	struct item *answer;
 
-	status = !w->flink->alive || !w->flink->rest_up || chance(w, w->chaos.poll_lost)
-			 ? STATUS_UNREACHABLE
-			 : operation_shown(op);
+	status = !flink_answers(w) || chance(w, w->chaos.poll_lost) ? STATUS_UNREACHABLE
+								    : operation_shown(op);
 	answer = plan(w, rest_delay(w), ITEM_OPERATION_ANSWER, SCOPE_AGENT);
 	answer->a = status;
 	answer->b = op && op->state != OP_RUNNING ? op->snap : -1;

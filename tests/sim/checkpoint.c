@@ -106,7 +106,7 @@ static enum operation_status accept_checkpoint(struct world *w, const struct ite
 	struct item *done;
 	struct op *op;
 
-	if (!flink->alive || !flink->rest_up || flink->terminating)
+	if (!flink_answers(w) || flink->terminating)
 		return STATUS_UNREACHABLE;
 	if (operation_find(w, item->id))
 		return STATUS_ACCEPTED;
@@ -152,9 +152,8 @@ static void look(struct world *w, const struct item *item)
 	const struct op *op = operation_find(w, item->id);
 	enum operation_status status;
 
-	status = !w->flink->alive || !w->flink->rest_up || asks_chance(w, w->chaos.poll_lost)
-			 ? STATUS_UNREACHABLE
-			 : operation_shown(op);
+	status = !flink_answers(w) || asks_chance(w, w->chaos.poll_lost) ? STATUS_UNREACHABLE
+									 : operation_shown(op);
 	answer(w, item->id, asks_delay(w), status, status == STATUS_COMPLETED ? op->snap : -1);
 }
 

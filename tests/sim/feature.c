@@ -18,7 +18,7 @@ static const char *const names[FEATURE_COUNT] = {
 	[FEATURE_HANDOVER] = "handover", [FEATURE_CHECKPOINT] = "checkpoint",
 	[FEATURE_STOPS] = "stops",       [FEATURE_RESCALE] = "rescale",
 	[FEATURE_LEASE] = "lease",       [FEATURE_BLUEGREEN] = "bluegreen",
-	[FEATURE_LIES] = "lies",
+	[FEATURE_LIES] = "lies",         [FEATURE_SILENT] = "silent",
 };
 
 /* hand-overs, lies and transitions are worlds of their own */
@@ -125,7 +125,7 @@ void features_draw(struct world *w, unsigned features)
 	/* draws nothing: without it the histories stay as they were */
 	w->features |=
 		features & (1U << FEATURE_SPARE | 1U << FEATURE_STALL | 1U << FEATURE_RESCALE |
-			    1U << FEATURE_LEASE | 1U << FEATURE_LIES);
+			    1U << FEATURE_LEASE | 1U << FEATURE_SILENT | 1U << FEATURE_LIES);
 	if (features & (1U << FEATURE_HANDOVER)) {
 		w->features = 1U << FEATURE_HANDOVER;
 		w->own_dir = -1;

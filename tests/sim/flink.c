@@ -39,6 +39,7 @@ void flink_start(struct world *w, int launch)
 				.wrong = chance(w, w->chaos.wrong_restore),
 				.deletes = lie_sets_deletion(w)};
 	rescale_flink_starts(w);
+	silent_flink_starts(w);
 	truth->executed = true;
 	w->epochs[SCOPE_FLINK]++;
 	w->epochs[SCOPE_JOB]++;

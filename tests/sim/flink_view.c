@@ -97,7 +97,7 @@ void flink_view(struct world *w, const char *job_id, struct view_slot *slot)
 
 	*view = (struct view){.reachable = false};
 	slot->told_count = 0;
-	if (!flink->alive || !flink->rest_up || chance(w, w->chaos.poll_lost))
+	if (!flink_answers(w) || chance(w, w->chaos.poll_lost))
 		return;
 	view->reachable = true;
 	view->job_present = flink->job_present && !flink_is_held(flink) &&

@@ -88,7 +88,7 @@ static enum operation_status accept_post(struct world *w, const struct item *ite
 	bool known = flink->job_present && item->launch == flink->launch;
 	struct op *op;
 
-	if (!flink->alive || !flink->rest_up || flink->terminating)
+	if (!flink_answers(w) || flink->terminating)
 		return STATUS_UNREACHABLE;
 	if (kind == OPERATION_CANCEL) {
 		if (!known)
@@ -129,7 +129,7 @@ void operation_outside(struct world *w)
 	char id[JOB_ID_BYTES];
 	struct op *op;
 
-	if (!flink->alive || !flink->rest_up || flink->terminating || !flink->job_present ||
+	if (!flink_answers(w) || flink->terminating || !flink->job_present ||
 	    flink->state != JOB_RUNNING || flink->stop_op >= 0 || flink->tasks_lost)
 		return;
 	say(w, "somebody else asks for a %s", operation_kind_name(kind));
@@ -217,8 +217,8 @@ static void stop_done(struct world *w, const struct item *item)
 static void dispose(struct world *w, const struct item *item)
 {
 	struct snap *snap = &w->storage.snaps[item->a];
-	bool served = w->flink->alive && w->flink->rest_up &&
-		      !strcmp(w->truth.launches[w->flink->launch].job_id, item->id);
+	bool served =
+		flink_answers(w) && !strcmp(w->truth.launches[w->flink->launch].job_id, item->id);
 	bool done = served && !chance(w, w->chaos.savepoint_fails);
 	struct item *answer;
 

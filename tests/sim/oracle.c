@@ -963,7 +963,7 @@ static void standstill_has_a_cause(struct world *w)
 		fail(w, "%s without a cause: %s", phase_name(life->phase), life->reason);
 	if (life->cause == CAUSE_JOB_NOT_RUNNING && life->seen.tasks_missing)
 		return;
-	if (!stands && life->cause &&
+	if (!stands && life->cause && life->cause != CAUSE_CLUSTER_UNREACHABLE &&
 	    (life->phase != PHASE_RUNNING || life->cause != CAUSE_STOP_FAILED) &&
 	    !(has(w, FEATURE_LEASE) && life->end_wanted &&
 	      (life->cause == CAUSE_LEASE_UNREADABLE || life->cause == CAUSE_LEASE_ELSEWHERE)) &&

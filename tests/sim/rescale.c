@@ -53,7 +53,7 @@ static enum operation_status take(struct world *w, const struct item *item)
 {
 	struct flink *flink = w->flink;
 
-	if (!flink->alive || !flink->rest_up || flink->terminating || !flink->job_present ||
+	if (!flink_answers(w) || flink->terminating || !flink->job_present ||
 	    strcmp(w->truth.launches[flink->launch].job_id, item->id) != 0 ||
 	    job_state_is_final(flink->state) || luck(w, w->calm ? 0 : 50))
 		return STATUS_UNREACHABLE;

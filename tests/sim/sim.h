@@ -21,6 +21,7 @@
  *   notice.c   every notice is sent, and only once
  *   checkpoint.c  requested checkpoints
  *   spare.c    the warm spare
+ *   silent.c   a Flink that lives and does not answer, and what storage shows of it
  *   ids.c      numbered job ids: drawn again, used up, and free again
  *   lease.c    the lease object, and another installation that shares it
  *   deployment.c  the pods of a Deployment, and its controller
@@ -137,6 +138,8 @@ enum item_kind {
 	ITEM_RESCALE,
 	ITEM_RESCALE_ANSWER,
 	ITEM_RESCALED,
+	/* what storage and HA show of the launch that lives */
+	ITEM_SIGNS,
 	/* the lease object: a turn of our agent, and of the other installation; it comes and goes, the store too */
 	ITEM_LEASE,
 	ITEM_LEASE_REFUSED,
@@ -185,6 +188,7 @@ enum feature {
 	FEATURE_STALL,   /* jobs that complete no checkpoint any more. The same */
 	FEATURE_LEASE,   /* another installation shares the lease object; see lease.c. The same */
 	FEATURE_RESCALE, /* requests for another parallelism; see rescale.c. The same */
+	FEATURE_SILENT, /* a Flink that lives and whose REST nobody reaches; see silent.c. The same */
 	/* a Deployment whose pods hand over; see deployment.c. Only when it is named, and alone */
 	FEATURE_HANDOVER,
 	FEATURE_LIES, /* stores, HA data, REST and job code that lie; see lie.h. Only when it is named */
@@ -371,6 +375,7 @@ struct op {
 
 struct flink {
 	bool alive, rest_up, job_present, terminating, ignores_term;
+	int64_t silent_until_ms; /* nobody reaches its REST until then; 0 = everybody does */
 	bool has_run;
 	int launch;          /* index in truth.launches */
 	int64_t job_unix_ms; /* its start, or its recovery */
@@ -826,6 +831,15 @@ void spare_answered(struct world *w, bool in_spare);
 void spare_over(struct world *w, const char *why); /* drey-init: it is dead */
 /* drey-init is asked for a launch. False: the spare did not take it, and it comes again. */
 bool spare_takes(struct world *w, const struct item *item);
+
+/* ---- silent.c */
+void silent_flink_starts(struct world *w); /* only in histories with FEATURE_SILENT */
+bool flink_answers(const struct world *w);
+void silent_seek(struct world *w);
+void silent_item(struct world *w, const struct item *item);
+void silent_judge_signal(
+	struct world *w,
+	const struct effect *effect); /* oracle: a launch that lives is not ended by a deadline */
 
 /* ---- rescale.c; only in histories with FEATURE_RESCALE, except for the last two */
 bool rescale_wish(struct world *w, struct event *event, const char *nonce);

@@ -291,7 +291,7 @@ static void warm(struct world *w)
 	bool joined = w->now_ms >= flink->joined_ms;
 
 	event.warm.held = flink->alive && flink->main_held;
-	event.warm.known = flink->alive && flink->rest_up && !chance(w, w->chaos.poll_lost);
+	event.warm.known = flink_answers(w) && !chance(w, w->chaos.poll_lost);
 	event.warm.task_managers = joined;
 	event.warm.slots_free = joined ? 4 : 0;
 	stand_step(w, &event);

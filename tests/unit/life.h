@@ -42,6 +42,7 @@ struct life {
 	bool hold_checks;    /* do not answer checks of the journal */
 	bool hold_last_poll; /* do not answer the last poll of the job when the container ends */
 	bool hold_keeper_checks; /* do not answer the check of the newest savepoint before a deletion */
+	bool hold_signs;         /* do not answer what the launch that lives shows; else nothing */
 	bool any_event; /* the test makes events that cannot happen: it may contradict itself */
 	struct durable writing, durable;
 	struct buf written_text, durable_text; /* the whole document, as the store has it */
@@ -178,7 +179,7 @@ static inline void remember_notice(struct life *l, const struct notice *n)
 
 static inline void take_effect(struct life *l, struct effect *e)
 {
-	static const char letters[] = "OWLPTQIDSAXn....CR.G"; /* by effect type; . = not shown */
+	static const char letters[] = "OWLPTQIDSAXn....CR.GF"; /* by effect type; . = not shown */
 	size_t used = strlen(l->order);
 
 	watch_order(l, e);
@@ -228,10 +229,22 @@ static inline void journal_checked(struct life *l, bool lost)
 	step(l, &e);
 }
 
+/* What storage and HA show of the launch that lives. */
+static inline void signs_show(struct life *l, enum signs_verdict verdict, const char *text)
+{
+	const struct launch *launch = journal_launch_const(&l->life.journal);
+	struct event e = {
+		.type = EVENT_SIGNS,
+		.signs = {.launch = launch ? launch->number : 0, .signs.verdict = verdict}};
+
+	snprintf(e.signs.signs.text, sizeof(e.signs.signs.text), "%s", text);
+	step(l, &e);
+}
+
 static inline void step(struct life *l, const struct event *event)
 {
 	struct effects out = {0};
-	bool written = false, look = false, check = false;
+	bool written = false, look = false, check = false, seek = false;
 	int64_t sequence = 0;
 
 	lifecycle_step(&l->life, event, l->now_ms, UNIX_START + l->wall_ms + l->now_ms, &out);
@@ -242,6 +255,7 @@ static inline void step(struct life *l, const struct event *event)
 		if (out.list[i].type == EFFECT_INSPECT && l->life.keeper)
 			look = !strcmp(out.list[i].text, l->life.keeper);
 		check |= out.list[i].type == EFFECT_CHECK_JOURNAL;
+		seek |= out.list[i].type == EFFECT_SIGNS;
 		if (out.list[i].type != EFFECT_WRITE_JOURNAL)
 			continue;
 		CHECK(!written); /* one write at a time */
@@ -259,6 +273,8 @@ static inline void step(struct life *l, const struct event *event)
 		keeper_checked(l, true, true);
 	if (check && !l->hold_checks)
 		journal_checked(l, false);
+	if (seek && !l->hold_signs)
+		signs_show(l, SIGNS_NONE, "");
 }
 
 /* ---- events ---- */

@@ -160,6 +160,23 @@ enum flink_answer flink_rest_slots(const struct flink_rest *rest, int64_t timeou
 	return FLINK_OK;
 }
 
+enum flink_answer flink_rest_application(const struct flink_rest *rest, const char *application_id,
+					 int64_t timeout_ms,
+					 enum flink_application *ret_application, struct err *err)
+{
+	(void)rest, (void)application_id, (void)timeout_ms, (void)ret_application, (void)err;
+	return FLINK_ERROR;
+}
+
+enum flink_answer flink_rest_application_exception(const struct flink_rest *rest,
+						   const char *application_id, int64_t timeout_ms,
+						   struct flink_exception *ret_exception,
+						   struct err *err)
+{
+	(void)rest, (void)application_id, (void)timeout_ms, (void)ret_exception, (void)err;
+	return FLINK_ERROR;
+}
+
 enum flink_answer flink_rest_exception(const struct flink_rest *rest, const char *job_id,
 				       int64_t timeout_ms, struct flink_exception *ret_exception,
 				       struct err *err)
@@ -290,6 +307,7 @@ static void rig_begin(struct rig *rig)
 	rig->state = FLINK_JOB_RUNNING;
 	rig->tasks_running = 4;
 	rig->driver.setup = &rig->setup;
+	rig->setup.rest.base_url = "http://127.0.0.1:8081";
 	rig->driver.loop = loop_new(NULL);
 	rig->driver.workers = workers_new(rig->driver.loop, NULL);
 	journal_init(journal, "orders");

@@ -274,3 +274,70 @@ TEST(the_id_of_a_savepoint_is_learned_from_what_flink_shows)
 	CHECK_INT(l.life.journal.snapshot_count, ==, 0);
 	life_end(&l);
 }
+
+/* ---- Flink has cancelled the job, because main() has failed (Flink 2.3) ---- */
+
+static struct view cancelled_by(enum application application, const char *failure)
+{
+	struct view view = job_in(JOB_CANCELED);
+
+	view.application = application;
+	view.failure = failure;
+	return view;
+}
+
+LIFE_TEST(a_job_that_flink_has_cancelled_is_a_failed_attempt)
+{
+	run_proven(l);
+	viewed(l, cancelled_by(APPLICATION_FAILED, "IllegalStateException: main() has failed"));
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	CHECK_INT(l->life.journal.outcome.kind, ==, OUTCOME_NONE);
+	exited(l, EXITED(163));
+	CHECK_PHASE(l, PHASE_RESOLVING);
+	CHECK_HAS(l->life.journal.last_error, "main() has failed");
+	CHECK_HAS(l->life.journal.last_error, "Flink cancelled its job");
+}
+
+LIFE_TEST(flink_may_say_a_moment_later_why_it_has_cancelled_the_job)
+{
+	run_proven(l);
+	viewed(l, cancelled_by(APPLICATION_FAILING, NULL));
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	CHECK_INT(l->life.journal.outcome.kind, ==, OUTCOME_NONE);
+	l->now_ms += 2000;
+	viewed(l, cancelled_by(APPLICATION_FAILED, "IllegalStateException: main() has failed"));
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	CHECK_HAS(l->life.end_reason, "main() has failed");
+}
+
+LIFE_TEST(an_application_that_never_comes_to_its_end_has_failed_all_the_same)
+{
+	run_proven(l);
+	for (int i = 0; i < 10; i++) {
+		viewed(l, cancelled_by(APPLICATION_FAILING, NULL));
+		l->now_ms += 2000;
+	}
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	CHECK_INT(l->life.journal.outcome.kind, ==, OUTCOME_NONE);
+	CHECK_HAS(l->life.end_reason, "Flink reports no cause");
+}
+
+LIFE_TEST(a_person_has_cancelled_the_job_if_its_application_has_not_failed)
+{
+	run_proven(l);
+	viewed(l, cancelled_by(APPLICATION_OTHER, NULL));
+	CHECK_INT(l->life.journal.outcome.kind, ==, OUTCOME_CANCELLED);
+	CHECK_STR(l->life.journal.outcome.reason, "cancelled from outside drey");
+}
+
+LIFE_TEST(or_if_nothing_can_be_learned_of_it)
+{
+	run_proven(l);
+	viewed(l, cancelled_by(APPLICATION_UNREAD, NULL));
+	CHECK_INT(l->life.journal.outcome.kind, ==, OUTCOME_NONE);
+	for (int i = 0; i < 10; i++) {
+		l->now_ms += 2000;
+		viewed(l, cancelled_by(APPLICATION_UNREAD, NULL));
+	}
+	CHECK_INT(l->life.journal.outcome.kind, ==, OUTCOME_CANCELLED);
+}

@@ -469,6 +469,11 @@ static void lease(struct life *l)
 	step(l, &e);
 }
 
+static void signs_are_seen(struct life *l)
+{
+	signs_show(l, SIGNS_ALIVE, "checkpoint 3 was completed");
+}
+
 static void flip_is_read(struct life *l)
 {
 	struct event e = {.type = EVENT_FLIP, .flip = {.toggle_unix_ms = 5}};
@@ -543,13 +548,14 @@ static const struct trial {
 	{EVENT_LEASE, "without a lease object", lease},
 	{EVENT_GATE, "without hand-overs", gates_report},
 	{EVENT_FLIP, "without hand-overs", flip_is_read},
+	{EVENT_SIGNS, "not asked for", signs_are_seen},
 };
 
 /* ---- the table */
 
 static void add_effects(struct buf *out, const char *order)
 {
-	static const char letters[] = "OWLPTQIDSAXn....CR.G"; /* as in life.h */
+	static const char letters[] = "OWLPTQIDSAXn....CR.GF"; /* as in life.h */
 
 	for (const char *c = order; *c; c++)
 		buf_addf(out, "%s%s", c > order ? ", " : "",

@@ -21,6 +21,58 @@ static bool takes_over(const struct life *l)
 	return l->life.takeover_pending || l->life.takeover_ms > l->life.now_ms;
 }
 
+/* ---- taken, and Flink says nothing ---- */
+
+static void stay_silent(struct life *l, int64_t ms)
+{
+	struct view silence = {.silence = "the certificate is not trusted"};
+
+	for (int64_t end_ms = l->now_ms + ms; l->now_ms < end_ms;) {
+		viewed(l, silence);
+		pass(l, 5000);
+		reserve_beats(l);
+	}
+}
+
+static void taken_silently(struct life *l)
+{
+	taken_begin(l);
+	l->config.ready_deadline_ms = 3600000;
+	l->life.ready_ms = 0;
+	l->hold_signs = true;
+	forget(l);
+	stay_silent(l, l->config.handover.run_ms + 1000);
+	CHECK_INT(took(l, EFFECT_SIGNS), ==, 1);
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+}
+
+LIFE_TEST_FROM(taken_silently, a_job_that_shows_nothing_is_returned_after_the_deadline)
+{
+	signs_show(l, SIGNS_NONE, "");
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	CHECK_HAS(l->life.reason, "handover.runDeadline");
+}
+
+LIFE_TEST_FROM(taken_silently, a_job_that_lives_is_not_returned)
+{
+	for (int i = 0; i < 3; i++) {
+		signs_show(l, SIGNS_ALIVE, "checkpoint 51 was completed");
+		CHECK_INT(l->life.cause, ==, CAUSE_CLUSTER_UNREACHABLE);
+		forget(l);
+		stay_silent(l, l->config.handover.run_ms + 6000);
+		CHECK_INT(took(l, EFFECT_SIGNS), ==, 1);
+		CHECK_NOTHING(l, EFFECT_SIGNAL);
+		CHECK_HANDOVER(l, HANDOVER_TAKEN);
+	}
+}
+
+LIFE_TEST_FROM(taken_silently, nor_one_of_which_not_everything_can_be_read)
+{
+	signs_show(l, SIGNS_UNREADABLE, "403");
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	CHECK_HAS(l->life.reason, "403");
+}
+
 /* ---- taken ---- */
 
 LIFE_TEST_FROM(granted_begin, taking_is_one_write_and_nothing_starts_before_it)

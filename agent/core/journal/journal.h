@@ -104,6 +104,8 @@ struct launch {
 	enum snapshot_kind restore_kind;
 	int64_t restore_checkpoint_id;
 	int64_t restore_completed_unix_ms; /* 0 = not known */
+	/* it continues a job: the highest checkpoint id that an earlier process may have used (signs.h); 0 = none */
+	int64_t checkpoints_before;
 
 	/* the result */
 	int64_t intended_unix_ms;

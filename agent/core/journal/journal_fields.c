@@ -183,6 +183,7 @@ static const struct field launch_fields[] = {
 	LAUNCH("requestToken", TEXT, request_token),
 	LAUNCH("writer", TEXT, writer),
 	PART_OF_LAUNCH("restorePoint", restore_point_table),
+	LAUNCH("checkpointsBefore", KNOWN, checkpoints_before, .sparse = true),
 	LAUNCH("intendedUnixMs", KNOWN, intended_unix_ms),
 	LAUNCH("startedUnixMs", KNOWN, started_unix_ms),
 	LAUNCH("verifiedUnixMs", KNOWN, verified_unix_ms),

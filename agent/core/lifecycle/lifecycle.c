@@ -22,6 +22,7 @@
 #include "core/lifecycle/lifecycle_rescale.h"
 #include "core/lifecycle/lifecycle_retention.h"
 #include "core/lifecycle/lifecycle_review.h"
+#include "core/lifecycle/lifecycle_signs.h"
 #include "core/lifecycle/lifecycle_started.h"
 #include "core/lifecycle/lifecycle_stop_failed.h"
 #include "core/lifecycle/lifecycle_stopping.h"
@@ -105,6 +106,9 @@ static void dispatch(struct lifecycle *life, const struct event *event)
 		break;
 	case EVENT_FLIP:
 		on_flip(life, event);
+		break;
+	case EVENT_SIGNS:
+		on_signs(life, event);
 		break;
 	case EVENT_COUNT:
 		break;

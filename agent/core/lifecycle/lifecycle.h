@@ -28,12 +28,14 @@
 #include "core/lifecycle/lifecycle_config.h"
 #include "core/lifecycle/notice.h"
 #include "core/lifecycle/phase.h"
+#include "core/lifecycle/steps.h"
 #include "core/lifecycle/transition_progress.h"
 #include "core/lifecycle/view.h"
 #include "core/report/cause.h"
 #include "core/rescale.h"
 #include "core/resolve/facts.h"
 #include "core/resolve/resolve.h"
+#include "core/resolve/signs.h"
 #include "core/rng.h"
 
 enum operation_status {
@@ -86,6 +88,7 @@ enum event_type {
 	EVENT_LEASE,      /* the lease object was written, or is lost */
 	EVENT_GATE,       /* the gates of the job here have reported */
 	EVENT_FLIP,       /* FLIP-504's ConfigMap was read */
+	EVENT_SIGNS,      /* what storage and HA show of the launch that lives */
 	EVENT_COUNT,
 };
 
@@ -119,6 +122,8 @@ enum effect_type {
 	/* with blue/green: the gates of the job `id` are told `order`, for the transition with the id
 	 * `text` (NULL: none is under way). What they report is EVENT_GATE, as long as there is one */
 	EFFECT_GATE,
+	/* gather the facts about the launch that lives: does it run? Answer EVENT_SIGNS */
+	EFFECT_SIGNS,
 	EFFECT_COUNT,
 };
 
@@ -247,6 +252,10 @@ struct event {
 			struct gate_report report;
 		} gate;
 		struct flip_known flip; /* borrowed; only what was read */
+		struct {
+			int64_t launch; /* number of the one that was looked for */
+			struct signs signs;
+		} signs;
 	};
 };
 
@@ -289,31 +298,6 @@ struct effects {
 struct pace_window { /* how often one kind of effect came since then */
 	int64_t since_ms;
 	int count;
-};
-
-enum launch_step {
-	LAUNCH_NONE,
-	LAUNCH_WRITING,  /* the intent is being written */
-	LAUNCH_STARTING, /* drey-init was asked */
-	LAUNCH_LIVE,     /* the process runs */
-};
-
-enum operation_step {
-	STEP_NONE,
-	STEP_WRITING,    /* the intent is being written */
-	STEP_TRIGGERING, /* POST under way, or to be repeated */
-	STEP_POLLING,
-	STEP_INSPECTING, /* the reported savepoint is being inspected */
-	STEP_ENDING,     /* stop, cancel: waiting for the job's final state */
-	STEP_SETTLING,   /* Flink ended before the result was seen: storage is searched for it */
-};
-
-enum checkpoint_step {
-	CHECKPOINT_NONE,
-	CHECKPOINT_WRITING,    /* the intent is being written */
-	CHECKPOINT_TRIGGERING, /* POST to be repeated */
-	CHECKPOINT_POLLING,
-	CHECKPOINT_LEFT, /* given up; its result must be read, or Flink does not end */
 };
 
 struct lifecycle {
@@ -500,6 +484,15 @@ struct lifecycle {
 		int64_t progress_ms;
 		bool checkpoints_failing; /* it was reported that they fail */
 		int64_t finished_ms;      /* since when FINISHED for an unclear reason */
+		/* the last answer of REST, 0 = none yet; and why there is none now, "" = there is one */
+		int64_t answered_unix_ms;
+		char silence[200];
+		struct { /* of life, where Flink says nothing (lifecycle_signs.c) */
+			bool asking, alive;           /* alive: the last answer said so */
+			bool for_ready, for_handover; /* the deadlines that wait for the answer */
+			bool waited; /* for the first checkpoint, longer than for REST */
+			int unread;  /* answers in a row that tell nothing, for the backoff */
+		} signs;
 	} seen;
 
 	due_time poll_ms, retry_ms, savepoint_ms, ready_ms, kill_ms, journal_retry_ms,

@@ -81,6 +81,8 @@ bool lifecycle_awaits(const struct lifecycle *life, enum effect_type effect, con
 		return life->observing;
 	if (effect == EFFECT_LAUNCH)
 		return life->launch_step == LAUNCH_STARTING;
+	if (effect == EFFECT_SIGNS)
+		return life->seen.signs.asking;
 	if (effect == EFFECT_TRIGGER)
 		return life->asking && !strcmp(life->journal.operation.trigger_id, id);
 	return true;

@@ -46,6 +46,14 @@ void launch_end_is_known(struct lifecycle *life, const char *job_id)
 	life->want_write = true;
 }
 
+/* Flink says a moment after the end of a job that it has cancelled why. */
+static bool canceled_is_unclear(const struct view *view)
+{
+	/* MUT: a job that Flink has cancelled counts as cancelled before Flink has said why */
+	return view->state == JOB_CANCELED && (view->application == APPLICATION_FAILING ||
+					       view->application == APPLICATION_UNREAD);
+}
+
 bool end_is_unclear(struct lifecycle *life, const struct view *view)
 {
 	bool fresh = view->checkpointing_off ||
@@ -56,7 +64,8 @@ bool end_is_unclear(struct lifecycle *life, const struct view *view)
 	/* MUT: a job that has failed has no cause in a picture from before that */
 	if (cause_may_come(life, view))
 		return true;
-	if (view->state != JOB_FINISHED || shown_stop(view) || fresh)
+	if (!canceled_is_unclear(view) &&
+	    (view->state != JOB_FINISHED || shown_stop(view) || fresh))
 		return false;
 	if (!life->seen.finished_ms)
 		life->seen.finished_ms = life->now_ms;
@@ -83,6 +92,14 @@ static void ended_outside(struct lifecycle *life, const struct seen_savepoint *s
 	outcome->savepoint = stop ? xstrdup(stop->path) : NULL;
 }
 
+/* Not by a person: main() has failed after it had submitted the job. */
+static bool flink_has_cancelled(const struct view *view)
+{
+	/* MUT: a job that Flink has cancelled is cancelled from outside drey */
+	return view->state == JOB_CANCELED && (view->application == APPLICATION_FAILING ||
+					       view->application == APPLICATION_FAILED);
+}
+
 void job_ended(struct lifecycle *life, const struct view *view)
 {
 	const struct seen_savepoint *stop = outside_stop(life, view);
@@ -92,6 +109,13 @@ void job_ended(struct lifecycle *life, const struct view *view)
 		life->end_early =
 			view->failure && !journal_launch(&life->journal)->verified_unix_ms;
 		end_flink(life, false, true, "the job failed: %s",
+			  view->failure ? view->failure : "Flink reports no cause");
+		return;
+	}
+	if (flink_has_cancelled(view)) {
+		life->end_early = !journal_launch(&life->journal)->verified_unix_ms;
+		end_flink(life, false, true,
+			  "the application failed, so Flink cancelled its job: %s",
 			  view->failure ? view->failure : "Flink reports no cause");
 		return;
 	}

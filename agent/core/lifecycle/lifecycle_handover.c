@@ -15,6 +15,7 @@
 #include "core/lifecycle/lifecycle_handover_give.h"
 #include "core/lifecycle/lifecycle_handover_offer.h"
 #include "core/lifecycle/lifecycle_handover_state.h"
+#include "core/lifecycle/lifecycle_look.h"
 #include "core/lifecycle/lifecycle_transition.h"
 #include "core/lifecycle/lifecycle_transition_now.h"
 
@@ -58,6 +59,14 @@ static void pursue_taken(struct lifecycle *life)
 #define ENDED_AGAIN_MS  500  /* look whether Flink has ended */
 #define RETURN_AGAIN_MS 5000 /* and whether the reserve says that it lives */
 
+void handover_runs_late(struct lifecycle *life)
+{
+	if (life->journal.handover.state == HANDOVER_TAKEN && !transition_is_on(life) &&
+	    handover_may_give_back(life))
+		end_flink(life, false, true,
+			  "the job does not run within handover.runDeadline after it was taken");
+}
+
 static void not_running_in_time(struct lifecycle *life)
 {
 	if (life->launch_step == LAUNCH_NONE && handover_may_give_back(life) &&
@@ -65,11 +74,17 @@ static void not_running_in_time(struct lifecycle *life)
 		life->handover.deadline_ms = life->now_ms + ENDED_AGAIN_MS;
 		return;
 	}
-	if (life->launch_step == LAUNCH_LIVE && !life->end_wanted && handover_may_give_back(life))
-		end_flink(life, false, true,
-			  "the job does not run within handover.runDeadline after it was taken");
-	else if (handover_is_idle(life))
+	if (life->launch_step == LAUNCH_LIVE && !life->end_wanted && handover_may_give_back(life)) {
+		/* it may run, and Flink does not say so */
+		if (!life->seen.reachable || !life->seen.job_present) {
+			life->seen.signs.for_handover = true;
+			seek_signs(life);
+		} else {
+			handover_runs_late(life);
+		}
+	} else if (handover_is_idle(life)) {
 		handover_returns(life, "the job could not be started within handover.runDeadline");
+	}
 	if (!life->handover.giving)
 		life->handover.deadline_ms = life->now_ms + RETURN_AGAIN_MS;
 }

@@ -10,6 +10,8 @@
  * nothing else is to be pursued. */
 bool handover_stepped(struct lifecycle *life);
 void handover_deadline(struct lifecycle *life);
+/* The job that was taken does not run in time, and nothing shows that it does: its Flink is ended. */
+void handover_runs_late(struct lifecycle *life);
 
 void handover_release_seen(struct lifecycle *life);
 

@@ -89,9 +89,16 @@ static bool is_renewal(const struct lifecycle *life, const struct decision *deci
 				      journal->launches[count - 2].job_id)));
 }
 
-static struct launch *add_launch(struct lifecycle *life, const struct decision *decision,
-				 const char *job_id, const struct candidate *from, bool held)
+static const struct candidate *start_of(const struct decision *decision, const struct facts *facts)
 {
+	return decision->kind == DECISION_START_EMPTY ? NULL
+						      : &facts->candidates[decision->candidate];
+}
+
+static struct launch *add_launch(struct lifecycle *life, const struct decision *decision,
+				 const struct facts *facts, const char *job_id, bool held)
+{
+	const struct candidate *from = start_of(decision, facts);
 	enum side output_side = transition_output_side(life, from ? &from->snapshot : NULL);
 	struct launch *launch = !held && is_renewal(life, decision, from)
 					? journal_renew_launch(&life->journal)
@@ -113,6 +120,8 @@ static struct launch *add_launch(struct lifecycle *life, const struct decision *
 	launch->allow_non_restored = decision->allow_non_restored;
 	launch->request_token = xstrdup(decision->token);
 	launch->writer = xstrdup(life->journal.writer);
+	if (decision->kind == DECISION_CONTINUE)
+		launch->checkpoints_before = signs_before(facts, launch->job_id);
 	if (!from)
 		return launch;
 	launch->restore_path = xstrdup(from->snapshot.path);
@@ -232,12 +241,6 @@ bool launch_must_wait(struct lifecycle *life)
 	return true;
 }
 
-static const struct candidate *start_of(const struct decision *decision, const struct facts *facts)
-{
-	return decision->kind == DECISION_START_EMPTY ? NULL
-						      : &facts->candidates[decision->candidate];
-}
-
 /* NULL, or why there is none; the caller frees. */
 static char *choose_job_id(struct lifecycle *life, const struct decision *decision,
 			   const struct facts *facts, const bool *names,
@@ -302,7 +305,7 @@ void begin_launch(struct lifecycle *life, const struct decision *decision,
 	outcome_release(&life->journal.outcome);
 	remember_ha_jobs(&life->journal, facts);
 	copy_remember_jobs(&life->journal, facts);
-	launch = add_launch(life, decision, job_id, from, held);
+	launch = add_launch(life, decision, facts, job_id, held);
 	loss_begin(life, decision, facts, launch);
 	launch->adopted = decision->adopted;
 	/* what was adopted is the application's as soon as Flink has restored it */

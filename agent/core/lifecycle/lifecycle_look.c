@@ -49,6 +49,14 @@ void hold(struct lifecycle *life, const struct decision *decision)
 
 /* ---- at the job ---- */
 
+void seek_signs(struct lifecycle *life)
+{
+	if (life->seen.signs.asking)
+		return;
+	life->seen.signs.asking = true;
+	emit(life, EFFECT_SIGNS);
+}
+
 /* Half a poll interval early is on time, because polls are evenly spaced. */
 static bool is_due(const struct lifecycle *life, int64_t since_ms)
 {

@@ -14,6 +14,9 @@ void observe(struct lifecycle *life);
 void hold(struct lifecycle *life, const struct decision *decision);
 void look_again(struct lifecycle *life);
 
+/* The launch that lives: what do storage and Flink's HA data show of it? If that is not asked already. */
+void seek_signs(struct lifecycle *life);
+
 /* Ask Flink about the job, if that is not under way. */
 void poll_now(struct lifecycle *life);
 

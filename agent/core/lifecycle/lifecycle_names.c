@@ -48,7 +48,7 @@ const char *event_type_name(enum event_type type)
 		"journal-seen", "started",   "launch-failed", "refused",         "exited",
 		"view",         "operation", "disposed",      "inspected",       "control",
 		"stopping",     "candidate", "checkpoint",    "rescaled",        "lease",
-		"gate",         "flip"};
+		"gate",         "flip",      "signs"};
 
 	return pick(names, ARRAY_LEN(names), (int)type);
 }
@@ -74,7 +74,8 @@ const char *effect_type_name(enum effect_type type)
 					    "trigger-checkpoint",
 					    "poll-checkpoint",
 					    "rescale",
-					    "gate"};
+					    "gate",
+					    "signs"};
 
 	return pick(names, ARRAY_LEN(names), (int)type);
 }

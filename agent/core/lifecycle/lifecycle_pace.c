@@ -61,7 +61,8 @@ static const int paces[EFFECT_COUNT][ARRAY_LEN(window_ms)] = {
 	[EFFECT_OBSERVE] = {8, 60},
 	[EFFECT_WRITE_JOURNAL] = {25, 120},
 	[EFFECT_POLL] = {30, 300},
-	[EFFECT_TRIGGER] = {6, 40},
+	/* a POST that nobody answers is repeated every second until its deadline */
+	[EFFECT_TRIGGER] = {6, 120},
 	[EFFECT_POLL_OPERATION] = {10, 240},
 	[EFFECT_INSPECT] = {10, 80},
 	[EFFECT_DISPOSE] = {10, 80},
@@ -70,6 +71,7 @@ static const int paces[EFFECT_COUNT][ARRAY_LEN(window_ms)] = {
 	[EFFECT_TRIGGER_CHECKPOINT] = {6, 40},
 	[EFFECT_POLL_CHECKPOINT] = {10, 240},
 	[EFFECT_RESCALE] = {10, 120},
+	[EFFECT_SIGNS] = {2, 30},
 };
 
 /* 0: it may come now, and is counted; else when. */

@@ -1,8 +1,11 @@
 #include "core/lifecycle/lifecycle_tasks.h"
 
+#include "base/clock.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_end.h"
+#include "core/lifecycle/lifecycle_look.h"
 #include "core/report/readiness.h"
+#include "core/resolve/loss.h"
 
 /* More tasks than before: Flink has restarted the job for more slots or for another parallelism, whoever has brought that about. Fewer
  * may mean that a TaskManager was lost. */
@@ -116,20 +119,96 @@ static void stall(struct lifecycle *life)
 			journal_launch(&life->journal)->job_id, seconds);
 }
 
-void not_ready(struct lifecycle *life)
+enum lateness {
+	LATE_NOT,
+	LATE_LOST,        /* Flink does not know the job that ran */
+	LATE_NOT_RUNNING, /* nothing says that it has begun to run */
+};
+
+static enum lateness lateness(const struct lifecycle *life)
 {
-	long long seconds = life->config->ready_deadline_ms / 1000;
-	bool launching = life->phase == PHASE_LAUNCHING;
-	bool verified = journal_launch(&life->journal)->verified_unix_ms;
+	bool verified = journal_launch_const(&life->journal)->verified_unix_ms;
 	bool running = life->phase == PHASE_RUNNING && life->step == STEP_NONE;
 	bool lost = life->seen.reachable && !life->seen.job_present;
 
 	if (running && lost)
-		end_flink(life, false, true, "Flink has not known its job for %lld s", seconds);
-	else if (launching && !readiness_waits_for_slots(life) && (!verified || lost))
-		end_flink(life, false, true, "not running %lld s after the launch", seconds);
-	else if ((launching || running) && life->seen.reachable && readiness_waits(life))
+		return LATE_LOST;
+	if (life->phase == PHASE_LAUNCHING && !readiness_waits_for_slots(life) &&
+	    (!verified || lost))
+		return LATE_NOT_RUNNING;
+	return LATE_NOT;
+}
+
+int64_t silence_limit_ms(const struct lifecycle *life)
+{
+	int64_t limit_ms = life->config->ready_deadline_ms;
+	int64_t every_ms = loss_interval_ms(&life->config->policy.max_loss, &life->journal);
+
+	/* Flink reports a job that takes none by itself as one with an endless interval */
+	if (every_ms > 0 && every_ms < INT64_MAX / 4 && 2 * every_ms > limit_ms)
+		limit_ms = 2 * every_ms;
+	return limit_ms;
+}
+
+/* Before a checkpoint can have completed, that there is none says nothing. */
+static bool is_too_soon(struct lifecycle *life)
+{
+	int64_t more_ms = silence_limit_ms(life) - life->config->ready_deadline_ms;
+	char more[CLOCK_TEXT_BYTES];
+
+	if (life->seen.reachable || life->seen.signs.waited || more_ms <= 0)
+		return false;
+	life->seen.signs.waited = true;
+	life->ready_ms = life->now_ms + more_ms;
+	enter_because(
+		life, life->phase, CAUSE_CLUSTER_UNREACHABLE,
+		"Flink's REST API has not answered (%s), and the first checkpoint of the job may not be complete yet: drey waits for it for %s",
+		*life->seen.silence ? life->seen.silence : "no detail", clock_human(more_ms, more));
+	return true;
+}
+
+void not_ready(struct lifecycle *life)
+{
+	bool running = life->phase == PHASE_RUNNING && life->step == STEP_NONE;
+
+	if (life->phase != PHASE_LAUNCHING && !running)
+		return;
+	if (lateness(life) != LATE_NOT) {
+		if (is_too_soon(life))
+			return;
+		/* Flink's word is one witness: a launch that lives must not be ended */
+		life->seen.signs.for_ready = true;
+		seek_signs(life);
+		return;
+	}
+	if (life->seen.reachable && readiness_waits(life))
 		stall(life);
-	if ((launching || running) && !life->end_wanted)
+	life->ready_ms = life->now_ms + life->config->ready_deadline_ms;
+}
+
+void still_not_ready(struct lifecycle *life)
+{
+	long long seconds = (life->seen.signs.waited ? silence_limit_ms(life)
+						     : life->config->ready_deadline_ms) /
+			    1000;
+	const char *silence = life->seen.silence;
+
+	switch (lateness(life)) {
+	case LATE_LOST:
+		end_flink(life, false, true, "Flink has not known its job for %lld s", seconds);
+		break;
+	case LATE_NOT_RUNNING:
+		if (life->seen.reachable || !*silence)
+			end_flink(life, false, true, "not running %lld s after the launch",
+				  seconds);
+		else
+			end_flink(
+				life, false, true,
+				"not running %lld s after the launch; the job has completed no checkpoint, and Flink's REST API does not answer: %s",
+				seconds, silence);
+		break;
+	case LATE_NOT:
 		life->ready_ms = life->now_ms + life->config->ready_deadline_ms;
+		break;
+	}
 }

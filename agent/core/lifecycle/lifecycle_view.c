@@ -22,6 +22,7 @@
 #include "core/lifecycle/lifecycle_outside.h"
 #include "core/lifecycle/lifecycle_periodic.h"
 #include "core/lifecycle/lifecycle_review.h"
+#include "core/lifecycle/lifecycle_signs.h"
 #include "core/lifecycle/lifecycle_stop_failed.h"
 #include "core/lifecycle/lifecycle_take_checkpoint.h"
 #include "core/lifecycle/lifecycle_tasks.h"
@@ -282,6 +283,7 @@ static void remember_view(struct lifecycle *life, struct launch *launch, const s
 	if (view->failure && worse)
 		see_refusal(life, launch, view->failure);
 	life->seen.reachable = view->reachable;
+	see_answer(life, view);
 	if (!view->reachable)
 		return; /* the last seen state is still the best one */
 	life->seen.job_present = view->job_present;

@@ -37,6 +37,15 @@ enum cleanup {
 	CLEANUP_DONE, /* nothing is left that only this Flink would do */
 };
 
+/* What Flink says of the application, main() and its jobs, when its job is CANCELED. Flink 2.3 and later. */
+enum application {
+	APPLICATION_NOT_ASKED, /* the job is not, or Flink has no applications */
+	APPLICATION_UNREAD,
+	APPLICATION_OTHER,   /* it has not failed: somebody has cancelled the job */
+	APPLICATION_FAILING, /* Flink has cancelled its job, and will say why */
+	APPLICATION_FAILED,  /* Flink had cancelled its job; `failure` is why */
+};
+
 /* How much a poll requests. */
 enum poll_depth {
 	POLL_TASKS, /* state and tasks; the rest only if they are not as they should be */
@@ -48,8 +57,9 @@ enum poll_depth {
 
 /* What one poll of Flink's REST API returned. Strings are borrowed for the step. */
 struct view {
-	bool reachable;   /* REST answered at all */
-	bool job_present; /* the job id is known there */
+	bool reachable;      /* REST answered at all */
+	const char *silence; /* it did not: why; NULL = not known */
+	bool job_present;    /* the job id is known there */
 	enum job_state state;
 	int64_t job_unix_ms; /* its start, or its recovery, in this Flink; 0 = not known */
 	bool tasks_missing;  /* not every task runs, or it is not known: a savepoint would fail */
@@ -73,7 +83,8 @@ struct view {
 	struct effective effective;
 	const struct seen_savepoint *savepoints; /* those that Flink still lists, in any order */
 	size_t savepoint_count;
-	const char *failure;   /* root cause when the job fails or restarts; NULL = none known */
+	const char *failure; /* root cause when the job fails or restarts; NULL = none known */
+	enum application application;
 	const char *other_job; /* id of another job of this Flink that has not ended; NULL = none */
 	enum cleanup cleanup;  /* of POLL_CLEANUP, which asks for nothing else */
 };

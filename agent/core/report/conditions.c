@@ -147,6 +147,9 @@ static void judge_cluster(struct conditions *now, const struct lifecycle *life, 
 
 	if (life->launch_step != LAUNCH_LIVE)
 		condition_say(to, TRUTH_FALSE, "NoFlink", "no Flink is running here");
+	else if (life->cause == CAUSE_CLUSTER_UNREACHABLE)
+		condition_say(to, TRUTH_TRUE, life->seen.reachable ? "JobUnknown" : "NoAnswer",
+			      "%s", life->reason);
 	else if (life->seen.reachable)
 		condition_say(to, TRUTH_FALSE, "Reachable", "Flink's REST API answers");
 	else if (now_unix_ms - now->silent_unix_ms < CONDITIONS_UNREACHABLE_MS)
@@ -321,7 +324,8 @@ static void judge_progress(struct conditions *now, const struct lifecycle *life,
 			   const char *refused, int64_t now_unix_ms)
 {
 	const char *phase = phase_name(life->phase), *todo = pending(life);
-	bool waits = life->cause == CAUSE_JOB_NOT_RUNNING;
+	bool waits =
+		life->cause == CAUSE_JOB_NOT_RUNNING || life->cause == CAUSE_CLUSTER_UNREACHABLE;
 	bool held = lasts(now->holding_unix_ms, CONDITIONS_PATIENCE_MS, now_unix_ms);
 	bool broken = lasts(now->broken_unix_ms, CONDITIONS_PATIENCE_MS, now_unix_ms) && !held;
 	bool stalled = held || broken || waits || life->phase == PHASE_FAILED || life->fenced;

@@ -1,7 +1,6 @@
 #include "core/resolve/loss.h"
 
-/* What the job has reported is what its code has made of the configuration. */
-static int64_t interval_of(const struct loss_limits *limits, const struct journal *journal)
+int64_t loss_interval_ms(const struct loss_limits *limits, const struct journal *journal)
 {
 	for (size_t i = journal->launch_count; i-- > 0;)
 		if (journal->launches[i].effective.known &&
@@ -16,7 +15,7 @@ int64_t loss_limit_ms(const struct loss_limits *limits, const struct journal *jo
 
 	if (limits->max_ms != LOSS_MAX_AUTO)
 		return limits->max_ms;
-	interval_ms = interval_of(limits, journal);
+	interval_ms = loss_interval_ms(limits, journal);
 	return interval_ms > LOSS_DEFAULT_MS / LOSS_INTERVALS &&
 			       interval_ms < INT64_MAX / LOSS_INTERVALS
 		       ? LOSS_INTERVALS * interval_ms

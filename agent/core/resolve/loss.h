@@ -24,8 +24,11 @@ struct loss_limits {
 	int64_t interval_ms; /* of the job's checkpoints, as configured; 0 = not known */
 };
 
-/* What may be lost: 0 = nothing. The interval that a job has reported counts, of the last launch that
- * has one on record, else the configured one. */
+/* Between two checkpoints: what the last launch that has one on record has reported, which its code has made of the
+ * configuration, else the configured one; 0 = not known. */
+int64_t loss_interval_ms(const struct loss_limits *limits, const struct journal *journal);
+
+/* What may be lost: 0 = nothing. By that interval. */
 int64_t loss_limit_ms(const struct loss_limits *limits, const struct journal *journal);
 
 /* The time between what was completed last and what is started; LOSS_UNKNOWN without a date, or when

@@ -94,6 +94,7 @@ static void write_failure(struct json *to, const void *from)
 
 static const struct field view_fields[] = {
 	EVENT("reachable", BOOL, view.reachable, .sparse = true),
+	EVENT("silence", TEXT, view.silence, .sparse = true),
 	EVENT("jobPresent", BOOL, view.job_present, .sparse = true),
 	EVENT("state", WORD, view.state, .words = job_state_words),
 	EVENT("jobUnixMs", KNOWN, view.job_unix_ms, .sparse = true),
@@ -138,6 +139,7 @@ static const struct field view_fields[] = {
 	FIELDS("savepoints", LIST, struct event, view.savepoints, view.savepoint_count,
 	       .record = &seen_table),
 	EVENT("failure", TEXT, view.failure, .sparse = true),
+	EVENT("application", SMALL, view.application, .sparse = true),
 	EVENT("otherJob", TEXT, view.other_job, .sparse = true),
 	EVENT("cleanup", SMALL, view.cleanup, .sparse = true),
 };
@@ -258,6 +260,32 @@ static const struct field flip_fields[] = {
 	EVENT("gaugesOver", SMALL, flip.gate.gauges_over, .unknown = -1),
 };
 
+static int read_signs_text(const struct json *from, void *to, struct err *err)
+{
+	struct event *event = to;
+	const char *text = "";
+
+	if (json_opt_str(from, "text", &text, err) < 0)
+		return -1;
+	snprintf(event->signs.signs.text, sizeof(event->signs.signs.text), "%s", text);
+	return 0;
+}
+
+static void write_signs_text(struct json *to, const void *from)
+{
+	const struct event *event = from;
+
+	if (*event->signs.signs.text)
+		json_add_str(to, "text", event->signs.signs.text);
+}
+
+static const struct field signs_fields[] = {
+	EVENT("launch", NUMBER, signs.launch),
+	EVENT("verdict", WORD, signs.signs.verdict, .words = signs_words),
+	EVENT("failed", BOOL, signs.signs.failed, .sparse = true),
+	EVENT("text", OWN, signs, .write = write_signs_text, .read = read_signs_text),
+};
+
 static const struct record tables[EVENT_COUNT] = {
 	[EVENT_HELLO] = RECORD(struct event, hello_fields),
 	[EVENT_OBSERVED] = RECORD(struct event, observed_fields),
@@ -280,6 +308,7 @@ static const struct record tables[EVENT_COUNT] = {
 	[EVENT_LEASE] = RECORD(struct event, lease_fields),
 	[EVENT_GATE] = RECORD(struct event, gate_fields),
 	[EVENT_FLIP] = RECORD(struct event, flip_fields),
+	[EVENT_SIGNS] = RECORD(struct event, signs_fields),
 	[EVENT_TICK] = {.size_bytes = sizeof(struct event)},
 };
 

@@ -20,9 +20,10 @@ struct poll_job {
 	char job_id[JOB_ID_BYTES];
 	int64_t launch; /* number: a launch that is continued has the same job id */
 	enum poll_depth depth;
-	bool plan_wanted; /* the settings of the job, too */
-	struct view view; /* its strings are the ones below */
-	char *restored_path, *completed_path, *failure;
+	char application_id[JOB_ID_BYTES]; /* "" = Flink has none */
+	bool plan_wanted;                  /* the settings of the job, too */
+	struct view view;                  /* its strings are the ones below */
+	char *restored_path, *completed_path, *failure, *silence;
 	char other_job[FLINK_ID_CHARS + 1];
 	struct seen_savepoint *savepoints; /* owns their paths */
 	size_t savepoint_count;
@@ -58,6 +59,7 @@ static void poll_job_free(struct poll_job *job)
 	free(job->restored_path);
 	free(job->completed_path);
 	free(job->failure);
+	free(job->silence);
 	cleanup_ask_release(&job->cleanup);
 	free(job);
 }
@@ -250,6 +252,36 @@ static void poll_failure(struct poll_job *job)
 	flink_exception_release(&exception);
 }
 
+/* Who has cancelled the job: a person, or Flink, because main() has failed? */
+static void poll_application(struct poll_job *job)
+{
+	const struct flink_rest *rest = &job->driver->setup->rest;
+	struct flink_exception exception = {0};
+	enum flink_application application;
+	struct err err = {0};
+	enum flink_answer answer;
+
+	if (job->view.state != JOB_CANCELED || !*job->application_id)
+		return;
+	answer = flink_rest_application(rest, job->application_id, REST_TIMEOUT_MS, &application,
+					&err);
+	job->view.application = APPLICATION_UNREAD;
+	if (answer != FLINK_OK)
+		return;
+	job->view.application = application == FLINK_APPLICATION_FAILED    ? APPLICATION_FAILED
+				: application == FLINK_APPLICATION_FAILING ? APPLICATION_FAILING
+									   : APPLICATION_OTHER;
+	if (application != FLINK_APPLICATION_FAILED)
+		return;
+	answer = flink_rest_application_exception(rest, job->application_id, REST_TIMEOUT_MS,
+						  &exception, &err);
+	if (answer != FLINK_OK)
+		job->failure = xasprintf("its exception cannot be read: %s", err.msg);
+	else if (exception.present)
+		job->failure = xstrdup(exception.sentence);
+	flink_exception_release(&exception);
+}
+
 /* A look of its own would wake up two threads for this. In a ConfigMap it has one all the same, because others
  * may write it there (EFFECT_CHECK_JOURNAL). */
 static bool journal_file_is_lost(const struct poll_job *job)
@@ -259,6 +291,15 @@ static bool journal_file_is_lost(const struct poll_job *job)
 
 	return job->depth >= POLL_ALL && !journal_store_is_remote(driver->store) &&
 	       journal_store_check(driver->store, driver->writer, &err) > 0;
+}
+
+/* Where it was asked, and what came of that; the caller frees. */
+static char *why_silent(const struct flink_rest *rest, const struct err *err)
+{
+	bool says_where = strstr(err->msg, rest->base_url) != NULL;
+
+	return xasprintf("%s%s%s", says_where ? "" : rest->base_url, says_where ? "" : ": ",
+			 err->msg);
 }
 
 static void poll_work(void *arg)
@@ -276,6 +317,8 @@ static void poll_work(void *arg)
 	answer = poll_tasks(job, &err);
 	job->journal_lost = journal_file_is_lost(job);
 	view->reachable = answer == FLINK_OK || answer == FLINK_ABSENT;
+	if (!view->reachable)
+		view->silence = job->silence = why_silent(&job->driver->setup->rest, &err);
 	if (answer != FLINK_OK)
 		return;
 	view->job_present = true;
@@ -284,6 +327,7 @@ static void poll_work(void *arg)
 	if (view->state == JOB_FAILED || view->state == JOB_FAILING ||
 	    view->state == JOB_RESTARTING)
 		poll_failure(job);
+	poll_application(job);
 	if (view->state != JOB_INITIALIZING && (over || job->depth >= POLL_JOB))
 		poll_statistics(job);
 	if (!over && view->state != JOB_INITIALIZING)
@@ -347,6 +391,8 @@ static void effect_poll(struct driver *driver, const struct effect *effect)
 	job->depth = effect->depth;
 	job->plan_wanted = effect->plan;
 	job->launch = journal_launch(&driver->life.journal)->number;
+	memcpy(job->application_id, journal_launch(&driver->life.journal)->application_id,
+	       JOB_ID_BYTES);
 	memcpy(job->job_id, effect->id, JOB_ID_BYTES);
 	if (job->depth == POLL_CLEANUP)
 		cleanup_ask_init(&job->cleanup, driver);

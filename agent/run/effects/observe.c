@@ -17,6 +17,7 @@
 
 struct observe_job {
 	struct driver *driver;
+	int64_t launch; /* number of the last one */
 	struct observe_plan plan;
 	struct ha_former former;
 	struct facts facts;
@@ -113,17 +114,60 @@ static void ha_observed(void *arg, bool ran)
 		free_observe(job);
 }
 
-static void observe(struct driver *driver)
+static struct observe_job *observe_job_new(struct driver *driver)
 {
 	struct observe_job *job = xcalloc(1, sizeof(*job));
+	const struct launch *launch = journal_launch(&driver->life.journal);
 
 	job->driver = driver;
+	job->launch = launch ? launch->number : 0;
 	observe_plan_init(&job->plan, &driver->setup->places, &driver->life.journal, NULL);
 	job->plan.heads_later = true;
 	ha_former_init(&job->former, driver->setup, driver_cluster_id(driver),
 		       &driver->life.journal);
+	return job;
+}
+
+static void observe(struct driver *driver)
+{
+	struct observe_job *job = observe_job_new(driver);
+
 	if (!driver_ha_observe(driver, &job->plan, ha_observed, job))
 		lane_submit(driver->store_lane, gather_work, observed, job);
+}
+
+/* ---- SIGNS: the same facts, about the launch that lives; nothing is decided from them ---- */
+
+static void signs_seen(void *arg, bool ran)
+{
+	struct observe_job *job = arg;
+	const struct launch *launch = journal_launch(&job->driver->life.journal);
+	struct event event = {.type = EVENT_SIGNS};
+
+	if (ran && launch) {
+		event.signs.launch = job->launch;
+		signs_read(launch, &job->facts, &event.signs.signs);
+		driver_step(job->driver, &event);
+	}
+	free_observe(job);
+}
+
+static void signs_ha_observed(void *arg, bool ran)
+{
+	struct observe_job *job = arg;
+
+	if (ran && !job->driver->closing)
+		lane_submit(job->driver->store_lane, gather_work, signs_seen, job);
+	else
+		free_observe(job);
+}
+
+static void seek(struct driver *driver)
+{
+	struct observe_job *job = observe_job_new(driver);
+
+	if (!driver_ha_observe(driver, &job->plan, signs_ha_observed, job))
+		lane_submit(driver->store_lane, gather_work, signs_seen, job);
 }
 
 /* ---- INSPECT ---- */
@@ -181,6 +225,8 @@ static void observe_execute(struct driver *driver, const struct effect *effect)
 {
 	if (effect->type == EFFECT_OBSERVE)
 		observe(driver);
+	else if (effect->type == EFFECT_SIGNS)
+		seek(driver);
 	else if (effect->type == EFFECT_INSPECT)
 		inspect(driver, effect);
 }
