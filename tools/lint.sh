@@ -88,9 +88,33 @@ too_common() {
 		}'
 }
 
+# One door to the terminal (agent/cmd/out.h): no command prints past it. What is between quotes is no call.
+doors() {
+	local code='s/"([^"\\]|\\.)*"//g; s,//.*,,; /^[[:space:]]*\/?\*/d' file
+	local prints='(^|[^_[:alnum:]])(f|v|vf|d|vd|w|fw)?printf\(|(^|[^_[:alnum:]])(f?puts|f?putc|putchar|fwrite|perror|psignal|write)(_unlocked)?\('
+	for file in agent/main.c agent/cmd/*.[ch] agent/cmd/plugin/*.[ch]; do
+		case $file in
+		agent/cmd/out.c) continue ;;
+		# between fork and exec there is nothing else, and it has constants only
+		agent/cmd/join_child.c) ;;
+		*) sed -E "$code" "$file" | grep -nE "$prints" | sed "s|^|$file: prints past out.h: |" ;;
+		esac
+		case $file in
+		agent/cmd/shown.[ch] | agent/cmd/wrap.c | agent/cmd/watch.c) ;;
+		*) sed -E "$code" "$file" | grep -nE '[.>]harmless\b' | sed "s|^|$file: goes into a struct shown: |" ;;
+		esac
+		sed -E "$code" "$file" | grep -nE '[.>]raw\b' | sed "s|^|$file: goes into a struct out: |"
+		case $file in
+		# what they print is their own: pages, scripts, documents that json_quote() has made
+		agent/cmd/out.h | agent/cmd/complete.c | agent/cmd/explain.c | agent/cmd/migrate.c | agent/cmd/output.c | agent/cmd/version.c) ;;
+		*) sed -E "$code" "$file" | grep -nE '\bout_lines\(' | sed "s|^|$file: has lines of its own: |" ;;
+		esac
+	done
+}
+
 # Checks that no tool has: the size of files, names, and paths that exist on one machine only.
 check_house() {
-	local file common
+	local file common past
 	for file in "${sources[@]}"; do
 		case $file in
 		tests/*) at_most "$file" 1000 ;;
@@ -102,6 +126,11 @@ check_house() {
 	if [ -n "$common" ]; then
 		echo "$common" >&2
 		found "house: a static function in more than three files"
+	fi
+	past=$(doors)
+	if [ -n "$past" ]; then
+		echo "$past" >&2
+		found "house: what is printed past the one door, agent/cmd/out.h"
 	fi
 	# the pattern in parts, so that it does not match itself
 	if git grep -nIE "(^|[^[:alnum:]_.])/(wor[k]|hom[e]|Use[r]s)/[[:alnum:]]" -- . ':!LICENSE' ':!tests/fixtures' >&2; then

@@ -36,29 +36,28 @@ static void print_json(const struct cli *cli, const char *job_id,
 	output_document(cli, doc);
 }
 
-static void print_vertex(const struct flink_vertex *vertex, FILE *out)
+static void print_vertex(const struct flink_vertex *vertex, struct out out)
 {
 	char time[CLOCK_TEXT_BYTES];
 
-	text_print(vertex->name, out);
-	fprintf(out, "\n    %" PRId64 " subtask%s, ", vertex->parallelism,
+	out_put(out, "%s", vertex->name);
+	out_put(out, "\n    %" PRId64 " subtask%s, ", vertex->parallelism,
 		vertex->parallelism == 1 ? "" : "s");
-	text_print(vertex->status, out);
+	out_put(out, "%s", vertex->status);
 	if (vertex->level) {
-		fputs(", back-pressure ", out);
-		text_print(vertex->level, out);
+		out_put(out, ", back-pressure %s", vertex->level);
 	} else {
-		fputs(", back-pressure not known yet", out);
+		out_put(out, ", back-pressure not known yet");
 	}
 	if (vertex->back_pressured >= 0)
-		fprintf(out, " (%" PRId64 " %%)", vertex->back_pressured);
+		out_put(out, " (%" PRId64 " %%)", vertex->back_pressured);
 	if (vertex->busy >= 0)
-		fprintf(out, ", busy %" PRId64 " %%", vertex->busy);
+		out_put(out, ", busy %" PRId64 " %%", vertex->busy);
 	if (vertex->pending_records >= 0)
-		fprintf(out, ", %" PRId64 " records pending", vertex->pending_records);
+		out_put(out, ", %" PRId64 " records pending", vertex->pending_records);
 	if (vertex->alignment_ms >= 0)
-		fprintf(out, ", alignment %s", clock_human(vertex->alignment_ms, time));
-	fputc('\n', out);
+		out_put(out, ", alignment %s", clock_human(vertex->alignment_ms, time));
+	out_put(out, "\n");
 }
 
 int status_vertices(const struct client *client, bool json)

@@ -44,7 +44,7 @@ TEST(a_cloudevent)
 		"\"type\":\"dev.drey.flinkapplication.StorageUnreadable\",\"subject\":\"orders\","
 		"\"time\":\"2026-11-21T12:06:31.903Z\",\"datacontenttype\":\"application/json\","
 		"\"data\":{\"application\":\"orders\",\"namespace\":\"prod\",\"severity\":\"warning\","
-		"\"reason\":\"StorageUnreadable\",\"message\":\"no \\\"answer\\\"\\u001b[31m\","
+		"\"reason\":\"StorageUnreadable\",\"message\":\"no \\\"answer\\\"\\\\x1b[31m\","
 		"\"phase\":\"Holding\",\"cause\":\"StorageUnreadable\",\"doNotRestart\":false,"
 		"\"launch\":4,\"path\":null}}",
 		.type = NOTICE_PHASE, .phase = PHASE_HOLDING, .cause = CAUSE_STORAGE_UNREADABLE,

@@ -223,7 +223,7 @@ TEST(kubectl_gets_the_same_cluster)
 	const struct cli_command *logs = plugin_commands[12];
 
 	CHECK_STR(logs->name, "logs");
-	CHECK_INT(cli_parse(logs, 5, words, stdout, stderr, &cli), ==, CLI_OK);
+	CHECK_INT(cli_parse(logs, 5, words, out_of(stdout), out_of(stderr), &cli), ==, CLI_OK);
 	unsetenv(KUBECTL_ENV);
 	kubectl_begin(&kubectl, &cli, "shop");
 	kubectl_add(&kubectl, "logs");

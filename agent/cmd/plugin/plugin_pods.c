@@ -100,10 +100,9 @@ const struct cli_command plugin_logs = {
 static void open_browser(const struct cli *cli, const char *url)
 {
 	static const char *const openers[] = {"xdg-open", "open"};
-	int fd = fileno(cli->out);
 	pid_t pid;
 
-	if (cli_has(cli, "no-open") || fd < 0 || !isatty(fd))
+	if (cli_has(cli, "no-open") || !out_is_terminal(cli->out))
 		return;
 	pid = fork();
 	if (pid != 0)
@@ -130,8 +129,8 @@ static void watch_forward(const struct cli *cli, FILE *from)
 			continue;
 		shown = true;
 		snprintf(url, sizeof(url), "http://127.0.0.1:%d/", port);
-		fprintf(cli->out, "%s\n", url);
-		fflush(cli->out);
+		out_put(cli->out, "%s\n", url);
+		out_flush(cli->out);
 		open_browser(cli, url);
 	}
 }
