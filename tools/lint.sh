@@ -2,7 +2,7 @@
 #
 # lint.sh - all checks of the sources that do not run them.
 #
-#   tools/lint.sh [CHECK...]    all, or some of: format includes circles evidence house shell cppcheck tidy; or `quick` or `slow`
+#   tools/lint.sh [CHECK...]    all, or some of: format includes circles evidence doors house shell cppcheck tidy; or `quick` or `slow`
 #
 # If a tool is missing, its check is skipped with a message; with CI=true that is a failure. Exit status: 0 nothing
 # found, 1 something found, 2 usage.
@@ -60,6 +60,11 @@ check_evidence() {
 	tools/check-evidence.py || found evidence
 }
 
+check_doors() {
+	need python3 python3 || return 0
+	tools/check-doors.py || found doors
+}
+
 at_most() { # FILE LINES
 	local lines
 	lines=$(wc -l <"$1")
@@ -88,33 +93,9 @@ too_common() {
 		}'
 }
 
-# One door to the terminal (agent/cmd/out.h): no command prints past it. What is between quotes is no call.
-doors() {
-	local code='s/"([^"\\]|\\.)*"//g; s,//.*,,; /^[[:space:]]*\/?\*/d' file
-	local prints='(^|[^_[:alnum:]])(f|v|vf|d|vd|w|fw)?printf\(|(^|[^_[:alnum:]])(f?puts|f?putc|putchar|fwrite|perror|psignal|write)(_unlocked)?\('
-	for file in agent/main.c agent/cmd/*.[ch] agent/cmd/plugin/*.[ch]; do
-		case $file in
-		agent/cmd/out.c) continue ;;
-		# between fork and exec there is nothing else, and it has constants only
-		agent/cmd/join_child.c) ;;
-		*) sed -E "$code" "$file" | grep -nE "$prints" | sed "s|^|$file: prints past out.h: |" ;;
-		esac
-		case $file in
-		agent/cmd/shown.[ch] | agent/cmd/wrap.c | agent/cmd/watch.c) ;;
-		*) sed -E "$code" "$file" | grep -nE '[.>]harmless\b' | sed "s|^|$file: goes into a struct shown: |" ;;
-		esac
-		sed -E "$code" "$file" | grep -nE '[.>]raw\b' | sed "s|^|$file: goes into a struct out: |"
-		case $file in
-		# what they print is their own: pages, scripts, documents that json_quote() has made
-		agent/cmd/out.h | agent/cmd/complete.c | agent/cmd/explain.c | agent/cmd/migrate.c | agent/cmd/output.c | agent/cmd/version.c) ;;
-		*) sed -E "$code" "$file" | grep -nE '\bout_lines\(' | sed "s|^|$file: has lines of its own: |" ;;
-		esac
-	done
-}
-
 # Checks that no tool has: the size of files, names, and paths that exist on one machine only.
 check_house() {
-	local file common past
+	local file common
 	for file in "${sources[@]}"; do
 		case $file in
 		tests/*) at_most "$file" 1000 ;;
@@ -126,11 +107,6 @@ check_house() {
 	if [ -n "$common" ]; then
 		echo "$common" >&2
 		found "house: a static function in more than three files"
-	fi
-	past=$(doors)
-	if [ -n "$past" ]; then
-		echo "$past" >&2
-		found "house: what is printed past the one door, agent/cmd/out.h"
 	fi
 	# the pattern in parts, so that it does not match itself
 	if git grep -nIE "(^|[^[:alnum:]_.])/(wor[k]|hom[e]|Use[r]s)/[[:alnum:]]" -- . ':!LICENSE' ':!tests/fixtures' >&2; then
@@ -170,7 +146,7 @@ check_tidy() {
 	rm -f "$said"
 }
 
-quick=(format includes circles evidence house)
+quick=(format includes circles evidence doors house)
 slow=(shell cppcheck tidy) # minutes
 case $* in
 '') set -- "${quick[@]}" "${slow[@]}" ;;

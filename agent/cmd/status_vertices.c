@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/clock.h"
+#include "base/http_url.h"
 #include "base/json.h"
 #include "cmd/flink_ask.h"
 #include "cmd/output.h"
@@ -67,6 +68,7 @@ int status_vertices(const struct client *client, bool json)
 	struct setup setup;
 	struct err err = {0};
 	enum flink_answer answer;
+	cleanup_buf struct buf told = BUF_INIT;
 
 	if (flink_ask_open(client->cli, &setup, &err) < 0)
 		return cli_fail(client->cli, CLI_FAILED, "%s", err.msg);
@@ -74,9 +76,10 @@ int status_vertices(const struct client *client, bool json)
 		err_set(&err, ERR_ABSENT, 0, "there has been no launch");
 	answer = *job_id ? flink_rest_vertices(&setup.rest, job_id, TIMEOUT_MS, &vertices, &err)
 			 : FLINK_ABSENT;
+	http_url_tell_server(setup.rest.base_url, &told);
 	if (answer != FLINK_OK)
 		cli_fail(client->cli, CLI_FAILED, "cannot ask Flink at %s for its job: %s",
-			 setup.rest.base_url, err.msg);
+			 buf_str(&told), err.msg);
 	setup_release(&setup);
 	if (answer != FLINK_OK)
 		return CLI_FAILED;

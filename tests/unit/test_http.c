@@ -453,6 +453,20 @@ RIG_TEST(unusable_requests_are_the_users_to_change)
 	CHECK_INT(rig->server.requests, ==, 0);
 }
 
+TEST(the_password_of_a_proxy_is_not_told)
+{
+	struct http_config config = {.proxy = "socks9://me:s3cret@127.0.0.1:1"};
+	struct http_request request = {.url = "http://192.0.2.1/"};
+	cleanup_http_response struct http_response response = {0};
+	struct err err = {0};
+	struct http *http = http_new(&config, &err);
+
+	CHECK_INT(http_do(http, &request, &response, &err), ==, -1);
+	CHECK_HAS(err.msg, "127.0.0.1:1");
+	CHECK(!strstr(err.msg, "s3cret"));
+	http_free(http);
+}
+
 TEST(loopback_never_goes_through_a_proxy)
 {
 	struct rig rig;

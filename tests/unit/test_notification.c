@@ -168,21 +168,3 @@ TEST(a_secret_is_sent_over_https_only)
 			CHECK_HAS(why, urls[i].why);
 	}
 }
-
-TEST(what_is_not_secret_of_a_url)
-{
-	static const char *const urls[][2] = {
-		{"https://hooks.slack.com/services/T/B/hush", "https://hooks.slack.com"},
-		{"https://user:hush@host:8443/x?y#z", "https://host:8443"},
-		{"http://host?hush", "http://host"},
-		{"https://a@b@c/x", "https://c"},
-	};
-
-	for (size_t i = 0; i < sizeof(urls) / sizeof(*urls); i++) {
-		struct buf host = {0};
-
-		notification_url_host(urls[i][0], &host);
-		CHECK_STR(buf_str(&host), urls[i][1]);
-		buf_release(&host);
-	}
-}
