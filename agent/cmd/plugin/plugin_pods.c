@@ -20,12 +20,9 @@ static int begin_kubectl(const struct cli *cli, const char *verb, struct kubectl
 
 	if (cli_config(cli, ret_config, &err) < 0)
 		return cli_config_fail(cli, &err);
-	*ret_workload = app_workload(ret_config);
-	if (!*ret_workload) {
+	if (app_workload(ret_config, ret_workload, &err) < 0) {
 		config_release(ret_config);
-		return cli_fail(
-			cli, CLI_USAGE,
-			"the Deployment or Job of the JobManager is not known: kubernetes.owner is none");
+		return cli_fail(cli, CLI_USAGE, "%s", err.msg);
 	}
 	kubectl_begin(kubectl, cli, ret_config->kubernetes.target->namespace);
 	kubectl_add(kubectl, verb);
@@ -52,12 +49,12 @@ static int logs_run(const struct cli *cli)
 
 	if (status != CLI_OK)
 		return status;
-	kubectl_add(&kubectl, workload);
 	kubectl_add(&kubectl, cli_has(cli, "follow") ? "--follow" : NULL);
 	kubectl_add(&kubectl, cli_has(cli, "previous") ? "--previous" : NULL);
 	add_given(&kubectl, cli, "container");
 	add_given(&kubectl, cli, "tail");
 	add_given(&kubectl, cli, "since");
+	kubectl_add_names(&kubectl, workload, NULL);
 	if (kubectl_exec(&kubectl, &err) < 0)
 		status = cli_fail(cli, CLI_FAILED, "%s", err.msg);
 	kubectl_release(&kubectl);
@@ -174,8 +171,7 @@ static int page_run(const struct cli *cli)
 		return status;
 	ports = xasprintf("%s:%lld", local ? local : "", (long long)config.http.port);
 	kubectl_add(&kubectl, "--address=127.0.0.1");
-	kubectl_add(&kubectl, workload);
-	kubectl_add(&kubectl, ports);
+	kubectl_add_names(&kubectl, workload, ports);
 	status = config.http.port ? forward(cli, &kubectl)
 				  : cli_fail(cli, CLI_USAGE,
 					     "%s has no page: http.port is 0 in its drey.yaml",
