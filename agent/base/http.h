@@ -128,7 +128,7 @@ void http_response_release(struct http_response *response); /* zeroed is allowed
 bool http_header(const struct http_response *response, const char *name, char *ret_value,
 		 size_t size_bytes);
 
-/* A date in HTTP's format (Last-Modified); -1 if invalid. */
+/* A date in HTTP's format (Last-Modified), of the years 1970 to 9999; -1 if invalid. */
 int64_t http_date_unix_ms(const char *text);
 
 #define HTTP_MAX_IN_FLIGHT 32
