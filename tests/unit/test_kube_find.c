@@ -306,11 +306,12 @@ TEST(a_login_gets_the_whole_environment)
 	}
 	setenv("LOGIN_TEST_TWICE", "mine", 1);
 	text = xasprintf(
-		YAML("", LOGIN("      command: sh\n      args: [-c, 'printf "
-			       "''{\"kind\":\"ExecCredential\",\"status\":{\"token\":\"%%s-%%s-%%s-%%s\"}}'' "
-			       "$LOGIN_TEST_399 $LOGIN_TEST_TWICE $# "
-			       "$(env | grep -c ^LOGIN_TEST_TWICE=)', %s]\n"
-			       "      env: [{name: LOGIN_TEST_TWICE, value: its}]\n")),
+		YAML("",
+		     LOGIN("      command: sh\n      args: [-c, 'printf "
+			   "''{\"kind\":\"ExecCredential\",\"status\":{\"token\":\"%%s-%%s-%%s-%%s\"}}'' "
+			   "$LOGIN_TEST_399 $LOGIN_TEST_TWICE $# "
+			   "$(env | grep -c ^LOGIN_TEST_TWICE=)', %s]\n"
+			   "      env: [{name: LOGIN_TEST_TWICE, value: its}]\n")),
 		buf_str(&args));
 	put(&rig, "config", text);
 	if (!CHECK_INT(load(&rig, "config"), ==, 0))

@@ -87,13 +87,17 @@ static int read_journal(struct start_job *job)
 static void start_work(void *arg)
 {
 	struct start_job *job = arg;
+	struct driver *driver = job->driver;
 
+	driver->starting = "the configuration and the stores are being checked";
 	if (!job->flink_runs)
-		job->result = setup_check(job->driver->setup, &job->err);
+		job->result = setup_check(driver->setup, &job->err);
+	driver->starting = "the journal is being read";
 	if (job->result == 0 && job->claimed)
 		(void)read_seen(job->driver->store, &job->seen, &job->seen_err);
 	else if (job->result == 0)
 		job->result = read_journal(job);
+	driver->starting = "the owner of the Pod is being read";
 	if (job->result == 0 && job->stopping)
 		job->upgrade = driver_owner_ask(job->driver->setup, job->upgrade_reason,
 						sizeof(job->upgrade_reason));

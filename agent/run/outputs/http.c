@@ -12,8 +12,6 @@
 
 /* Everything is answered from memory: none of this waits for a lane. */
 
-#define STARTING "Starting: the journal is being read\n"
-
 static void answer_live(const struct driver *driver, const char *query, struct http_reply *reply)
 {
 	(void)driver; /* that this runs is the answer */
@@ -28,11 +26,22 @@ static bool has_status(const struct driver *driver)
 	return driver->alive || driver->held;
 }
 
+/* Before the first step: what is really done, because each of it may hang. */
+static void add_starting(const struct driver *driver, struct buf *to)
+{
+	const char *doing = driver->starting;
+
+	buf_addf(to, "Starting: %s\n", doing ? doing : "waiting for drey-init");
+}
+
 static void answer_started(const struct driver *driver, const char *query, struct http_reply *reply)
 {
 	(void)query;
 	reply->status = has_status(driver) ? 200 : 503;
-	buf_addstr(&reply->body, reply->status == 200 ? "ok\n" : STARTING);
+	if (reply->status == 200)
+		buf_addstr(&reply->body, "ok\n");
+	else
+		add_starting(driver, &reply->body);
 }
 
 /* While the job passes from one pod to another, Kubernetes must keep the right one. */
@@ -56,7 +65,7 @@ static void answer_ready(const struct driver *driver, const char *query, struct 
 		return;
 	reply->status = 503;
 	if (!has_status(driver)) {
-		buf_addstr(&reply->body, STARTING);
+		add_starting(driver, &reply->body);
 		return;
 	}
 	if (is_ready(driver))
