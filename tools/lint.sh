@@ -2,7 +2,7 @@
 #
 # lint.sh - all checks of the sources that do not run them.
 #
-#   tools/lint.sh [CHECK...]    all, or some of: format includes circles evidence house shell cppcheck tidy; or `quick` or `slow`
+#   tools/lint.sh [CHECK...]    all, or some of: format includes circles evidence doors house shell cppcheck tidy; or `quick` or `slow`
 #
 # If a tool is missing, its check is skipped with a message; with CI=true that is a failure. Exit status: 0 nothing
 # found, 1 something found, 2 usage.
@@ -58,6 +58,11 @@ check_circles() {
 check_evidence() {
 	need python3 python3 || return 0
 	tools/check-evidence.py || found evidence
+}
+
+check_doors() {
+	need python3 python3 || return 0
+	tools/check-doors.py || found doors
 }
 
 at_most() { # FILE LINES
@@ -141,7 +146,7 @@ check_tidy() {
 	rm -f "$said"
 }
 
-quick=(format includes circles evidence house)
+quick=(format includes circles evidence doors house)
 slow=(shell cppcheck tidy) # minutes
 case $* in
 '') set -- "${quick[@]}" "${slow[@]}" ;;

@@ -192,7 +192,7 @@ static int busy(int fd, const char *path, struct err *err)
 int fs_lock(const char *path, int *ret_fd, struct err *err)
 {
 	char pid[24];
-	int fd = open_retry(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0644);
+	int fd = open_retry(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
 	int len = snprintf(pid, sizeof(pid), "%d\n", (int)getpid());
 
 	if (fd < 0)
@@ -205,6 +205,8 @@ int fs_lock(const char *path, int *ret_fd, struct err *err)
 		close(fd);
 		return -1;
 	}
+	/* whoever may open it for reading may lock it, and keep us out: an earlier version made it 0644 */
+	(void)fchmod(fd, 0600);
 	/* the pid is for people: a full disk must not cost the lock */
 	if (ftruncate(fd, 0) == 0 && pwrite(fd, pid, (size_t)len, 0) != len)
 		(void)!ftruncate(fd, 0);

@@ -30,7 +30,7 @@ int fs_write_atomic(const char *path, const void *bytes, size_t len_bytes, mode_
 int fs_mkdirs(const char *path, mode_t mode, struct err *err);
 
 /*
- * Take the lock file (created with our pid in it; never deleted). Owned until *ret_fd is closed or
+ * Take the lock file (created with our pid in it, mode 0600; never deleted). Owned until *ret_fd is closed or
  * the process dies; not inherited by exec. Owned by another process: ERR_BUSY, the message has its
  * pid.
  */

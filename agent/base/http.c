@@ -9,6 +9,8 @@
 #include "base/http_call.h"
 #include "base/mem.h"
 
+#define LAST_UNIX_S INT64_C(253402300799) /* the end of the year 9999 */
+
 /*
  * Debian's libcurl brings GnuTLS along, for protocols that are never used here, and GnuTLS sets itself up
  * before main(): 0.8 MB. An executable that exports this function (gnutls.h, GNUTLS_SKIP_GLOBAL_INIT) is
@@ -205,7 +207,8 @@ int64_t http_date_unix_ms(const char *text)
 {
 	time_t at = curl_getdate(text, NULL);
 
-	return at == -1 ? -1 : (int64_t)at * 1000;
+	/* libcurl takes years of nine digits */
+	return at < 0 || at > LAST_UNIX_S ? -1 : (int64_t)at * 1000;
 }
 
 enum err_kind http_status_kind(int status)

@@ -82,6 +82,8 @@ struct http_request {
 	bool once;
 	/* A POST or PATCH that may be sent twice without harm: it reuses an existing connection. */
 	bool repeatable;
+	/* The path and the query are secrets, as those of a webhook: no message has them. */
+	bool secret_url;
 	/* ERR_RETRY if nothing arrives for this long; 0: only timeout_ms counts */
 	int64_t stall_ms;
 	/* Set it, and call http_wake(), to end only this call: ERR_RETRY "stopped". NULL: never */
@@ -112,7 +114,8 @@ struct http_response {
  *              answer, stopped
  *   ERR_FORMAT answer (.sys is EFBIG) or header larger than its cap, or not HTTP
  *   ERR_DENIED the server's certificate is not trusted     ERR_CONFIG  URL or CA file is unusable
- * Messages contain the method and the URL without user, query and fragment.
+ * Messages contain the method and the URL without user, query and fragment. The body and the headers of an answer
+ * that is no success do not repeat what the request signs in with (http_secrets.h).
  */
 int http_do(struct http *http, const struct http_request *request, struct http_response *response,
 	    struct err *err);
@@ -125,7 +128,7 @@ void http_response_release(struct http_response *response); /* zeroed is allowed
 bool http_header(const struct http_response *response, const char *name, char *ret_value,
 		 size_t size_bytes);
 
-/* A date in HTTP's format (Last-Modified); -1 if invalid. */
+/* A date in HTTP's format (Last-Modified), of the years 1970 to 9999; -1 if invalid. */
 int64_t http_date_unix_ms(const char *text);
 
 #define HTTP_MAX_IN_FLIGHT 32
@@ -160,7 +163,7 @@ int http_many(struct http *http, const struct http_many *many, struct err *err);
  * BUSY, 2xx NONE, else FORMAT. */
 enum err_kind http_status_kind(int status);
 
-/* Set *err by http_status_kind(): "GET http://...: HTTP 503: <begin of the body, one line>".
+/* Set *err by http_status_kind(): "GET http://...: HTTP 503: <begin of the body, one line, at most 159 bytes>".
  * Returns -1. */
 int http_status_err(const struct http_request *request, const struct http_response *response,
 		    struct err *err);

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/clock.h"
+#include "base/http_secrets.h"
 #include "base/http_url.h"
 #include "base/mem.h"
 
@@ -25,28 +26,7 @@ static void response_clear(struct http_response *response)
 	response->took_ms = 0;
 }
 
-/* ---- URLs ---- */
-
-/* "http://host:port/path": what may be told. False if it is no URL. */
-static bool url_to_tell(const char *url, struct buf *text)
-{
-	CURLU *parts = curl_url();
-	char *told = NULL;
-	bool ok;
-
-	if (!parts)
-		abort();
-	ok = !curl_url_set(parts, CURLUPART_URL, url, CURLU_PATH_AS_IS) &&
-	     !curl_url_set(parts, CURLUPART_USER, NULL, 0) &&
-	     !curl_url_set(parts, CURLUPART_PASSWORD, NULL, 0) &&
-	     !curl_url_set(parts, CURLUPART_QUERY, NULL, 0) &&
-	     !curl_url_set(parts, CURLUPART_FRAGMENT, NULL, 0) &&
-	     !curl_url_get(parts, CURLUPART_URL, &told, 0);
-	buf_addstr(text, ok ? told : "(not a URL)");
-	curl_free(told);
-	curl_url_cleanup(parts);
-	return ok;
-}
+/* ---- the request ---- */
 
 static const char *method_of(const struct http_request *request)
 {
@@ -58,7 +38,10 @@ char *http_call_describe(const struct http_request *request)
 	struct buf text = BUF_INIT;
 
 	buf_addf(&text, "%.16s ", method_of(request));
-	url_to_tell(request->url, &text);
+	if (request->secret_url)
+		http_url_tell_server(request->url, &text);
+	else
+		http_url_tell(request->url, &text);
 	return buf_steal(&text);
 }
 
@@ -344,7 +327,7 @@ static int check_request(const struct http_request *request, struct err *err)
 {
 	const char *method = method_of(request);
 	struct buf told = BUF_INIT;
-	bool url_ok = url_to_tell(request->url, &told);
+	bool url_ok = http_url_tell(request->url, &told);
 
 	url_ok = url_ok && (!strncmp(buf_str(&told), "http://", 7) ||
 			    !strncmp(buf_str(&told), "https://", 8));
@@ -384,6 +367,7 @@ static bool is_unknown_ca(const struct http_call *call)
 static void say_why(const struct http *http, const struct http_call *call, struct err *err)
 {
 	bool hint = http->ca_setting && is_unknown_ca(call);
+	cleanup_free char *detail = NULL;
 	long sys = 0;
 
 	if (call->body_too_large) {
@@ -398,7 +382,10 @@ static void say_why(const struct http *http, const struct http_call *call, struc
 	} else {
 		if (call->code == CURLE_COULDNT_CONNECT)
 			curl_easy_getinfo(call->curl, CURLINFO_OS_ERRNO, &sys);
-		err_set(err, kind_of_code(call->code), (int)sys, "%s%s%s", detail_of(call),
+		/* of a proxy with a scheme that libcurl does not know, it tells the whole URL */
+		detail = xstrdup(detail_of(call));
+		http_url_hide_users(detail);
+		err_set(err, kind_of_code(call->code), (int)sys, "%s%s%s", detail,
 			hint ? "; give the CA of this server in " : "",
 			hint ? http->ca_setting : "");
 	}
@@ -523,5 +510,9 @@ int http_call_end(struct http *http, struct http_call *call, struct err *err)
 	response->status = (int)status;
 	response->took_ms = clock_mono_ms() - call->start_ms;
 	read_headers(response);
+	if (status / 100 != 2) {
+		http_secrets_remove(&call->request, &response->body);
+		http_secrets_remove(&call->request, &response->headers);
+	}
 	return 0;
 }

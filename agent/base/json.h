@@ -142,8 +142,9 @@ void json_print(const struct json *node, struct buf *buf);
 void json_print_pretty(const struct json *node, struct buf *buf);
 
 /*
- * Append text as a JSON string with its quotes. Control bytes and DEL are escaped; invalid UTF-8
- * becomes U+FFFD, so the output is always valid.
+ * Append text as a JSON string with its quotes. What a terminal or a reader could be deceived by
+ * (base/visible.h) is escaped as \uNNNN; invalid UTF-8 becomes U+FFFD, so the output is always valid, and can
+ * be shown anywhere.
  */
 void json_quote(struct buf *buf, const char *text, size_t len_bytes);
 

@@ -3,18 +3,22 @@
 
 #include "base/json.h"
 #include "base/utf8.h"
+#include "base/visible.h"
 
-static void add_escaped(struct buf *buf, unsigned char ch)
+static void add_escaped(struct buf *buf, uint32_t ch)
 {
 	static const char plain[] = "\"\\\b\f\n\r\t";
 	static const char named[] = "\"\\bfnrt";
-	const char *at = memchr(plain, ch, sizeof(plain) - 1);
+	const char *at = ch < 0x80 ? memchr(plain, (int)ch, sizeof(plain) - 1) : NULL;
 
 	if (at) {
 		buf_addch(buf, '\\');
 		buf_addch(buf, named[at - plain]);
-	} else {
+	} else if (ch < 0x10000) {
 		buf_addf(buf, "\\u%04x", ch);
+	} else {
+		buf_addf(buf, "\\u%04x\\u%04x", 0xD800 + ((ch - 0x10000) >> 10),
+			 0xDC00 + (ch & 0x3FF));
 	}
 }
 
@@ -25,6 +29,7 @@ void json_quote(struct buf *buf, const char *text, size_t len_bytes)
 	buf_addch(buf, '"');
 	while (at < len_bytes) {
 		unsigned char ch = (unsigned char)text[at];
+		uint32_t code_point;
 		size_t char_bytes;
 
 		if (ch < 0x7F && ch >= 0x20 && ch != '"' && ch != '\\') { /* nearly all of them */
@@ -32,16 +37,18 @@ void json_quote(struct buf *buf, const char *text, size_t len_bytes)
 			continue;
 		}
 		char_bytes = utf8_char_bytes(text + at, len_bytes - at);
-		if (char_bytes && ch >= 0x80) {
+		code_point = char_bytes ? utf8_code_point(text + at, char_bytes) : 0;
+		if (char_bytes > 1 && !visible_is_harmful(code_point)) {
 			at += char_bytes;
 			continue;
 		}
 		buf_add(buf, text + start, at - start);
 		if (char_bytes)
-			add_escaped(buf, ch);
+			add_escaped(buf, code_point);
 		else
 			buf_addstr(buf, "\xEF\xBF\xBD"); /* U+FFFD */
-		start = ++at;
+		at += char_bytes ? char_bytes : 1;
+		start = at;
 	}
 	buf_add(buf, text + start, at - start);
 	buf_addch(buf, '"');

@@ -9,8 +9,8 @@
  * JSON: {"time":"2026-03-01T12:00:00.123Z","level":"info","msg":"...","path":"...",...}
  * text: 12:00:00.123 info  savepoint completed  path=... size_bytes=...
  *
- * The message is a constant sentence; what varies goes into fields. Control bytes are escaped, so a
- * line can neither be forged nor move a cursor. A line longer than LOG_LINE_BYTES loses the end of
+ * The message is a constant sentence; what varies goes into fields. Control characters and what else
+ * is harmful (base/visible.h) are escaped, so a line can neither be forged nor move a cursor. A line longer than LOG_LINE_BYTES loses the end of
  * its longest texts (and has "cut":true), because only writes of up to PIPE_BUF are not
  * interleaved.
  *

@@ -31,7 +31,7 @@ static void print_cancelled(const struct client *client, void *arg)
 	if (status_view_handed_over(&client->view))
 		client_print_handed_over(client, "cancelled");
 	else
-		fputs("Cancelled\n", client->cli->out);
+		out_put(client->cli->out, "Cancelled\n");
 }
 
 static int cancel_ask(struct client *client, void *arg)

@@ -47,9 +47,7 @@ struct check {
 
 static void row(const struct check *check, const char *name, const char *text)
 {
-	fprintf(check->cli->out, "  %-14s ", name);
-	text_print(text, check->cli->out);
-	fputc('\n', check->cli->out);
+	out_put(check->cli->out, "  %-14s %s\n", name, text);
 }
 
 static void read_journal(struct check *check)

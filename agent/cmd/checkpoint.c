@@ -42,8 +42,7 @@ static void print_path(const struct client *client, void *arg)
 	struct status_checkpoint answer;
 
 	status_view_checkpoint(client->status, arg, &answer);
-	text_print(answer.location, client->cli->out);
-	fputc('\n', client->cli->out);
+	out_put(client->cli->out, "%s\n", answer.location);
 }
 
 static int checkpoint_ask(struct client *client, void *arg)

@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/distance.h"
 #include "base/mem.h"
-#include "cmd/wrap.h"
 #include "run/config/config.h"
 
 static const struct cli_option help_option = {"help", 'h', NULL, "print this help", false};
@@ -43,7 +42,7 @@ static int option_index(const struct cli *cli, const char *name)
 	int index = option_find(cli->command, name, strlen(name));
 
 	if (index < 0) {
-		fprintf(stderr, "drey: bug: %s has no option --%s\n", cli->command->name, name);
+		out_put(cli->err, "drey: bug: %s has no option --%s\n", cli->command->name, name);
 		abort();
 	}
 	return index;
@@ -79,11 +78,11 @@ int cli_fail(const struct cli *cli, int status, const char *fmt, ...)
 {
 	va_list args;
 
-	fprintf(cli->err, "%s %s: ", cli_program(cli->command), cli->command->name);
+	out_put(cli->err, "%s %s: ", cli_program(cli->command), cli->command->name);
 	va_start(args, fmt);
-	vfprintf(cli->err, fmt, args);
+	out_vput(cli->err, fmt, args);
 	va_end(args);
-	fputc('\n', cli->err);
+	out_put(cli->err, "\n");
 	return status;
 }
 
@@ -136,68 +135,72 @@ int cli_config(const struct cli *cli, struct config *ret_config, struct err *err
 	return err_set(err, why.kind, 0, "%s", why.msg);
 }
 
-/* Prints text; all lines after the first start at `column`. */
-static void print_indented(FILE *out, const char *text, int column)
+/* Prints a text of a command's table; all lines after the first start at `column`. */
+static void print_indented(struct out out, const char *text, int column)
 {
-	for (; *text; text++) {
-		fputc(*text, out);
-		if (*text == '\n' && text[1])
-			fprintf(out, "%*s", column, "");
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+
+		out_put(out, "%.*s", (int)len, text);
+		text += len;
+		if (*text && *++text)
+			out_put(out, "\n%*s", column, "");
+		else if (len && text[-1] == '\n')
+			out_put(out, "\n");
 	}
 }
 
-static void print_option(FILE *out, const struct cli_option *option)
+static void print_option(struct out out, const struct cli_option *option)
 {
 	char left[64];
 
 	snprintf(left, sizeof(left), "%c%c%s --%s%s%s", option->letter ? '-' : ' ',
 		 option->letter ? option->letter : ' ', option->letter ? "," : " ", option->name,
 		 option->argument ? " " : "", option->argument ? option->argument : "");
-	fprintf(out, "  %-26s  ", left);
+	out_put(out, "  %-26s  ", left);
 	print_indented(out, option->help, 30);
-	fputc('\n', out);
+	out_put(out, "\n");
 }
 
-void cli_help(const struct cli_command *command, FILE *out)
+void cli_help(const struct cli_command *command, struct out out)
 {
 	const char *program = cli_program(command);
 
-	fprintf(out, "%s %s - %s\n\nUsage: %s %s", program, command->name, command->summary,
+	out_put(out, "%s %s - %s\n\nUsage: %s %s", program, command->name, command->summary,
 		program, command->name);
 	for (int i = 0; i < option_count(command); i++)
-		fprintf(out, " [--%s%s%s]%s", command->options[i].name,
+		out_put(out, " [--%s%s%s]%s", command->options[i].name,
 			command->options[i].argument ? " " : "",
 			command->options[i].argument ? command->options[i].argument : "",
 			command->options[i].repeat ? "..." : "");
 	if (command->arguments)
-		fprintf(out, " %s", command->arguments);
-	fprintf(out, "\n\n%s\nOptions:\n", command->description);
+		out_put(out, " %s", command->arguments);
+	out_put(out, "\n\n");
+	print_indented(out, command->description, 0);
+	out_put(out, "\nOptions:\n");
 	for (int i = 0; i < option_count(command); i++)
 		print_option(out, &command->options[i]);
 	print_option(out, &help_option);
-	fputs("\nExit status:\n  ", out);
+	out_put(out, "\nExit status:\n  ");
 	print_indented(out, command->statuses, 2);
 	if (command->example) {
-		fputs("\nExample:\n  ", out);
+		out_put(out, "\nExample:\n  ");
 		print_indented(out, command->example, 2);
 	}
 }
 
-static int usage(const struct cli_command *command, FILE *err, const char *fmt, ...)
+static int usage(const struct cli_command *command, struct out err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static int usage(const struct cli_command *command, FILE *err, const char *fmt, ...)
+static int usage(const struct cli_command *command, struct out err, const char *fmt, ...)
 {
-	cleanup_buf struct buf visible = BUF_INIT;
-	cleanup_free char *text = NULL;
 	va_list args;
 
+	out_put(err, "%s %s: ", cli_program(command), command->name);
 	va_start(args, fmt);
-	text = xvasprintf(fmt, args);
+	out_vput(err, fmt, args);
 	va_end(args);
-	wrap_visible(text, &visible);
-	fprintf(err, "%s %s: %s; see `%s %s --help`\n", cli_program(command), command->name,
-		buf_str(&visible), cli_program(command), command->name);
+	out_put(err, "; see `%s %s --help`\n", cli_program(command), command->name);
 	return CLI_USAGE;
 }
 
@@ -314,8 +317,8 @@ static int check_output(struct cli *cli)
 	return CLI_OK;
 }
 
-int cli_parse(const struct cli_command *command, int argc, char **argv, FILE *out, FILE *err,
-	      struct cli *ret_cli)
+int cli_parse(const struct cli_command *command, int argc, char **argv, struct out out,
+	      struct out err, struct cli *ret_cli)
 {
 	struct cli cli = {.command = command, .out = out, .err = err};
 	bool options = true;
@@ -344,18 +347,18 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, FILE *ou
 	return CLI_OK;
 }
 
-static void print_overview(const struct cli_command *const *commands, FILE *out)
+static void print_overview(const struct cli_command *const *commands, struct out out)
 {
 	const char *program = cli_program(*commands);
 
-	fprintf(out, "%s - %s\n\nUsage: %s COMMAND [OPTIONS]\n\nCommands:\n", program,
+	out_put(out, "%s - %s\n\nUsage: %s COMMAND [OPTIONS]\n\nCommands:\n", program,
 		(*commands)->program
 			? "the Apache Flink applications of a cluster that drey supervises"
 			: "supervises an Apache Flink application: starts it from the right state, once",
 		program);
 	for (; *commands; commands++)
-		fprintf(out, "  %-16s %s\n", (*commands)->name, (*commands)->summary);
-	fprintf(out, "\nRun `%s COMMAND --help` for details.\n", program);
+		out_put(out, "  %-16s %s\n", (*commands)->name, (*commands)->summary);
+	out_put(out, "\nRun `%s COMMAND --help` for details.\n", program);
 }
 
 static const struct cli_command *command_find(const struct cli_command *const *commands,
@@ -375,7 +378,8 @@ static bool wants_help(int argc, char **argv)
 	return false;
 }
 
-static int unknown_command(const struct cli_command *const *commands, const char *name, FILE *err)
+static int unknown_command(const struct cli_command *const *commands, const char *name,
+			   struct out err)
 {
 	const char *names[64] = {NULL}, *nearest;
 	cleanup_buf struct buf text = BUF_INIT;
@@ -383,18 +387,17 @@ static int unknown_command(const struct cli_command *const *commands, const char
 	for (size_t i = 0; commands[i] && i + 1 < ARRAY_LEN(names); i++)
 		names[i] = commands[i]->name;
 	nearest = distance_nearest(name, names);
-	wrap_visible(name, &text);
 	if (nearest)
-		fprintf(err, "%s: unknown command '%s'; did you mean '%s'?\n",
-			cli_program(*commands), buf_str(&text), nearest);
+		out_put(err, "%s: unknown command '%s'; did you mean '%s'?\n",
+			cli_program(*commands), name, nearest);
 	else
-		fprintf(err, "%s: unknown command '%s'; see `%s --help`\n", cli_program(*commands),
-			buf_str(&text), cli_program(*commands));
+		out_put(err, "%s: unknown command '%s'; see `%s --help`\n", cli_program(*commands),
+			name, cli_program(*commands));
 	return CLI_USAGE;
 }
 
-static int run_command(const struct cli_command *command, int argc, char **argv, FILE *out,
-		       FILE *err)
+static int run_command(const struct cli_command *command, int argc, char **argv, struct out out,
+		       struct out err)
 {
 	struct cli cli = {0};
 
@@ -443,8 +446,8 @@ static int words_before(const struct cli_command *const *commands, int argc, cha
 	return at - 1;
 }
 
-static int dispatch(const struct cli_command *const *commands, int argc, char **argv, FILE *out,
-		    FILE *err)
+static int dispatch(const struct cli_command *const *commands, int argc, char **argv,
+		    struct out out, struct out err)
 {
 	int before = words_before(commands, argc, argv);
 	const char *name = 1 + before < argc ? argv[1 + before] : NULL;
@@ -479,10 +482,10 @@ static int dispatch(const struct cli_command *const *commands, int argc, char **
 
 int cli_main(const struct cli_command *const *commands, int argc, char **argv, FILE *out, FILE *err)
 {
-	int status = dispatch(commands, argc, argv, out, err);
+	int status = dispatch(commands, argc, argv, out_of(out), out_of(err));
 
-	if (fflush(out) != 0 || ferror(out)) {
-		fprintf(err, "%s: cannot write the output\n", cli_program(*commands));
+	if (out_flush(out_of(out)) < 0) {
+		out_put(out_of(err), "%s: cannot write the output\n", cli_program(*commands));
 		return status == CLI_OK ? CLI_FAILED : status;
 	}
 	return status;

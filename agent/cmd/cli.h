@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "cmd/out.h"
 
 struct config;
 
@@ -58,7 +59,7 @@ struct cli_command {
 
 struct cli {
 	const struct cli_command *command;
-	FILE *out, *err;
+	struct out out, err;
 	const char *values[CLI_MAX_OPTIONS]; /* by index in options; NULL = not given, "" = flag */
 	const char *args[CLI_MAX_ARGS + 1];  /* NULL-terminated */
 	int arg_count;
@@ -121,10 +122,10 @@ int cli_main(const struct cli_command *const *commands, int argc, char **argv, F
  * given twice is rejected. Letters may be bundled ("-ec FILE", "-cFILE"). A slip of the pen is answered
  * with the nearest option. With -o json or yaml, cli_has(cli, "json") is true, too.
  */
-int cli_parse(const struct cli_command *command, int argc, char **argv, FILE *out, FILE *err,
-	      struct cli *ret_cli);
+int cli_parse(const struct cli_command *command, int argc, char **argv, struct out out,
+	      struct out err, struct cli *ret_cli);
 
-void cli_help(const struct cli_command *command, FILE *out);
+void cli_help(const struct cli_command *command, struct out out);
 
 /* The value of an option; NULL when not given. The name must be in the command's table. */
 const char *cli_value(const struct cli *cli, const char *name);
@@ -139,7 +140,10 @@ int cli_timeout(const struct cli *cli, int64_t fallback_ms, int64_t *ret_ms, str
 /* "drey", or what the program was called. */
 const char *cli_program(const struct cli_command *command);
 
-/* "drey COMMAND: MESSAGE" on cli->err. Returns status, so that `return cli_fail(...)` works. */
+/*
+ * "drey COMMAND: MESSAGE" on cli->err; what comes from outside is an argument, and made harmless (out.h).
+ * Returns status, so that `return cli_fail(...)` works.
+ */
 int cli_fail(const struct cli *cli, int status, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -190,7 +190,7 @@ static int client_interrupted(const struct client *client, const struct client_g
 {
 	cli_fail(client->cli, CLI_TIMEOUT, "%s; `drey status --watch` shows it",
 		 goal->interrupted ? goal->interrupted : "the request remains in force");
-	fflush(client->cli->out);
+	out_flush(client->cli->out);
 	signal(SIGINT, SIG_DFL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	raise(SIGINT);
@@ -351,7 +351,7 @@ int client_stuck(struct client *client)
 
 void client_print_handed_over(const struct client *client, const char *done)
 {
-	fprintf(client->cli->err,
+	out_put(client->cli->err,
 		"drey %s: the application was handed over to %s, and is %s there; see `drey status` in that Pod\n",
 		client->cli->command->name, client->view.owner_pod, done);
 }
@@ -359,19 +359,19 @@ void client_print_handed_over(const struct client *client, const char *done)
 void client_print_restored(const struct client *client, void *arg)
 {
 	const struct status_view *view = &client->view;
-	FILE *out = client->cli->out;
+	struct out out = client->cli->out;
 
 	(void)arg;
 	if (!*view->restore_path) {
-		fprintf(out, "launch %" PRId64 " started empty\n", view->launch_number);
+		out_put(out, "launch %" PRId64 " started empty\n", view->launch_number);
 		return;
 	}
-	fprintf(out, "launch %" PRId64 " restored %s ", view->launch_number,
+	out_put(out, "launch %" PRId64 " restored %s ", view->launch_number,
 		*view->restore_kind ? view->restore_kind : "snapshot");
-	text_print(view->restore_path, out);
+	out_put(out, "%s", view->restore_path);
 	if (view->restore_checkpoint_id > 0)
-		fprintf(out, " (checkpoint id %" PRId64 ")", view->restore_checkpoint_id);
-	fputc('\n', out);
+		out_put(out, " (checkpoint id %" PRId64 ")", view->restore_checkpoint_id);
+	out_put(out, "\n");
 }
 
 int client_nonce(const struct cli *cli, char **ret_nonce)
@@ -400,7 +400,7 @@ int client_tell(struct client *client, const struct control_request *request, co
 	if (status != CLI_OK)
 		return status;
 	if (!cli_has(client->cli, "json")) {
-		fprintf(client->cli->out, "%s\n", line);
+		out_put(client->cli->out, "%s\n", line);
 		return CLI_OK;
 	}
 	status = client_status(client);

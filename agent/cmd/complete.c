@@ -1,20 +1,18 @@
 #include "base/buf.h"
 #include "cmd/commands.h"
 #include "cmd/completion.h"
-#include "cmd/wrap.h"
 
 static const struct cli_option options[] = {CLI_END};
 
 static int completion_run(const struct cli *cli)
 {
-	cleanup_buf struct buf script = BUF_INIT, visible = BUF_INIT;
+	cleanup_buf struct buf script = BUF_INIT;
 
 	if (completion_script(commands_all, cli->args[0], &script) == 0) {
-		fputs(buf_str(&script), cli->out);
+		out_lines(cli->out, buf_str(&script));
 		return CLI_OK;
 	}
-	wrap_visible(cli->args[0], &visible);
-	return cli_fail(cli, CLI_USAGE, "expected bash, zsh or fish, not '%s'", buf_str(&visible));
+	return cli_fail(cli, CLI_USAGE, "expected bash, zsh or fish, not '%s'", cli->args[0]);
 }
 
 const struct cli_command cmd_completion = {

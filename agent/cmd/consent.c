@@ -5,9 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
-#include "cmd/text.h"
-
 static bool takes(const struct cli *cli, const char *name)
 {
 	for (const struct cli_option *option = cli->command->options; option->name; option++)
@@ -23,15 +20,13 @@ bool consent_dry_run(const struct cli *cli)
 
 int consent_would(const struct cli *cli, const char *fmt, ...)
 {
-	cleanup_free char *text = NULL;
 	va_list args;
 
+	out_put(cli->out, "dry run: would ");
 	va_start(args, fmt);
-	text = xvasprintf(fmt, args);
+	out_vput(cli->out, fmt, args);
 	va_end(args);
-	fputs("dry run: would ", cli->out);
-	text_print(text, cli->out);
-	fputs("; nothing was changed\n", cli->out);
+	out_put(cli->out, "; nothing was changed\n");
 	return CLI_OK;
 }
 
@@ -45,19 +40,16 @@ bool consent_is_yes(const char *answer)
 
 int consent_ask(const struct cli *cli, const char *fmt, ...)
 {
-	int fd = fileno(cli->err);
-	cleanup_free char *text = NULL;
 	char answer[16] = "";
 	va_list args;
 
-	if (cli_has(cli, "yes") || fd < 0 || !isatty(fd) || !isatty(STDIN_FILENO))
+	if (cli_has(cli, "yes") || !out_is_terminal(cli->err) || !isatty(STDIN_FILENO))
 		return CLI_OK;
 	va_start(args, fmt);
-	text = xvasprintf(fmt, args);
+	out_vput(cli->err, fmt, args);
 	va_end(args);
-	text_print(text, cli->err);
-	fputs(" [y/N] ", cli->err);
-	fflush(cli->err);
+	out_put(cli->err, " [y/N] ");
+	out_flush(cli->err);
 	if (fgets(answer, sizeof(answer), stdin) && consent_is_yes(answer))
 		return CLI_OK;
 	return cli_fail(cli, CLI_FAILED, "not confirmed; nothing was changed");

@@ -5,7 +5,6 @@
 #include "cmd/commands.h"
 #include "cmd/page.h"
 #include "cmd/term.h"
-#include "cmd/text.h"
 #include "cmd/wrap.h"
 #include "core/report/cause.h"
 #include "core/report/runbook.h"
@@ -19,9 +18,9 @@ static const struct cli_option options[] = {
 };
 
 /* A page is prose: lines of a whole wide screen are hard to read, and a file has no width at all. */
-static struct term readable(FILE *out)
+static struct term readable(struct out out)
 {
-	struct term term = term_of(out);
+	struct term term = out_term(out);
 
 	if (!term.width)
 		term.width = TERM_DEFAULT_WIDTH;
@@ -30,43 +29,42 @@ static struct term readable(FILE *out)
 	return term;
 }
 
-static void print_list(FILE *out)
+static void print_list(struct out out)
 {
 	struct term term = readable(out);
 
 	for (const struct embedded *page = runbook_pages; page->name; page++) {
-		cleanup_buf struct buf line = BUF_INIT;
+		cleanup_shown struct shown line = {0};
 		size_t len;
 		const char *sentence = runbook_sentence(page, &len);
 		cleanup_free char *text = xstrndup(sentence, len);
 
-		buf_addf(&line, "%s%s%s%*s", term_begin(&term, TERM_BOLD), page->name,
-			 term_end(&term, TERM_BOLD), (int)(NAME_COLUMNS - strlen(page->name)), "");
+		shown_begin(&line, &term, TERM_BOLD);
+		shown_addf(&line, "%s", page->name);
+		shown_end(&line, &term, TERM_BOLD);
+		shown_addf(&line, "%*s", (int)(NAME_COLUMNS - strlen(page->name)), "");
 		wrap_add(text, NAME_COLUMNS, NAME_COLUMNS, (size_t)term.width, &line);
-		fprintf(out, "%s\n", buf_str(&line));
+		shown_addf(&line, "\n");
+		out_shown(out, &line);
 	}
 }
 
 static int unknown(const struct cli *cli, const char *word)
 {
 	const char *causes[CAUSE_COUNT + 1] = {NULL}, *nearest;
-	cleanup_buf struct buf text = BUF_INIT;
 
 	for (size_t i = 0; i < CAUSE_COUNT && runbook_pages[i].name; i++)
 		causes[i] = runbook_pages[i].name;
 	nearest = distance_nearest(word, causes);
-	wrap_visible(word, &text);
 	if (nearest)
-		return cli_fail(cli, CLI_USAGE, "no cause '%s'; did you mean '%s'?", buf_str(&text),
-				nearest);
-	return cli_fail(cli, CLI_USAGE, "no cause '%s'; `drey explain` lists them all",
-			buf_str(&text));
+		return cli_fail(cli, CLI_USAGE, "no cause '%s'; did you mean '%s'?", word, nearest);
+	return cli_fail(cli, CLI_USAGE, "no cause '%s'; `drey explain` lists them all", word);
 }
 
 static int explain_run(const struct cli *cli)
 {
 	const struct embedded *page;
-	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_shown struct shown text = {0};
 	struct term term = readable(cli->out);
 
 	if (!cli->arg_count) {
@@ -76,11 +74,12 @@ static int explain_run(const struct cli *cli)
 	page = runbook_find(cli->args[0]);
 	if (!page)
 		return unknown(cli, cli->args[0]);
-	if (cli_has(cli, "markdown"))
-		buf_addstr(&text, page->text);
-	else
-		page_add(page->text, &term, &text);
-	fputs(buf_str(&text), cli->out);
+	if (cli_has(cli, "markdown")) {
+		out_lines(cli->out, page->text);
+		return CLI_OK;
+	}
+	page_add(page->text, &term, &text);
+	out_shown(cli->out, &text);
 	return CLI_OK;
 }
 

@@ -60,9 +60,8 @@ static void print_files(const struct collection *c, const struct gc_tree *tree,
 
 		if (file->reason != reason)
 			continue;
-		fprintf(c->cli->out, "          %s", file->odd ? "not a file: " : "");
-		text_print(gc_name(&c->run.gc, file, &name), c->cli->out);
-		fputc('\n', c->cli->out);
+		out_put(c->cli->out, "          %s%s\n", file->odd ? "not a file: " : "",
+			gc_name(&c->run.gc, file, &name));
 	}
 }
 
@@ -75,11 +74,10 @@ static void print_tree(const struct collection *c, const struct gc_tree *tree, b
 
 		if (!tree->sums[i].files)
 			continue;
-		fprintf(c->cli->out, "%-8s  %7" PRId64 "  %8s  %-39s  ",
+		out_put(c->cli->out, "%-8s  %7" PRId64 "  %8s  %-39s  ",
 			action_of(gc_reason_verdict(reason)), tree->sums[i].files,
 			text_size(tree->sums[i].bytes, size), gc_reason_text(reason));
-		text_print(tree->dir, c->cli->out);
-		fputc('\n', c->cli->out);
+		out_put(c->cli->out, "%s\n", tree->dir);
 		if (files)
 			print_files(c, tree, reason);
 	}
@@ -89,7 +87,7 @@ static void print_sum(const struct collection *c, const char *what, int64_t file
 {
 	char size[TEXT_SIZE_BYTES];
 
-	fprintf(c->cli->out, "%s: %" PRId64 " files, %s\n", what, files, text_size(bytes, size));
+	out_put(c->cli->out, "%s: %" PRId64 " files, %s\n", what, files, text_size(bytes, size));
 }
 
 /* Over all directories: why files go, and why they stay. */
@@ -97,14 +95,14 @@ static void print_reasons(const struct collection *c)
 {
 	char size[TEXT_SIZE_BYTES];
 
-	fprintf(c->cli->out, "\n%-12s  %-8s  %7s  %8s  %s\n", "REASON", "ACTION", "FILES", "SIZE",
+	out_put(c->cli->out, "\n%-12s  %-8s  %7s  %8s  %s\n", "REASON", "ACTION", "FILES", "SIZE",
 		"WHAT");
 	for (int i = 0; i < GC_REASON_COUNT; i++) {
 		enum gc_reason reason = (enum gc_reason)i;
 		const struct gc_sum *sum = &c->run.gc.sums[i];
 
 		if (sum->files)
-			fprintf(c->cli->out, "%-12s  %-8s  %7" PRId64 "  %8s  %s\n",
+			out_put(c->cli->out, "%-12s  %-8s  %7" PRId64 "  %8s  %s\n",
 				gc_reason_name(reason), action_of(gc_reason_verdict(reason)),
 				sum->files, text_size(sum->bytes, size), gc_reason_text(reason));
 	}
@@ -117,12 +115,12 @@ static void print_collection(const struct collection *c)
 		      doubts = gc_total(&c->run.gc, GC_DOUBT);
 
 	if (c->run.gc.file_count)
-		fprintf(c->cli->out, "%-8s  %7s  %8s  %-39s  %s\n", "ACTION", "FILES", "SIZE",
+		out_put(c->cli->out, "%-8s  %7s  %8s  %-39s  %s\n", "ACTION", "FILES", "SIZE",
 			"WHAT", "WHERE");
 	for (size_t i = 0; i < c->run.gc.tree_count; i++)
 		print_tree(c, &c->run.gc.trees[i], cli_has(c->cli, "files"));
 	if (!c->run.gc.file_count)
-		fputs("dead launches have left nothing\n", c->cli->out);
+		out_put(c->cli->out, "dead launches have left nothing\n");
 	else if (c->deletes)
 		print_sum(c, "deleted", c->run.deleted.files, c->run.deleted.bytes);
 	else

@@ -12,34 +12,33 @@
 
 static const struct cli_option options[] = {CLI_CONFIG, CLI_JSON, CLI_END};
 
-static void row(FILE *out, const char *name)
+static void row(struct out out, const char *name)
 {
-	fprintf(out, "  %-14s ", name);
+	out_put(out, "  %-14s ", name);
 }
 
-static void print_text(FILE *out, const char *before, const char *text)
+static void print_text(struct out out, const char *before, const char *text)
 {
 	if (!text || !*text)
 		return;
-	fputs(before, out);
-	text_print(text, out);
+	out_put(out, "%s%s", before, text);
 }
 
 /* "orders-jobmanager-7c9-x2, blue, 5f0c/9a1b/7c9". */
-static void print_party(FILE *out, const char *name, const struct json *party)
+static void print_party(struct out out, const char *name, const struct json *party)
 {
 	const char *pod = json_str(party, "pod");
 
 	if (json_kind(party) != JSON_OBJECT)
 		return;
 	row(out, name);
-	text_print(pod ? pod : "none", out);
+	out_put(out, "%s", pod ? pod : "none");
 	print_text(out, ", ", json_str(party, "side"));
 	print_text(out, ", template ", json_str(party, "template"));
-	fputc('\n', out);
+	out_put(out, "\n");
 }
 
-static void print_times(FILE *out, const struct json *handover)
+static void print_times(struct out out, const struct json *handover)
 {
 	int64_t now_unix_ms = clock_unix_ms(), since, deadline;
 	char ago[CLOCK_TEXT_BYTES];
@@ -47,14 +46,14 @@ static void print_times(FILE *out, const struct json *handover)
 	since = json_i64_or(handover, "stateUnixMs", 0);
 	deadline = json_i64_or(handover, "deadlineUnixMs", 0);
 	row(out, "since");
-	fputs(since ? clock_ago(since, now_unix_ms, ago) : "not known", out);
+	out_put(out, "%s", since ? clock_ago(since, now_unix_ms, ago) : "not known");
 	if (deadline > now_unix_ms)
-		fprintf(out, ", for at most %" PRId64 " s more",
+		out_put(out, ", for at most %" PRId64 " s more",
 			(deadline - now_unix_ms + 999) / 1000);
-	fputc('\n', out);
+	out_put(out, "\n");
 }
 
-static void print_time(FILE *out, const char *name, const struct json *transition,
+static void print_time(struct out out, const char *name, const struct json *transition,
 		       const char *member)
 {
 	char text[CLOCK_TEXT_BYTES];
@@ -63,25 +62,25 @@ static void print_time(FILE *out, const char *name, const struct json *transitio
 	if (!unix_ms)
 		return;
 	row(out, name);
-	fprintf(out, "%s\n", clock_rfc3339(unix_ms, text));
+	out_put(out, "%s\n", clock_rfc3339(unix_ms, text));
 }
 
 /* A watermark that stands still is all that shows them otherwise. */
-static void print_idle(FILE *out, const struct json *transition)
+static void print_idle(struct out out, const struct json *transition)
 {
 	int64_t idle = json_i64_or(transition, "idle", 0);
 
 	if (idle <= 0)
 		return;
 	row(out, "idle");
-	fprintf(out,
+	out_put(out,
 		"%" PRId64
 		" subtask%s of the gates here %s no records: blueGreen.idle decides whether they are waited for\n",
 		idle, idle == 1 ? "" : "s", idle == 1 ? "has" : "have");
 }
 
 /* Both versions run for a while. */
-static void print_transition(FILE *out, const struct json *transition)
+static void print_transition(struct out out, const struct json *transition)
 {
 	int64_t above = json_i64_or(transition, "above", 0);
 	int64_t below = json_i64_or(transition, "below", 0);
@@ -89,35 +88,35 @@ static void print_transition(FILE *out, const struct json *transition)
 	if (json_kind(transition) != JSON_OBJECT)
 		return;
 	row(out, "transition");
-	text_print(json_str(transition, "state"), out);
+	out_put(out, "%s", json_str(transition, "state"));
 	print_text(out, ", waits for: ", json_str(transition, "waitsFor"));
-	fputc('\n', out);
+	out_put(out, "\n");
 	print_time(out, "cut", transition, "cutUnixMs");
 	print_time(out, "watermark", transition, "watermarkUnixMs");
 	if (json_kind(json_get(transition, "behindMs")) == JSON_NUMBER) {
 		int64_t behind_ms = json_i64_or(transition, "behindMs", 0);
 
 		row(out, "next version");
-		text_print(json_str(transition, "candidateState"), out);
-		fprintf(out, ", %" PRId64 " ms of event time %s\n",
+		out_put(out, "%s", json_str(transition, "candidateState"));
+		out_put(out, ", %" PRId64 " ms of event time %s\n",
 			behind_ms < 0 ? -behind_ms : behind_ms, behind_ms < 0 ? "ahead" : "behind");
 	}
 	print_idle(out, transition);
 	if (above || below) {
 		row(out, "written twice");
-		fprintf(out, "%s%" PRId64 " records\n",
+		out_put(out, "%s%" PRId64 " records\n",
 			json_bool_or(transition, "inexact", false) ? "at least " : "",
 			above + below);
 	}
 	if (json_str(transition, "replay")) {
 		row(out, "starts again");
-		text_print(json_str(transition, "replay"), out);
-		fputs(": what was written since then is written twice\n", out);
+		out_put(out, "%s: what was written since then is written twice\n",
+			json_str(transition, "replay"));
 	}
 }
 
 /* The cut is in force: no other version can follow an owner that is lost. */
-static void print_only_follower(FILE *out, const struct json *handover)
+static void print_only_follower(struct out out, const struct json *handover)
 {
 	const char *state = json_str(json_get(handover, "transition"), "state");
 	const char *template = json_str(json_get(handover, "from"), "template");
@@ -129,11 +128,11 @@ static void print_only_follower(FILE *out, const struct json *handover)
 		return;
 	row(out, "if lost");
 	print_text(out, "only a Pod of template ", template);
-	fputs(" follows the owner; `kubectl rollout undo` brings it back\n", out);
+	out_put(out, " follows the owner; `kubectl rollout undo` brings it back\n");
 }
 
 /* It stays until a person has seen it, also while the version is offered the job again. */
-static void print_returned(FILE *out, const struct json *handover)
+static void print_returned(struct out out, const struct json *handover)
 {
 	int64_t unix_ms = json_i64_or(handover, "returnedUnixMs", 0);
 	const char *state = json_str(handover, "state");
@@ -143,9 +142,9 @@ static void print_returned(FILE *out, const struct json *handover)
 	    (state && !strcmp(state, handover_state_name(HANDOVER_RETURNED))))
 		return;
 	row(out, "returned");
-	fputs(unix_ms ? clock_ago(unix_ms, clock_unix_ms(), ago) : "before", out);
+	out_put(out, "%s", unix_ms ? clock_ago(unix_ms, clock_unix_ms(), ago) : "before");
 	print_text(out, ": ", json_str(handover, "returned"));
-	fputc('\n', out);
+	out_put(out, "\n");
 }
 
 static bool is_owner(const struct json *status)
@@ -155,39 +154,35 @@ static bool is_owner(const struct json *status)
 	return role && !strcmp(role, role_name(ROLE_OWNER));
 }
 
-static void print_candidate(FILE *out, const struct json *candidate, const char *name)
+static void print_candidate(struct out out, const struct json *candidate, const char *name)
 {
 	if (json_kind(candidate) != JSON_OBJECT)
 		return;
 	row(out, name);
-	text_print(json_str(candidate, "state"), out);
-	fprintf(out, "%s, %" PRId64 " TaskManagers, %" PRId64 " free slots",
+	out_put(out, "%s", json_str(candidate, "state"));
+	out_put(out, "%s, %" PRId64 " TaskManagers, %" PRId64 " free slots",
 		json_bool_or(candidate, "mainHeld", false) ? ", its main() is held" : "",
 		json_i64_or(candidate, "taskManagers", 0), json_i64_or(candidate, "slotsFree", 0));
 	print_text(out, ": ", json_str(candidate, "why"));
-	fputc('\n', out);
+	out_put(out, "\n");
 }
 
-static void print_handover(FILE *out, const struct json *status)
+static void print_handover(struct out out, const struct json *status)
 {
 	const struct json *handover = json_get(status, "handover");
 	bool some = json_kind(handover) == JSON_OBJECT;
 
-	text_print(json_str(status, "application"), out);
-	fputs(": ", out);
+	out_put(out, "%s: ", json_str(status, "application"));
 	if (some) {
-		fputs("hand-over ", out);
-		text_print(json_str(handover, "id"), out);
-		fputs(" is ", out);
-		text_print(json_str(handover, "state"), out);
+		out_put(out, "hand-over %s is %s", json_str(handover, "id"),
+			json_str(handover, "state"));
 		print_text(out, ": ", json_str(handover, "why"));
 	} else {
-		fputs("there was no hand-over", out);
+		out_put(out, "there was no hand-over");
 	}
-	fputc('\n', out);
+	out_put(out, "\n");
 	row(out, "role");
-	text_print(json_str(status, "role"), out);
-	fputc('\n', out);
+	out_put(out, "%s\n", json_str(status, "role"));
 	print_party(out, "owner", json_get(status, "owner"));
 	if (some) {
 		print_party(out, "from", json_get(handover, "from"));
@@ -197,12 +192,11 @@ static void print_handover(FILE *out, const struct json *status)
 		print_only_follower(out, handover);
 		if (json_str(handover, "savepoint")) {
 			row(out, "savepoint");
-			text_print(json_str(handover, "savepoint"), out);
-			fputc('\n', out);
+			out_put(out, "%s\n", json_str(handover, "savepoint"));
 		}
 		if (json_i64_or(handover, "tries", 0)) {
 			row(out, "failed");
-			fprintf(out, "%" PRId64 " times to this version\n",
+			out_put(out, "%" PRId64 " times to this version\n",
 				json_i64_or(handover, "tries", 0));
 		}
 	}

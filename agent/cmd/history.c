@@ -32,12 +32,12 @@ static int take_limit(const struct cli *cli, size_t *ret_limit)
 
 static void print_history(const struct cli *cli, const struct journal *journal, size_t limit)
 {
-	struct history_layout layout = {.term = term_of(cli->out),
+	struct history_layout layout = {.term = out_term(cli->out),
 					.now_unix_ms = clock_unix_ms(),
 					.launches = limit,
 					.transitions = limit,
 					.wide = output_wide(cli)};
-	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_shown struct shown text = {0};
 	struct json *doc;
 
 	if (cli_has(cli, "json")) {
@@ -47,7 +47,7 @@ static void print_history(const struct cli *cli, const struct journal *journal, 
 		return;
 	}
 	history_text(journal, &layout, &text);
-	fputs(buf_str(&text), cli->out);
+	out_shown(cli->out, &text);
 }
 
 static int history_run(const struct cli *cli)

@@ -110,7 +110,7 @@ static void add_launch_rows(struct rows *rows, const struct journal *journal,
 }
 
 void history_text(const struct journal *journal, const struct history_layout *layout,
-		  struct buf *ret_text)
+		  struct shown *ret_text)
 {
 	struct rows rows = {
 		.term = &layout->term, .now_unix_ms = layout->now_unix_ms, .to = ret_text};

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "base/buf.h"
+#include "cmd/shown.h"
 #include "cmd/term.h"
 #include "core/journal/journal.h"
 
@@ -25,7 +25,7 @@ struct history_layout {
 
 /* Append the newest launches, newest first, and the newest transitions. */
 void history_text(const struct journal *journal, const struct history_layout *layout,
-		  struct buf *ret_text);
+		  struct shown *ret_text);
 
 /* The caller frees with json_free(). */
 struct json *history_document(const struct journal *journal);

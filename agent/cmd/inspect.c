@@ -225,23 +225,20 @@ static void metadata_json(const struct cli *cli, const struct metadata *metadata
 
 static void operator_text(const struct cli *cli, const struct metadata_operator *op)
 {
-	fprintf(cli->out, "  %s  parallelism %" PRId32 " of %" PRId32 ", ", op->id, op->parallelism,
+	out_put(cli->out, "  %s  parallelism %" PRId32 " of %" PRId32 ", ", op->id, op->parallelism,
 		op->max_parallelism);
 	if (op->finished)
-		fputs("finished", cli->out);
+		out_put(cli->out, "finished");
 	else
-		fprintf(cli->out, "%" PRId32 " subtask%s", op->subtasks,
+		out_put(cli->out, "%" PRId32 " subtask%s", op->subtasks,
 			op->subtasks == 1 ? "" : "s");
 	if (op->name) {
-		fputs("  ", cli->out);
-		text_print(op->name, cli->out);
+		out_put(cli->out, "  %s", op->name);
 	}
 	if (op->uid) {
-		fputs(" (uid ", cli->out);
-		text_print(op->uid, cli->out);
-		fputc(')', cli->out);
+		out_put(cli->out, " (uid %s)", op->uid);
 	}
-	fputc('\n', cli->out);
+	out_put(cli->out, "\n");
 }
 
 static void metadata_text(const struct cli *cli, const struct metadata *metadata)
@@ -251,29 +248,27 @@ static void metadata_text(const struct cli *cli, const struct metadata *metadata
 	char size[TEXT_SIZE_BYTES], inner[TEXT_SIZE_BYTES];
 	cleanup_buf struct buf path = BUF_INIT;
 
-	fprintf(cli->out, "%s%s%s %" PRId64 ", _metadata version %d\n", format ? format : "",
+	out_put(cli->out, "%s%s%s %" PRId64 ", _metadata version %d\n", format ? format : "",
 		format ? " " : "", flavour ? flavour : "snapshot", metadata->header.checkpoint_id,
 		metadata->header.version);
-	fprintf(cli->out, "%s of state, %s of it inside the _metadata\n",
+	out_put(cli->out, "%s of state, %s of it inside the _metadata\n",
 		text_size(metadata->size_bytes, size),
 		text_size(metadata->tail.inline_bytes, inner));
 	if (metadata->tail.gates)
-		fprintf(cli->out, "gates %s\n", metadata_gates_name(metadata->tail.gates));
+		out_put(cli->out, "gates %s\n", metadata_gates_name(metadata->tail.gates));
 	if (metadata->tail.ref_checkpoint_id)
-		fprintf(cli->out, "refers to checkpoint %" PRId64 " and newer ones\n",
+		out_put(cli->out, "refers to checkpoint %" PRId64 " and newer ones\n",
 			metadata->tail.ref_checkpoint_id);
-	fprintf(cli->out, "\n%zu operators\n", metadata->operator_count);
+	out_put(cli->out, "\n%zu operators\n", metadata->operator_count);
 	for (size_t i = 0; i < metadata->operator_count; i++)
 		operator_text(cli, &metadata->operators[i]);
-	fprintf(cli->out, "\n%zu files\n", metadata->file_count);
+	out_put(cli->out, "\n%zu files\n", metadata->file_count);
 	for (size_t i = 0; i < metadata->file_count; i++) {
 		const struct metadata_file file = metadata_file(metadata, i, &path);
 
-		fprintf(cli->out, "  %-9s  %s%9s  ", file.shared ? "shared" : "exclusive",
+		out_put(cli->out, "  %-9s  %s%9s  %s\n", file.shared ? "shared" : "exclusive",
 			file.lower_bound ? ">=" : "  ",
-			file.size_bytes < 0 ? "?" : text_size(file.size_bytes, size));
-		text_print(file.path, cli->out);
-		fputc('\n', cli->out);
+			file.size_bytes < 0 ? "?" : text_size(file.size_bytes, size), file.path);
 	}
 }
 
@@ -303,12 +298,11 @@ static void print_value(const struct cli *cli, const struct ha_value *value)
 		print_doc(cli, doc);
 		return;
 	}
-	fputs("high-availability value", cli->out);
+	out_put(cli->out, "high-availability value");
 	if (value->deleted)
-		fputs(", marked for deletion (Flink treats it as absent)", cli->out);
-	fputs("\nfile  ", cli->out);
-	text_print(value->uri, cli->out);
-	fprintf(cli->out, "\nsize  %" PRId64 " bytes\n", value->size_bytes);
+		out_put(cli->out, ", marked for deletion (Flink treats it as absent)");
+	out_put(cli->out, "\nfile  %s", value->uri);
+	out_put(cli->out, "\nsize  %" PRId64 " bytes\n", value->size_bytes);
 }
 
 static int inspect_handle(const struct cli *cli, struct source *src, struct err *err)
@@ -402,15 +396,14 @@ static int inspect_checkpoint(const struct cli *cli, struct source *src, struct 
 		json_add_str(doc, "externalPointer", cp.external_pointer);
 		print_doc(cli, doc);
 	} else {
-		fprintf(cli->out, "completed checkpoint %" PRId64 "\njob        %s\n",
+		out_put(cli->out, "completed checkpoint %" PRId64 "\njob        %s\n",
 			cp.checkpoint_id, cp.job_id[0] ? cp.job_id : "unknown");
-		fprintf(cli->out,
+		out_put(cli->out,
 			"triggered  %" PRId64 " (unix ms%s)\ncompleted  %" PRId64 "\npath       ",
 			cp.timestamp_unix_ms,
 			cp.timestamp_unix_ms ? "" : ": the job was restored from it",
 			cp.completed_unix_ms);
-		text_print(cp.external_pointer, cli->out);
-		fputc('\n', cli->out);
+		out_put(cli->out, "%s\n", cp.external_pointer);
 	}
 	completed_checkpoint_release(&cp);
 	return 0;
@@ -462,7 +455,7 @@ static int run_live(const struct cli *cli)
 		print_doc(cli, doc);
 	} else {
 		inspect_map_print(&maps, cli->out);
-		fprintf(cli->out, "\nleader lock: %s\n", held ? held : "free");
+		out_put(cli->out, "\nleader lock: %s\n", held ? held : "free");
 	}
 	ha_maps_release(&maps);
 	return CLI_OK;

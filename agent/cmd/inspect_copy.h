@@ -7,7 +7,7 @@
 #ifndef DREY_CMD_INSPECT_COPY_H
 #define DREY_CMD_INSPECT_COPY_H
 
-#include <stdio.h>
+#include "cmd/out.h"
 
 #include "core/journal/journal_copy.h"
 
@@ -16,6 +16,6 @@ struct json;
 /* The caller frees with json_free(). */
 struct json *inspect_copy_document(const struct journal_copy *copy);
 
-void inspect_copy_print(const struct journal_copy *copy, FILE *out);
+void inspect_copy_print(const struct journal_copy *copy, struct out out);
 
 #endif

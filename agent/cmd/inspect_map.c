@@ -51,57 +51,53 @@ struct json *inspect_map_document(const struct ha_maps *maps)
 	return doc;
 }
 
-static void print_entry(const struct ha_map *map, const struct ha_entry *entry, FILE *out)
+static void print_entry(const struct ha_map *map, const struct ha_entry *entry, struct out out)
 {
-	fprintf(out, "  %-11s ", ha_entry_kind_name(entry->kind));
-	text_print(entry->key, out);
+	out_put(out, "  %-11s %s", ha_entry_kind_name(entry->kind), entry->key);
 	if (entry->value.deleted)
-		fputs(", marked for deletion (Flink treats it as absent)", out);
+		out_put(out, ", marked for deletion (Flink treats it as absent)");
 	else if (entry->kind == HA_ENTRY_CHECKPOINT && !ha_map_entry_counts(map, entry))
-		fputs(", not the state of a job", out);
+		out_put(out, ", not the state of a job");
 	if (entry->value.uri) {
-		fputs("\n              ", out);
-		text_print(entry->value.uri, out);
-		fprintf(out, " (%" PRId64 " bytes)", entry->value.size_bytes);
+		out_put(out, "\n              %s", entry->value.uri);
+		out_put(out, " (%" PRId64 " bytes)", entry->value.size_bytes);
 	}
 	if (entry->error) {
-		fputs("\n              cannot be decoded: ", out);
-		text_print(entry->error, out);
+		out_put(out, "\n              cannot be decoded: %s", entry->error);
 	}
-	fputc('\n', out);
+	out_put(out, "\n");
 }
 
-static void print_map(const struct ha_map *map, FILE *out)
+static void print_map(const struct ha_map *map, struct out out)
 {
-	text_print(map->name ? map->name : "(no name)", out);
+	out_put(out, "%s", map->name ? map->name : "(no name)");
 	if (map->space) {
-		fputs(" in ", out);
-		text_print(map->space, out);
+		out_put(out, " in %s", map->space);
 	}
 	switch (map->kind) {
 	case HA_MAP_JOB:
-		fprintf(out, ": job %s", *map->job_id ? map->job_id : "(unknown id)");
+		out_put(out, ": job %s", *map->job_id ? map->job_id : "(unknown id)");
 		break;
 	case HA_MAP_CLUSTER:
-		fputs(": the cluster", out);
+		out_put(out, ": the cluster");
 		break;
 	case HA_MAP_OTHER:
-		fputs(": not a Flink high-availability map", out);
+		out_put(out, ": not a Flink high-availability map");
 		break;
 	}
 	if (map->counter)
-		fprintf(out, ", next checkpoint %" PRId64, map->counter);
+		out_put(out, ", next checkpoint %" PRId64, map->counter);
 	if (map->counter_broken)
-		fputs(", the counter is not a number", out);
+		out_put(out, ", the counter is not a number");
 	if (map->deleting)
-		fputs(", being deleted", out);
-	fputc('\n', out);
+		out_put(out, ", being deleted");
+	out_put(out, "\n");
 }
 
-void inspect_map_print(const struct ha_maps *maps, FILE *out)
+void inspect_map_print(const struct ha_maps *maps, struct out out)
 {
 	if (!maps->count)
-		fputs("no ConfigMaps\n", out);
+		out_put(out, "no ConfigMaps\n");
 	for (size_t i = 0; i < maps->count; i++) {
 		print_map(&maps->maps[i], out);
 		for (size_t j = 0; j < maps->maps[i].entry_count; j++)

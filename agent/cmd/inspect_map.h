@@ -12,7 +12,7 @@
 #ifndef DREY_CMD_INSPECT_MAP_H
 #define DREY_CMD_INSPECT_MAP_H
 
-#include <stdio.h>
+#include "cmd/out.h"
 
 #include "format/ha_map.h"
 
@@ -21,6 +21,6 @@ struct json;
 /* The caller frees with json_free(). */
 struct json *inspect_map_document(const struct ha_maps *maps);
 
-void inspect_map_print(const struct ha_maps *maps, FILE *out);
+void inspect_map_print(const struct ha_maps *maps, struct out out);
 
 #endif

@@ -42,20 +42,18 @@ static int read_documents(const char *name, struct json **ret_documents, struct 
 	return *ret_documents ? 0 : err_wrap(err, "%s", shown);
 }
 
-static void print_entry(const struct migrate_entry *entry, FILE *out)
+static void print_entry(const struct migrate_entry *entry, struct out out)
 {
-	fputs("  ", out);
-	text_print(entry->path, out);
+	out_put(out, "  %s", entry->path);
 	if (entry->to)
-		fprintf(out, " -> %s", entry->to);
+		out_put(out, " -> %s", entry->to);
 	if (*entry->text) {
-		fputs(": ", out);
-		text_print(entry->text, out);
+		out_put(out, ": %s", entry->text);
 	}
-	fputc('\n', out);
+	out_put(out, "\n");
 }
 
-static void print_entries(const struct migration *migration, FILE *out)
+static void print_entries(const struct migration *migration, struct out out)
 {
 	for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
 		bool any = false;
@@ -64,25 +62,24 @@ static void print_entries(const struct migration *migration, FILE *out)
 			if (migration->entries[n].outcome != groups[i].outcome)
 				continue;
 			if (!any)
-				fprintf(out, "%s:\n", groups[i].heading);
+				out_put(out, "%s:\n", groups[i].heading);
 			any = true;
 			print_entry(&migration->entries[n], out);
 		}
 	}
 }
 
-static void print_values(const struct migration *migration, FILE *out)
+static void print_values(const struct migration *migration, struct out out)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
-	fprintf(out, "# Values of the chart flink-application, from the %s ", migration->kind);
-	text_print(migration->name, out);
-	fputc('\n', out);
+	out_put(out, "# Values of the chart flink-application, from the %s %s\n", migration->kind,
+		migration->name);
 	yaml_json_print(migration->values, &text);
-	fputs(buf_str(&text), out);
+	out_lines(out, buf_str(&text));
 }
 
-static void print_document(const struct migration *migration, FILE *out)
+static void print_document(const struct migration *migration, struct out out)
 {
 	cleanup_json struct json *doc = json_object();
 	cleanup_buf struct buf text = BUF_INIT;
@@ -104,7 +101,7 @@ static void print_document(const struct migration *migration, FILE *out)
 		json_add(list, NULL, to);
 	}
 	json_print_pretty(doc, &text);
-	fputs(buf_str(&text), out);
+	out_lines(out, buf_str(&text));
 }
 
 static int migrate_run(const struct cli *cli)

@@ -64,12 +64,15 @@ static void add_node(const struct json *node, int indent, bool first_here, struc
 
 		buf_addf(to, "%*s", first_here ? 0 : indent, "");
 		first_here = false;
-		if (!name)
+		if (!name) {
 			buf_addch(to, '-');
-		else if (is_plain(name))
-			buf_addf(to, "%s:", name);
-		else
-			buf_addf(to, "\"%s\":", name);
+		} else {
+			if (is_plain(name))
+				buf_addstr(to, name);
+			else
+				json_quote(to, name, strlen(name));
+			buf_addch(to, ':');
+		}
 		add_child(child, indent, !name, to);
 	}
 }
@@ -93,5 +96,5 @@ void output_document(const struct cli *cli, const struct json *doc)
 		output_yaml(doc, &text);
 	else
 		json_print_pretty(doc, &text);
-	fputs(buf_str(&text), cli->out);
+	out_lines(cli->out, buf_str(&text));
 }

@@ -1,6 +1,7 @@
 #include "cmd/page.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cmd/wrap.h"
@@ -9,7 +10,7 @@
 
 struct page {
 	const struct term *term;
-	struct buf *to;
+	struct shown *to;
 	struct buf block;             /* a paragraph or a list item, as one line */
 	size_t indent;                /* of its later lines */
 	char heads[MOST_COLUMNS][64]; /* of the table that is being read */
@@ -53,19 +54,21 @@ static void page_flush(struct page *page)
 		return;
 	add_inline(buf_str(&page->block), page->block.len_bytes, &text);
 	wrap_add(buf_str(&text), 0, page->indent, (size_t)page->term->width, page->to);
-	buf_addch(page->to, '\n');
+	shown_addf(page->to, "\n");
 	buf_clear(&page->block);
 	page->indent = 0;
 }
 
 static void add_heading(struct page *page, const char *line, size_t len)
 {
+	cleanup_buf struct buf text = BUF_INIT;
 	size_t level = strspn(line, "# ");
 
-	buf_addstr(page->to, term_begin(page->term, TERM_BOLD));
-	add_inline(line + level, len - level, page->to);
-	buf_addstr(page->to, term_end(page->term, TERM_BOLD));
-	buf_addch(page->to, '\n');
+	add_inline(line + level, len - level, &text);
+	shown_begin(page->to, page->term, TERM_BOLD);
+	shown_addf(page->to, "%s", buf_str(&text));
+	shown_end(page->to, page->term, TERM_BOLD);
+	shown_addf(page->to, "\n");
 }
 
 static void add_cell(struct page *page, int column, const char *text, size_t len)
@@ -144,7 +147,7 @@ static void page_add_line(struct page *page, const char *line, size_t len)
 		page_flush(page);
 		page->in_code = !page->in_code;
 	} else if (page->in_code) {
-		buf_addf(page->to, "    %.*s\n", (int)len, line);
+		shown_addf(page->to, "    %.*s\n", (int)len, line);
 	} else if (row) {
 		add_row(page, line, len);
 	} else if (*line == '#') {
@@ -152,13 +155,13 @@ static void page_add_line(struct page *page, const char *line, size_t len)
 		add_heading(page, line, len);
 	} else if (!len) {
 		page_flush(page);
-		buf_addch(page->to, '\n');
+		shown_addf(page->to, "\n");
 	} else {
 		add_text(page, line, len);
 	}
 }
 
-void page_add(const char *markdown, const struct term *term, struct buf *ret_text)
+void page_add(const char *markdown, const struct term *term, struct shown *ret_text)
 {
 	struct page page = {.term = term, .to = ret_text};
 

@@ -5,7 +5,7 @@
 #ifndef DREY_CMD_PAGE_H
 #define DREY_CMD_PAGE_H
 
-#include "base/buf.h"
+#include "cmd/shown.h"
 #include "cmd/term.h"
 
 /*
@@ -13,6 +13,6 @@
  * A row of a table is a list item: its first cell, and below it the others with the heads of their
  * columns. Of a link only its text remains.
  */
-void page_add(const char *markdown, const struct term *term, struct buf *ret_text);
+void page_add(const char *markdown, const struct term *term, struct shown *ret_text);
 
 #endif

@@ -6,12 +6,10 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/utf8.h"
 #include "cmd/age.h"
 #include "cmd/flink_ask.h"
 #include "cmd/term.h"
 #include "cmd/text.h"
-#include "cmd/wrap.h"
 #include "flink/checkpoints.h"
 
 #define ERASE "\r\x1b[K"
@@ -39,7 +37,7 @@ void progress_free(struct progress *progress)
 	if (!progress)
 		return;
 	if (progress->drawn)
-		fputs(ERASE, progress->cli->err);
+		out_put(progress->cli->err, ERASE);
 	if (progress->asks)
 		setup_release(&progress->setup);
 	free(progress->reported);
@@ -48,40 +46,19 @@ void progress_free(struct progress *progress)
 
 /* ---- the line ---- */
 
-static void progress_cut(struct buf *line, size_t width)
-{
-	size_t len = 0, columns = 0;
-
-	if (!width || wrap_columns(buf_str(line), line->len_bytes) <= width)
-		return;
-	while (len < line->len_bytes) {
-		size_t bytes = utf8_char_bytes(line->data + len, line->len_bytes - len);
-		size_t more = wrap_columns(line->data + len, bytes ? bytes : 1);
-
-		if (columns + more + 3 > width)
-			break;
-		columns += more;
-		len += bytes ? bytes : 1;
-	}
-	line->len_bytes = len;
-	buf_addstr(line, "...");
-}
-
-void progress_line(const struct progress_facts *facts, size_t width, struct buf *ret_line)
+void progress_line(const struct progress_facts *facts, size_t width, struct shown *ret_line)
 {
 	char age[AGE_TEXT_BYTES], size[TEXT_SIZE_BYTES];
-	cleanup_buf struct buf line = BUF_INIT;
 
-	buf_addf(&line, "%s: %s", facts->command, age_text(0, facts->elapsed_ms, age));
+	shown_addf(ret_line, "%s: %s", facts->command, age_text(0, facts->elapsed_ms, age));
 	if (facts->subtasks)
-		buf_addf(&line, ", %" PRId64 " of %" PRId64 " subtasks", facts->acknowledged,
-			 facts->subtasks);
+		shown_addf(ret_line, ", %" PRId64 " of %" PRId64 " subtasks", facts->acknowledged,
+			   facts->subtasks);
 	if (facts->size_bytes)
-		buf_addf(&line, ", %s", text_size(facts->size_bytes, size));
-	buf_addf(&line, ", waiting for %s: ", facts->what);
-	wrap_visible(facts->doing, &line);
-	progress_cut(&line, width);
-	buf_addstr(ret_line, buf_str(&line));
+		shown_addf(ret_line, ", %s", text_size(facts->size_bytes, size));
+	shown_addf(ret_line, ", waiting for %s: %s", facts->what, facts->doing);
+	if (width)
+		shown_cut(ret_line, width);
 }
 
 /* ---- what Flink says ---- */
@@ -117,25 +94,24 @@ static void ask_flink(struct progress *progress, const char *job_id, struct prog
 static void rewrite(struct progress *progress, const struct term *term,
 		    const struct progress_facts *facts)
 {
-	cleanup_buf struct buf line = BUF_INIT;
+	cleanup_shown struct shown line = {0};
 
 	progress_line(facts, (size_t)term->width - 1, &line);
-	fprintf(progress->cli->err, ERASE "%s", buf_str(&line));
-	fflush(progress->cli->err);
+	out_put(progress->cli->err, ERASE "%s", shown_str(&line));
+	out_flush(progress->cli->err);
 	progress->drawn = true;
 }
 
 static void report(struct progress *progress, const char *doing)
 {
-	FILE *err = progress->cli->err;
+	struct out err = progress->cli->err;
 
 	if (progress->reported && strcmp(progress->reported, doing) == 0)
 		return;
 	xstrset(&progress->reported, doing);
-	fprintf(err, "drey %s: waiting for %s: ", progress->cli->command->name, progress->what);
-	text_print(doing, err);
-	fputc('\n', err);
-	fflush(err);
+	out_put(err, "drey %s: waiting for %s: %s\n", progress->cli->command->name, progress->what,
+		doing);
+	out_flush(err);
 }
 
 void progress_show(struct progress *progress, const struct status_view *view, const char *now,
@@ -144,7 +120,7 @@ void progress_show(struct progress *progress, const struct status_view *view, co
 	struct progress_facts facts = {.command = progress->cli->command->name,
 				       .what = progress->what,
 				       .elapsed_ms = clock_mono_ms() - progress->began_ms};
-	struct term term = term_of(progress->cli->err);
+	struct term term = out_term(progress->cli->err);
 	cleanup_buf struct buf doing = BUF_INIT;
 
 	if (lost)

@@ -38,6 +38,6 @@ struct progress_facts {
 };
 
 /* Append the line, cut to `width` columns (0: whole), without a newline. */
-void progress_line(const struct progress_facts *facts, size_t width, struct buf *ret_line);
+void progress_line(const struct progress_facts *facts, size_t width, struct shown *ret_line);
 
 #endif

@@ -287,56 +287,54 @@ struct json *reasons_document(const struct reasons *ex)
 }
 
 /* "checkpoint 12, completed 3 min ago, 1.2 MB in 5 files": without what is unknown. */
-static void print_snapshot(const struct snapshot *snapshot, int64_t now_unix_ms, FILE *out)
+static void print_snapshot(const struct snapshot *snapshot, int64_t now_unix_ms, struct out out)
 {
 	char text[CLOCK_TEXT_BYTES], size[TEXT_SIZE_BYTES];
 
-	fputs(snapshot_kind_name(snapshot->kind), out);
+	out_put(out, "%s", snapshot_kind_name(snapshot->kind));
 	if (snapshot->checkpoint_id > 0)
-		fprintf(out, ", checkpoint id %" PRId64, snapshot->checkpoint_id);
+		out_put(out, ", checkpoint id %" PRId64, snapshot->checkpoint_id);
 	if (snapshot->completed_unix_ms > 0)
-		fprintf(out, ", completed %s",
+		out_put(out, ", completed %s",
 			clock_ago(snapshot->completed_unix_ms, now_unix_ms, text));
 	if (snapshot->size_bytes >= 0)
-		fprintf(out, ", %s", text_size(snapshot->size_bytes, size));
+		out_put(out, ", %s", text_size(snapshot->size_bytes, size));
 	if (snapshot->file_count >= 0)
-		fprintf(out, " in %" PRId64 " file%s", snapshot->file_count,
+		out_put(out, " in %" PRId64 " file%s", snapshot->file_count,
 			snapshot->file_count == 1 ? "" : "s");
-	fputc('\n', out);
+	out_put(out, "\n");
 }
 
-static void print_launch(const struct reasons *ex, FILE *out)
+static void print_launch(const struct reasons *ex, struct out out)
 {
-	fputs("launch     job id ", out);
-	text_print(ex->job_id ? ex->job_id : REASONS_NEW_ID, out);
-	fputc('\n', out);
+	out_put(out, "launch     job id %s\n", ex->job_id ? ex->job_id : REASONS_NEW_ID);
 	if (!ex->args)
 		return;
-	fputs("          ", out);
+	out_put(out, "          ");
 	for (size_t i = 0; ex->args[i]; i++) {
-		fputc(' ', out);
+		out_put(out, " ");
 		text_print_shell(ex->args[i], out);
 	}
-	fputc('\n', out);
+	out_put(out, "\n");
 }
 
 /* Its fault, if the reason does not mention it. */
-static void print_condition(const struct candidate *candidate, const char *reason, FILE *out)
+static void print_condition(const struct candidate *candidate, const char *reason, struct out out)
 {
 	if (candidate->in_ha && candidate->source != SOURCE_HA)
-		fputs("; Flink's HA data refers to it, too", out);
+		out_put(out, "; Flink's HA data refers to it, too");
 	if (!candidate->detail || strstr(reason, candidate->detail))
 		return;
-	fputs("; ", out);
+	out_put(out, "; ");
 	if (candidate->integrity) {
-		fputs(reasons_integrity(candidate->integrity), out);
-		fputs(": ", out);
+		out_put(out, "%s: ", reasons_integrity(candidate->integrity));
 	}
-	text_print(candidate->detail, out);
+	out_put(out, "%s", candidate->detail);
 }
 
 /* What the witnesses say, where they do not agree and nothing above has it. */
-static void print_evidence(const struct reasons *ex, const struct candidate *candidate, FILE *out)
+static void print_evidence(const struct reasons *ex, const struct candidate *candidate,
+			   struct out out)
 {
 	struct evidence evidence;
 
@@ -346,13 +344,13 @@ static void print_evidence(const struct reasons *ex, const struct candidate *can
 	if (!evidence.contradicted ||
 	    (candidate->detail && strstr(candidate->detail, evidence.text)))
 		return;
-	fprintf(out, "; %s: ", evidence_verdict_name(evidence.verdict));
-	text_print(evidence.text, out);
+	out_put(out, "; %s: %s", evidence_verdict_name(evidence.verdict), evidence.text);
 }
 
 #define ROW "%-10s  %-11s  %-10s  %6s  %-8.8s  %-16s  %8s  %5s  "
 
-static void print_candidate(const struct reasons *ex, const struct candidate *candidate, FILE *out)
+static void print_candidate(const struct reasons *ex, const struct candidate *candidate,
+			    struct out out)
 {
 	char reason[64], age[CLOCK_TEXT_BYTES] = "-", id[24] = "-", files[24] = "-";
 	const struct snapshot *snapshot = &candidate->snapshot;
@@ -366,19 +364,18 @@ static void print_candidate(const struct reasons *ex, const struct candidate *ca
 		text_size(snapshot->size_bytes, size);
 	if (snapshot->file_count >= 0)
 		snprintf(files, sizeof(files), "%" PRId64, snapshot->file_count);
-	fprintf(out, ROW, verdict_of(candidate, "not judged"), source_kind_name(candidate->source),
+	out_put(out, ROW, verdict_of(candidate, "not judged"), source_kind_name(candidate->source),
 		snapshot_kind_name(snapshot->kind), id, *snapshot->job_id ? snapshot->job_id : "-",
 		age, size, files);
-	text_print(snapshot->path, out);
-	fputs("\n            ", out);
-	text_print(reason_of(ex, candidate, reason, sizeof(reason)), out);
+	out_put(out, "%s\n            %s", snapshot->path,
+		reason_of(ex, candidate, reason, sizeof(reason)));
 	print_condition(candidate, reason_of(ex, candidate, reason, sizeof(reason)), out);
 	print_evidence(ex, candidate, out);
-	fputc('\n', out);
+	out_put(out, "\n");
 }
 
 /* Each directory of the lineage has its own row. */
-static bool print_directories(const struct facts *facts, FILE *out)
+static bool print_directories(const struct facts *facts, struct out out)
 {
 	bool any = false;
 
@@ -387,93 +384,81 @@ static bool print_directories(const struct facts *facts, FILE *out)
 
 		if (place->source != SOURCE_LINEAGE)
 			continue;
-		fprintf(out, "%-11s  %-10s  %ss in ", source_kind_name(SOURCE_LINEAGE),
-			source_state_name(place->state), snapshot_kind_name(place->kind));
-		text_print(place->dir, out);
-		fputs(": ", out);
-		text_print(place->detail ? place->detail : "", out);
-		fputc('\n', out);
+		out_put(out, "%-11s  %-10s  %ss in %s: %s\n", source_kind_name(SOURCE_LINEAGE),
+			source_state_name(place->state), snapshot_kind_name(place->kind),
+			place->dir, place->detail ? place->detail : "");
 		any = true;
 	}
 	return any;
 }
 
-static void print_sources(const struct reasons *ex, FILE *out)
+static void print_sources(const struct reasons *ex, struct out out)
 {
-	fprintf(out, "\n%-11s  %-10s  %s\n", "SOURCE", "STATE", "DETAIL");
+	out_put(out, "\n%-11s  %-10s  %s\n", "SOURCE", "STATE", "DETAIL");
 	for (int i = 0; i < SOURCE_COUNT; i++) {
 		const struct source_fact *source = &ex->facts->sources[i];
 
 		if (i == SOURCE_LINEAGE && print_directories(ex->facts, out))
 			continue;
-		fprintf(out, "%-11s  %-10s  ", source_kind_name((enum source_kind)i),
-			state_of(source));
-		text_print(detail_of(ex, source), out);
-		fputc('\n', out);
+		out_put(out, "%-11s  %-10s  %s\n", source_kind_name((enum source_kind)i),
+			state_of(source), detail_of(ex, source));
 	}
 }
 
 /* The last line: the command that an operator needs next. */
-static void print_resume(const struct reasons *ex, FILE *out)
+static void print_resume(const struct reasons *ex, struct out out)
 {
 	const struct decision *decision = ex->resumed ? ex->resumed : ex->decision;
 	const struct candidate *from = chosen_by(decision, ex->facts);
 
-	fputs(ex->lifted ? "\nwith do-not-restart off, a resume would " : "\na resume would ", out);
+	out_put(out,
+		ex->lifted ? "\nwith do-not-restart off, a resume would " : "\na resume would ");
 	if (from) {
-		fprintf(out, "start from %s ", snapshot_kind_name(from->snapshot.kind));
-		text_print(from->snapshot.path, out);
+		out_put(out, "start from %s %s", snapshot_kind_name(from->snapshot.kind),
+			from->snapshot.path);
 		if (from->snapshot.checkpoint_id > 0)
-			fprintf(out, " (checkpoint id %" PRId64 ")", from->snapshot.checkpoint_id);
+			out_put(out, " (checkpoint id %" PRId64 ")", from->snapshot.checkpoint_id);
 	} else if (decision->kind == DECISION_START_EMPTY) {
-		fputs("start without any state", out);
+		out_put(out, "start without any state");
 	} else if (ex->resumed) {
-		fprintf(out,
-			"not start the job: %s (rule %d): ", decision_kind_name(decision->kind),
-			decision->rule);
-		text_print(decision->reason, out);
+		out_put(out, "not start the job: %s (rule %d): %s",
+			decision_kind_name(decision->kind), decision->rule, decision->reason);
 	} else {
-		fputs("not start the job either, for the same reason; it withdraws a restore request",
-		      out);
+		out_put(out,
+			"not start the job either, for the same reason; it withdraws a restore request");
 	}
-	fputc('\n', out);
+	out_put(out, "\n");
 }
 
-void reasons_print(const struct reasons *ex, FILE *out)
+void reasons_print(const struct reasons *ex, struct out out)
 {
 	cleanup_free const struct candidate **candidates = ranked(ex->facts);
 	const struct candidate *candidate = chosen(ex);
 
-	fprintf(out, "decision   %s (rule %d)\nreason     ", decision_kind_name(ex->decision->kind),
-		ex->decision->rule);
-	text_print(ex->decision->reason, out);
-	fputc('\n', out);
+	out_put(out, "decision   %s (rule %d)\nreason     %s\n",
+		decision_kind_name(ex->decision->kind), ex->decision->rule, ex->decision->reason);
 	if (ex->decision->cause)
-		fprintf(out, "see        drey explain %s\n", cause_name(ex->decision->cause));
+		out_put(out, "see        drey explain %s\n", cause_name(ex->decision->cause));
 	if (ex->lifted) {
-		fprintf(out, "lifted     without do-not-restart: %s (rule %d): ",
-			decision_kind_name(ex->lifted->kind), ex->lifted->rule);
-		text_print(ex->lifted->reason, out);
-		fputc('\n', out);
+		out_put(out, "lifted     without do-not-restart: %s (rule %d): %s\n",
+			decision_kind_name(ex->lifted->kind), ex->lifted->rule, ex->lifted->reason);
 	}
 	if (candidate) {
-		fputs("snapshot   ", out);
-		text_print(candidate->snapshot.path, out);
-		fputs("\n           ", out);
+		out_put(out, "snapshot   %s\n           ", candidate->snapshot.path);
 		print_snapshot(&candidate->snapshot, ex->facts->now_unix_ms, out);
 	}
 	if (ex->decision->allow_non_restored)
-		fputs("           state that the job no longer has may be left out\n", out);
+		out_put(out, "           state that the job no longer has may be left out\n");
 	if (decision_starts(ex->decision))
 		print_launch(ex, out);
 	print_sources(ex, out);
 	reasons_print_traces(ex, out);
 	if (!ex->facts->candidate_count) {
-		fputs("\nno candidates\n", out);
+		out_put(out, "\nno candidates\n");
 		print_resume(ex, out);
 		return;
 	}
-	fprintf(out, "\n" ROW "%s\n", "VERDICT", "SOURCE", "KIND", "ID", "JOB", "AGE", "SIZE",
+	out_put(out, "\n" ROW "%s\n", "VERDICT", "SOURCE", "KIND", "ID", "JOB", "AGE", "SIZE",
 		"FILES", "PATH");
 	for (size_t i = 0; i < ex->facts->candidate_count; i++)
 		print_candidate(ex, candidates[i], out);

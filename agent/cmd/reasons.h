@@ -20,7 +20,7 @@
 #ifndef DREY_CMD_REASONS_H
 #define DREY_CMD_REASONS_H
 
-#include <stdio.h>
+#include "cmd/out.h"
 
 #include "core/resolve/facts.h"
 #include "core/resolve/resolve.h"
@@ -47,7 +47,7 @@ struct reasons {
 struct json *reasons_document(const struct reasons *explanation);
 
 /* For people; times are relative to facts->now_unix_ms. */
-void reasons_print(const struct reasons *explanation, FILE *out);
+void reasons_print(const struct reasons *explanation, struct out out);
 
 /* Exit status: CLI_OK would launch, CLI_PARKED, CLI_HELD. */
 int reasons_status(const struct decision *decision);

@@ -41,7 +41,7 @@ void reasons_add_traces(struct json *doc, const struct reasons *ex)
 	}
 }
 
-static void print_one(const struct reasons *ex, const struct trace *trace, FILE *out)
+static void print_one(const struct reasons *ex, const struct trace *trace, struct out out)
 {
 	char age[CLOCK_TEXT_BYTES] = "-";
 	const char *why;
@@ -49,36 +49,32 @@ static void print_one(const struct reasons *ex, const struct trace *trace, FILE 
 
 	if (trace->unix_ms > 0)
 		clock_ago(trace->unix_ms, ex->facts->now_unix_ms, age);
-	fprintf(out, "%-10s  %-6s  %-8.8s  %-16s  ", forbids ? "forbids" : "permits",
-		trace_kind_name(trace->kind), *trace->name ? trace->name : "-", age);
-	text_print(trace->path, out);
-	fprintf(out, "\n            %s", why);
+	out_put(out, "%-10s  %-6s  %-8.8s  %-16s  %s\n            %s",
+		forbids ? "forbids" : "permits", trace_kind_name(trace->kind),
+		*trace->name ? trace->name : "-", age, trace->path, why);
 	if (trace->says) {
-		fputs("; ", out);
-		text_print(trace->says, out);
+		out_put(out, "; %s", trace->says);
 	}
-	fputc('\n', out);
+	out_put(out, "\n");
 }
 
-void reasons_print_traces(const struct reasons *ex, FILE *out)
+void reasons_print_traces(const struct reasons *ex, struct out out)
 {
 	const struct source_fact *results = &ex->facts->results_listed;
 
 	if (!were_asked(ex))
 		return;
-	fprintf(out, "\ntraces of own launches: records of ends %s",
+	out_put(out, "\ntraces of own launches: records of ends %s",
 		results->state == SOURCE_NOT_CONFIGURED ? "not asked"
 							: source_state_name(results->state));
 	if (results->detail) {
-		fputs(" (", out);
-		text_print(results->detail, out);
-		fputc(')', out);
+		out_put(out, " (%s)", results->detail);
 	}
-	fprintf(out, ", copy of the journal %s, %zu job ids in use\n",
+	out_put(out, ", copy of the journal %s, %zu job ids in use\n",
 		source_state_name(ex->facts->sources[SOURCE_COPY].state), ex->facts->job_count);
 	if (!ex->facts->trace_count)
 		return;
-	fprintf(out, "%-10s  %-6s  %-8s  %-16s  %s\n", "EMPTY", "KIND", "JOB", "AGE", "PATH");
+	out_put(out, "%-10s  %-6s  %-8s  %-16s  %s\n", "EMPTY", "KIND", "JOB", "AGE", "PATH");
 	for (size_t i = 0; i < ex->facts->trace_count; i++)
 		print_one(ex, &ex->facts->traces[i], out);
 }

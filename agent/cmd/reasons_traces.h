@@ -9,7 +9,7 @@
 #ifndef DREY_CMD_REASONS_TRACES_H
 #define DREY_CMD_REASONS_TRACES_H
 
-#include <stdio.h>
+#include "cmd/out.h"
 
 struct json;
 struct reasons;
@@ -17,6 +17,6 @@ struct reasons;
 /* Adds the member `traces`, if traces were looked for. */
 void reasons_add_traces(struct json *doc, const struct reasons *ex);
 /* A table for people, likewise. */
-void reasons_print_traces(const struct reasons *ex, FILE *out);
+void reasons_print_traces(const struct reasons *ex, struct out out);
 
 #endif

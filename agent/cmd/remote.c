@@ -62,11 +62,9 @@ void remote_report(struct remote *remote, const char *what)
 	if (xstris(remote->reported, what))
 		return;
 	xstrset(&remote->reported, what);
-	fprintf(remote->cli->err, "%s %s: ", cli_program(remote->cli->command),
-		remote->cli->command->name);
-	text_print(what, remote->cli->err);
-	fputc('\n', remote->cli->err);
-	fflush(remote->cli->err);
+	out_put(remote->cli->err, "%s %s: %s\n", cli_program(remote->cli->command),
+		remote->cli->command->name, what);
+	out_flush(remote->cli->err);
 }
 
 static bool may_be_temporary(const struct remote *remote, const struct err *err)

@@ -146,8 +146,7 @@ static int judge_request(const struct wait *wait, const struct journal *journal)
 	if (end == REMOTE_OPEN)
 		end = judge_nonce(wait, journal, wait->current, &text);
 	if (end == REMOTE_DONE) {
-		text_print(text ? text : "", cli->out);
-		fputc('\n', cli->out);
+		out_put(cli->out, "%s\n", text ? text : "");
 		return CLI_OK;
 	}
 	/* suspended meanwhile: drey has rejected the request, or has never seen it */

@@ -262,17 +262,17 @@ static int ask_start(struct start *start, const struct journal *journal)
 static void print_restored(const struct start *start, const struct journal *journal)
 {
 	const struct launch *launch = journal_launch_const(journal);
-	FILE *out = start->remote->cli->out;
+	struct out out = start->remote->cli->out;
 
 	if (!launch || !launch->restore_path) {
-		fputs("started without state\n", out);
+		out_put(out, "started without state\n");
 		return;
 	}
-	fprintf(out, "restored %s ", snapshot_kind_name(launch->restore_kind));
-	text_print(launch->restore_path, out);
+	out_put(out, "restored %s %s", snapshot_kind_name(launch->restore_kind),
+		launch->restore_path);
 	if (launch->restore_checkpoint_id > 0)
-		fprintf(out, " (checkpoint id %" PRId64 ")", launch->restore_checkpoint_id);
-	fputc('\n', out);
+		out_put(out, " (checkpoint id %" PRId64 ")", launch->restore_checkpoint_id);
+	out_put(out, "\n");
 }
 
 /* Before anything was requested. */

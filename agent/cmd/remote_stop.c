@@ -165,11 +165,10 @@ static void print_end(const struct stop *stop, const char *location)
 	const struct cli *cli = stop->remote->cli;
 
 	if (location) {
-		text_print(location, cli->out);
-		fputc('\n', cli->out);
-		fflush(cli->out);
+		out_put(cli->out, "%s\n", location);
+		out_flush(cli->out);
 	}
-	fprintf(cli->err, "%s %s: %s; %s has the details, and remains\n", cli_program(cli->command),
+	out_put(cli->err, "%s %s: %s; %s has the details, and remains\n", cli_program(cli->command),
 		cli->command->name,
 		location ? "the job was stopped with this savepoint"
 			 : "the job was stopped without a savepoint",
@@ -183,10 +182,8 @@ static void print_newest(const struct stop *stop, const struct journal *journal)
 
 	if (!newest)
 		return;
-	fprintf(cli->err, "%s %s: its newest savepoint is ", cli_program(cli->command),
-		cli->command->name);
-	text_print(newest->path, cli->err);
-	fputc('\n', cli->err);
+	out_put(cli->err, "%s %s: its newest savepoint is %s\n", cli_program(cli->command),
+		cli->command->name, newest->path);
 }
 
 static int ask_stop(struct stop *stop, const struct journal *journal)

@@ -123,7 +123,7 @@ static int wish_step(struct wish *wish, const struct journal *journal)
 	case WISH_ASK:
 		return ask_wish(wish);
 	case WISH_DONE:
-		fprintf(cli->out, "%s\n", done_word(wish));
+		out_put(cli->out, "%s\n", done_word(wish));
 		return CLI_OK;
 	case WISH_REFUSED:
 		return cli_fail(cli, CLI_FAILED, "not %s: %s%s", done_word(wish), text,

@@ -82,7 +82,7 @@ static void warn_of_slots(const struct cli *cli, const struct status_rescale *no
 
 	if (!few || of->warned)
 		return;
-	fprintf(cli->err,
+	out_put(cli->err,
 		"drey rescale: there are too few slots for the parallelism: %s; the job runs with fewer subtasks until there are more: add TaskManagers\n",
 		few);
 	of->warned = true;
@@ -119,11 +119,9 @@ static void print_rescaled(const struct client *client, void *arg)
 
 	(void)arg;
 	status_view_rescale(client->status, &now);
-	fprintf(client->cli->out, "the job runs with %s parallelism",
-		!strcmp(now.state, "none") ? "its own" : "the requested");
-	fputs(*now.left_out ? ", except: " : "", client->cli->out);
-	text_print(now.left_out, client->cli->out);
-	fputc('\n', client->cli->out);
+	out_put(client->cli->out, "the job runs with %s parallelism%s%s\n",
+		!strcmp(now.state, "none") ? "its own" : "the requested",
+		*now.left_out ? ", except: " : "", now.left_out);
 }
 
 static int rescale_ask(struct client *client, void *arg)

@@ -106,10 +106,10 @@ static void print(const struct cli *cli, const struct reasons *explanation)
 	} else if (cli_has(cli, "explain")) {
 		reasons_print(explanation, cli->out);
 	} else {
-		fprintf(cli->out, "%s (rule %d): %s\n", decision_kind_name(decision->kind),
+		out_put(cli->out, "%s (rule %d): %s\n", decision_kind_name(decision->kind),
 			decision->rule, decision->reason);
 		if (explanation->lifted)
-			fprintf(cli->out, "when lifted: %s (rule %d): %s\n",
+			out_put(cli->out, "when lifted: %s (rule %d): %s\n",
 				decision_kind_name(explanation->lifted->kind),
 				explanation->lifted->rule, explanation->lifted->reason);
 	}
@@ -149,7 +149,7 @@ static void decide_with_copy(struct places *places, struct observe_plan *plan, s
 	const struct cli *cli = places->cli;
 
 	if (!cli_has(cli, "json"))
-		fprintf(cli->out, "%s (rule %d): %s\n", decision_kind_name(decision->kind),
+		out_put(cli->out, "%s (rule %d): %s\n", decision_kind_name(decision->kind),
 			decision->rule, decision->reason);
 	journal_copy_take(&places->journal, facts->copy);
 	facts_release(facts);

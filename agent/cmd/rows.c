@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/utf8.h"
+#include "cmd/wrap.h"
 
 #define INDENT        17
 #define NARROW_INDENT 4
@@ -15,19 +15,17 @@ void rows_end(struct rows *rows)
 {
 	size_t width = (size_t)rows->term->width, column = INDENT;
 	size_t indent = width && width < NARROW_WIDTH ? NARROW_INDENT : INDENT;
-	cleanup_buf struct buf visible = BUF_INIT;
 
 	if (!rows->name)
 		return;
-	wrap_visible(buf_str(&rows->value), &visible);
 	if (*rows->name || indent == INDENT) {
-		buf_addf(rows->to, "  %-14s ", rows->name);
+		shown_addf(rows->to, "  %-14s ", rows->name);
 	} else {
-		buf_addf(rows->to, "%*s", (int)indent, "");
+		shown_addf(rows->to, "%*s", (int)indent, "");
 		column = indent;
 	}
-	wrap_add(buf_str(&visible), column, indent, width, rows->to);
-	buf_addch(rows->to, '\n');
+	wrap_add(buf_str(&rows->value), column, indent, width, rows->to);
+	shown_addf(rows->to, "\n");
 	buf_release(&rows->value);
 	rows->name = NULL;
 }
@@ -59,23 +57,12 @@ void rows_add_ago(struct rows *rows, const char *before, int64_t unix_ms)
 
 void rows_cut(struct rows *rows, int width)
 {
-	size_t room = (size_t)(width ? width : rows->term->width), len = 0, columns = 0;
-	const char *text = buf_str(&rows->value);
-	struct buf visible = BUF_INIT;
+	size_t room = (size_t)(width ? width : rows->term->width);
+	struct shown visible = {0};
 
-	room = room > INDENT + 10 ? room - INDENT : 10;
-	wrap_visible(text, &visible);
-	text = buf_str(&visible);
-	if (wrap_columns(text, visible.len_bytes) > room) {
-		while (columns < room - 3) {
-			size_t bytes = utf8_char_bytes(text + len, visible.len_bytes - len);
-
-			columns += wrap_columns(text + len, bytes);
-			len += bytes;
-		}
-		visible.len_bytes = len;
-		buf_addstr(&visible, "...");
-	}
-	buf_release(&rows->value);
-	rows->value = visible;
+	shown_addf(&visible, "%s", buf_str(&rows->value));
+	shown_cut(&visible, room > INDENT + 10 ? room - INDENT : 10);
+	buf_clear(&rows->value);
+	buf_addstr(&rows->value, shown_str(&visible));
+	shown_release(&visible);
 }

@@ -2,7 +2,7 @@
  * rows - a list of names and values for people, laid out for the width of a terminal. Pure.
  *
  * Life cycle: struct rows rows = {.term, .now_unix_ms, .to}; rows_begin() -> rows_add() ... for each row;
- * rows_end(). What is added is made harmless (wrap.h).
+ * rows_end(). What is added is made harmless (shown.h).
  */
 #ifndef DREY_CMD_ROWS_H
 #define DREY_CMD_ROWS_H
@@ -11,15 +11,15 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "cmd/shown.h"
 #include "cmd/term.h"
-#include "cmd/wrap.h"
 
 struct rows {
 	const struct term *term; /* borrowed */
 	int64_t now_unix_ms;     /* for ages */
-	struct buf *to;          /* borrowed */
+	struct shown *to;        /* borrowed */
 	const char *name;        /* of the row that has begun; NULL: none */
-	struct buf value;
+	struct buf value;        /* as it came; harmless where it is laid out */
 };
 
 /* End the row before, and begin one: "  NAME           VALUE". `name` is borrowed until the next one. */

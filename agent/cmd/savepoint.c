@@ -28,8 +28,7 @@ static void print_path(const struct client *client, void *arg)
 	struct status_savepoint answer;
 
 	status_view_savepoint(client->status, arg, &answer);
-	text_print(answer.location, client->cli->out);
-	fputc('\n', client->cli->out);
+	out_put(client->cli->out, "%s\n", answer.location);
 }
 
 static int savepoint_ask(struct client *client, void *arg)

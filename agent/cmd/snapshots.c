@@ -184,29 +184,26 @@ static void print_row(const struct cli *cli, const struct history *history, cons
 		snprintf(files, sizeof(files), "%" PRId64, files_of(row));
 	if (verified_of(row) > 0)
 		clock_ago(verified_of(row), now_ms, when);
-	fprintf(cli->out, ROW, snapshot_kind_name(row->seen->snapshot.kind),
+	out_put(cli->out, ROW, snapshot_kind_name(row->seen->snapshot.kind),
 		snapshot_origin_name(origin_of(row)), id, *job_id_of(row) ? job_id_of(row) : "-",
 		age, size, files, when, state_of(row));
-	text_print(row->seen->snapshot.path, cli->out);
-	fputc('\n', cli->out);
+	out_put(cli->out, "%s\n", row->seen->snapshot.path);
 	if (row->seen->detail && row->seen->integrity) {
-		fputs("            ", cli->out);
-		text_print(row->seen->detail, cli->out);
-		fputc('\n', cli->out);
+		out_put(cli->out, "            %s\n", row->seen->detail);
 	}
 }
 
 static void print_text(const struct cli *cli, const struct history *history)
 {
 	if (history->shown)
-		fprintf(cli->out, ROW "%s\n", "KIND", "ORIGIN", "ID", "JOB", "AGE", "SIZE", "FILES",
+		out_put(cli->out, ROW "%s\n", "KIND", "ORIGIN", "ID", "JOB", "AGE", "SIZE", "FILES",
 			"VERIFIED", "STATE", "PATH");
 	for (size_t i = 0; i < history->shown; i++)
 		print_row(cli, history, &history->rows[i]);
 	if (!history->shown)
-		fputs("no snapshots\n", cli->out);
+		out_put(cli->out, "no snapshots\n");
 	if (history->left_out)
-		fprintf(cli->out, "and %zu older\n", history->left_out);
+		out_put(cli->out, "and %zu older\n", history->left_out);
 }
 
 /* ---- the command ---- */

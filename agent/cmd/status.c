@@ -13,7 +13,6 @@
 #include "cmd/status_vertices.h"
 #include "cmd/text.h"
 #include "cmd/watch.h"
-#include "cmd/wrap.h"
 #include "core/report/status.h"
 #include "core/trace/life_trace.h"
 
@@ -29,7 +28,7 @@ static const struct cli_option options[] = {
 	CLI_END,
 };
 
-static void lay_out(const struct client *client, const struct term *term, struct buf *text)
+static void lay_out(const struct client *client, const struct term *term, struct shown *text)
 {
 	struct status_layout layout = {
 		.term = *term, .wide = output_wide(client->cli), .now_unix_ms = clock_unix_ms()};
@@ -39,11 +38,11 @@ static void lay_out(const struct client *client, const struct term *term, struct
 
 static void print_status(const struct client *client)
 {
-	struct term term = term_of(client->cli->out);
-	cleanup_buf struct buf text = BUF_INIT;
+	struct term term = out_term(client->cli->out);
+	cleanup_shown struct shown text = {0};
 
 	lay_out(client, &term, &text);
-	fputs(buf_str(&text), client->cli->out);
+	out_shown(client->cli->out, &text);
 }
 
 /* No drey responds: the journal is better than nothing, if it can be read from here. */
@@ -65,23 +64,26 @@ static bool read_offline(struct client *client)
 /* A terminal shows the whole status, redrawn in place; drey may be restarting, and comes back. */
 static void draw(struct client *client, const struct term *term, const char *absent)
 {
-	cleanup_buf struct buf text = BUF_INIT, frame = BUF_INIT;
+	cleanup_shown struct shown text = {0}, frame = {0};
 
 	if (client->status)
 		lay_out(client, term, &text);
 	if (absent) {
-		buf_addf(&text, "%s%s", text.len_bytes ? "\n" : "", term_begin(term, TERM_YELLOW));
-		wrap_visible(absent, &text);
-		buf_addf(&text, "%s\n", term_end(term, TERM_YELLOW));
+		if (client->status)
+			shown_addf(&text, "\n");
+		shown_begin(&text, term, TERM_YELLOW);
+		shown_addf(&text, "%s", absent);
+		shown_end(&text, term, TERM_YELLOW);
+		shown_addf(&text, "\n");
 	}
-	watch_frame(buf_str(&text), (size_t)term->height, (size_t)term->width, &frame);
-	fputs(buf_str(&frame), client->cli->out);
+	watch_frame(&text, (size_t)term->height, (size_t)term->width, &frame);
+	out_shown(client->cli->out, &frame);
 }
 
 /* Elsewhere: a line, or with -o a document, whenever it says something else. */
 static void tell_change(struct client *client, const char *absent, char **told)
 {
-	cleanup_buf struct buf line = BUF_INIT, visible = BUF_INIT;
+	cleanup_buf struct buf line = BUF_INIT;
 	bool document = cli_has(client->cli, "json");
 	char time[CLOCK_TEXT_BYTES];
 
@@ -98,9 +100,7 @@ static void tell_change(struct client *client, const char *absent, char **told)
 		output_document(client->cli, client->status);
 	if (document)
 		return;
-	wrap_visible(buf_str(&line), &visible);
-	fprintf(client->cli->out, "%s  %s\n", clock_rfc3339(clock_unix_ms(), time),
-		buf_str(&visible));
+	out_put(client->cli->out, "%s  %s\n", clock_rfc3339(clock_unix_ms(), time), buf_str(&line));
 }
 
 /* Until Ctrl-C, or until the reader of the output is gone. */
@@ -108,24 +108,24 @@ static int watch(struct client *client)
 {
 	const struct timespec pause = {.tv_sec = WATCH_MS / 1000};
 	cleanup_free char *told = NULL;
-	FILE *out = client->cli->out;
+	struct out out = client->cli->out;
 	bool began = false;
 
 	for (;;) {
-		struct term term = term_of(out);
+		struct term term = out_term(out);
 		struct err err = {0};
 		bool absent = client_try_status(client, &err) < 0;
 
 		if (absent && err.kind == ERR_CONFIG)
 			return cli_fail(client->cli, CLI_USAGE, "%s", err.msg);
 		if (term.rewrites && !cli_has(client->cli, "json")) {
-			fputs(began ? "" : "\x1b[2J", out);
+			out_put(out, began ? "" : "\x1b[2J");
 			draw(client, &term, absent ? err.msg : NULL);
 			began = true;
 		} else {
 			tell_change(client, absent ? err.msg : NULL, &told);
 		}
-		if (fflush(out) != 0 || ferror(out))
+		if (out_flush(out) < 0)
 			return CLI_FAILED;
 		nanosleep(&pause, NULL);
 	}
@@ -133,7 +133,7 @@ static int watch(struct client *client)
 
 /* ---- the command ---- */
 
-static void print_step(const struct json *step, FILE *out)
+static void print_step(const struct json *step, struct out out)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	char time[CLOCK_TEXT_BYTES];
@@ -141,13 +141,12 @@ static void print_step(const struct json *step, FILE *out)
 
 	clock_rfc3339(json_i64_or(step, "unixMs", 0), time);
 	life_trace_event_text(json_get(step, "event"), &text);
-	fprintf(out, "%s  %s -> %s  ", time, json_str(step, "from"), json_str(step, "to"));
-	text_print(buf_str(&text), out);
+	out_put(out, "%s  %s -> %s  %s", time, json_str(step, "from"), json_str(step, "to"),
+		buf_str(&text));
 	json_each (effect, json_get(step, "effects")) {
-		fputs("\n    ", out);
-		text_print(json_text(effect), out);
+		out_put(out, "\n    %s", json_text(effect));
 	}
-	fputc('\n', out);
+	out_put(out, "\n");
 }
 
 static int print_trace(struct client *client, const struct cli *cli)
@@ -165,7 +164,7 @@ static int print_trace(struct client *client, const struct cli *cli)
 	}
 	dropped = json_i64_or(trace, "dropped", 0);
 	if (dropped)
-		fprintf(cli->out, "(%" PRId64 " earlier steps are not kept)\n", dropped);
+		out_put(cli->out, "(%" PRId64 " earlier steps are not kept)\n", dropped);
 	json_each (step, json_get(trace, "steps"))
 		print_step(step, cli->out);
 	return CLI_OK;

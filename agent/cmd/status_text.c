@@ -8,9 +8,9 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/utf8.h"
 #include "cmd/age.h"
 #include "cmd/rows.h"
+#include "cmd/wrap.h"
 
 #define TRANSITIONS      3
 #define TRANSITIONS_WIDE 20
@@ -274,18 +274,19 @@ static void add_transitions(struct rows *rows, const struct status_view *view, b
 }
 
 static void add_head(const struct status_view *view, const struct status_layout *layout,
-		     struct buf *to)
+		     struct shown *to)
 {
 	enum term_colour colour = status_colour(view);
-	size_t width = (size_t)layout->term.width, begin = to->len_bytes, column;
-	cleanup_buf struct buf rest = BUF_INIT, visible = BUF_INIT;
+	cleanup_shown struct shown name = {0}, phase = {0};
+	cleanup_buf struct buf rest = BUF_INIT;
 	char when[AGE_TEXT_BYTES], age[AGE_TEXT_BYTES];
 
-	wrap_visible(view->application, to);
-	buf_addstr(to, ": ");
-	column = wrap_columns(buf_str(to) + begin, to->len_bytes - begin) + strlen(view->phase);
-	buf_addf(to, "%s%s%s", term_begin(&layout->term, colour), view->phase,
-		 term_end(&layout->term, colour));
+	shown_addf(&name, "%s: ", view->application);
+	shown_addf(&phase, "%s", view->phase);
+	shown_addf(to, "%s", shown_str(&name));
+	shown_begin(to, &layout->term, colour);
+	shown_addf(to, "%s", shown_str(&phase));
+	shown_end(to, &layout->term, colour);
 	if (view->phase_unix_ms)
 		buf_addf(&rest, " since %s (%s)",
 			 age_when(view->phase_unix_ms, layout->now_unix_ms, when),
@@ -298,13 +299,13 @@ static void add_head(const struct status_view *view, const struct status_layout 
 			 age_text(view->ready_unix_ms, layout->now_unix_ms, age));
 	if (*view->reason)
 		buf_addf(&rest, ": %s", view->reason);
-	wrap_visible(buf_str(&rest), &visible);
-	wrap_add(buf_str(&visible), column, 4, width, to);
-	buf_addch(to, '\n');
+	wrap_add(buf_str(&rest), shown_columns(&name) + shown_columns(&phase), 4,
+		 (size_t)layout->term.width, to);
+	shown_addf(to, "\n");
 }
 
 void status_text(const struct status_view *view, const struct status_layout *layout,
-		 struct buf *ret_text)
+		 struct shown *ret_text)
 {
 	struct rows rows = {
 		.term = &layout->term, .now_unix_ms = layout->now_unix_ms, .to = ret_text};

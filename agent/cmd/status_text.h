@@ -2,7 +2,7 @@
  * status_text - the status document for people: what `drey status` prints. Pure.
  *
  * One row for each thing that is worth a person's attention; what is as usual has none. Nothing in the
- * document can move a cursor or forge a row (wrap.h).
+ * document can move a cursor or forge a row (shown.h).
  */
 #ifndef DREY_CMD_STATUS_TEXT_H
 #define DREY_CMD_STATUS_TEXT_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/buf.h"
+#include "cmd/shown.h"
 #include "cmd/status_view.h"
 #include "cmd/term.h"
 
@@ -23,7 +23,7 @@ struct status_layout {
 
 /* Append the rows. */
 void status_text(const struct status_view *view, const struct status_layout *layout,
-		 struct buf *ret_text);
+		 struct shown *ret_text);
 
 /* The colour of a phase: red needs a person, yellow is between two phases or not ready, green is as
  * desired, cyan is parked on request. */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/clock.h"
+#include "base/http_url.h"
 #include "base/json.h"
 #include "cmd/flink_ask.h"
 #include "cmd/output.h"
@@ -36,29 +37,28 @@ static void print_json(const struct cli *cli, const char *job_id,
 	output_document(cli, doc);
 }
 
-static void print_vertex(const struct flink_vertex *vertex, FILE *out)
+static void print_vertex(const struct flink_vertex *vertex, struct out out)
 {
 	char time[CLOCK_TEXT_BYTES];
 
-	text_print(vertex->name, out);
-	fprintf(out, "\n    %" PRId64 " subtask%s, ", vertex->parallelism,
+	out_put(out, "%s", vertex->name);
+	out_put(out, "\n    %" PRId64 " subtask%s, ", vertex->parallelism,
 		vertex->parallelism == 1 ? "" : "s");
-	text_print(vertex->status, out);
+	out_put(out, "%s", vertex->status);
 	if (vertex->level) {
-		fputs(", back-pressure ", out);
-		text_print(vertex->level, out);
+		out_put(out, ", back-pressure %s", vertex->level);
 	} else {
-		fputs(", back-pressure not known yet", out);
+		out_put(out, ", back-pressure not known yet");
 	}
 	if (vertex->back_pressured >= 0)
-		fprintf(out, " (%" PRId64 " %%)", vertex->back_pressured);
+		out_put(out, " (%" PRId64 " %%)", vertex->back_pressured);
 	if (vertex->busy >= 0)
-		fprintf(out, ", busy %" PRId64 " %%", vertex->busy);
+		out_put(out, ", busy %" PRId64 " %%", vertex->busy);
 	if (vertex->pending_records >= 0)
-		fprintf(out, ", %" PRId64 " records pending", vertex->pending_records);
+		out_put(out, ", %" PRId64 " records pending", vertex->pending_records);
 	if (vertex->alignment_ms >= 0)
-		fprintf(out, ", alignment %s", clock_human(vertex->alignment_ms, time));
-	fputc('\n', out);
+		out_put(out, ", alignment %s", clock_human(vertex->alignment_ms, time));
+	out_put(out, "\n");
 }
 
 int status_vertices(const struct client *client, bool json)
@@ -68,6 +68,7 @@ int status_vertices(const struct client *client, bool json)
 	struct setup setup;
 	struct err err = {0};
 	enum flink_answer answer;
+	cleanup_buf struct buf told = BUF_INIT;
 
 	if (flink_ask_open(client->cli, &setup, &err) < 0)
 		return cli_fail(client->cli, CLI_FAILED, "%s", err.msg);
@@ -75,9 +76,10 @@ int status_vertices(const struct client *client, bool json)
 		err_set(&err, ERR_ABSENT, 0, "there has been no launch");
 	answer = *job_id ? flink_rest_vertices(&setup.rest, job_id, TIMEOUT_MS, &vertices, &err)
 			 : FLINK_ABSENT;
+	http_url_tell_server(setup.rest.base_url, &told);
 	if (answer != FLINK_OK)
 		cli_fail(client->cli, CLI_FAILED, "cannot ask Flink at %s for its job: %s",
-			 setup.rest.base_url, err.msg);
+			 buf_str(&told), err.msg);
 	setup_release(&setup);
 	if (answer != FLINK_OK)
 		return CLI_FAILED;

@@ -42,10 +42,9 @@ static void print_savepoint(const struct client *client, void *arg)
 	if (status_view_handed_over(view)) {
 		client_print_handed_over(client, "suspended");
 	} else if (strcmp(view->last_kind, "stop") == 0 && *view->last_location) {
-		text_print(view->last_location, client->cli->out);
-		fputc('\n', client->cli->out);
+		out_put(client->cli->out, "%s\n", view->last_location);
 	} else {
-		fprintf(client->cli->err,
+		out_put(client->cli->err,
 			"drey suspend: no job was running; no savepoint was taken\n");
 	}
 }

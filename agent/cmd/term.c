@@ -22,11 +22,10 @@ struct term term_decide(const struct term_facts *facts)
 	};
 }
 
-struct term term_of(FILE *out)
+struct term term_of(int fd)
 {
 	struct term_facts facts = {.type = getenv("TERM"), .no_color = getenv("NO_COLOR")};
 	struct winsize size;
-	int fd = fileno(out);
 
 	facts.terminal = fd >= 0 && isatty(fd);
 	if (facts.terminal && ioctl(fd, TIOCGWINSZ, &size) == 0) {

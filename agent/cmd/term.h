@@ -7,7 +7,6 @@
 #define DREY_CMD_TERM_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
 #define TERM_MIN_WIDTH     20
 #define TERM_DEFAULT_WIDTH 80
@@ -30,8 +29,8 @@ struct term_facts {
 
 struct term term_decide(const struct term_facts *facts);
 
-/* The same for a stream, with the environment of this process. */
-struct term term_of(FILE *out);
+/* The same for a descriptor (-1: none), with the environment of this process. */
+struct term term_of(int fd);
 
 enum term_colour { TERM_PLAIN, TERM_BOLD, TERM_DIM, TERM_RED, TERM_GREEN, TERM_YELLOW, TERM_CYAN };
 

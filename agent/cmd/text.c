@@ -5,45 +5,30 @@
 
 #define SHELL_SAFE "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_"
 
-static void print_char(unsigned char ch, FILE *out)
-{
-	if (ch < ' ' || ch == 0x7f)
-		fprintf(out, "\\x%02x", ch);
-	else
-		fputc(ch, out);
-}
-
-void text_print(const char *text, FILE *out)
-{
-	for (; text && *text; text++)
-		print_char((unsigned char)*text, out);
-}
-
-void text_print_lines(const char *text, const char *indent, FILE *out)
+void text_print_lines(const char *text, const char *indent, struct out out)
 {
 	while (*text) {
-		fputs(indent, out);
-		for (; *text && *text != '\n'; text++)
-			print_char((unsigned char)*text, out);
-		fputc('\n', out);
-		text += *text == '\n';
+		size_t len = strcspn(text, "\n");
+
+		out_put(out, "%s%.*s\n", indent, (int)len, text);
+		text += len + (text[len] == '\n');
 	}
 }
 
-void text_print_shell(const char *word, FILE *out)
+void text_print_shell(const char *word, struct out out)
 {
 	if (*word && strspn(word, SHELL_SAFE) == strlen(word)) {
-		fputs(word, out);
+		out_put(out, "%s", word);
 		return;
 	}
-	fputc('\'', out);
-	for (; *word; word++) {
-		if (*word == '\'')
-			fputs("'\\''", out);
-		else
-			print_char((unsigned char)*word, out);
+	out_put(out, "'");
+	while (*word) {
+		size_t len = strcspn(word, "'");
+
+		out_put(out, "%.*s%s", (int)len, word, word[len] ? "'\\''" : "");
+		word += len + (word[len] != '\0');
 	}
-	fputc('\'', out);
+	out_put(out, "'");
 }
 
 const char *text_size(int64_t size_bytes, char text[TEXT_SIZE_BYTES])

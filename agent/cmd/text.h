@@ -1,23 +1,20 @@
 /*
- * text - small printing helpers of the commands. Names and messages come from storage and from
- * Flink; none of their content may move a cursor or forge a line.
+ * text - small printing helpers of the commands.
  */
 #ifndef DREY_CMD_TEXT_H
 #define DREY_CMD_TEXT_H
 
 #include <stdint.h>
-#include <stdio.h>
+
+#include "cmd/out.h"
 
 #define TEXT_SIZE_BYTES 24
 
-/* Control bytes as \xNN; NULL prints nothing. */
-void text_print(const char *text, FILE *out);
-
 /* Each line with `indent` in front, and a newline behind the last one. */
-void text_print_lines(const char *text, const char *indent, FILE *out);
+void text_print_lines(const char *text, const char *indent, struct out out);
 
 /* A word quoted for a shell. */
-void text_print_shell(const char *word, FILE *out);
+void text_print_shell(const char *word, struct out out);
 
 /* "830 B", "1.5 kB", "2.4 GB" (powers of 1000). Returns `text`. */
 const char *text_size(int64_t size_bytes, char text[TEXT_SIZE_BYTES]);

@@ -4,11 +4,9 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cmd/text.h"
 
 #define LINE_BYTES 512
 
@@ -24,12 +22,12 @@ struct ticker {
 
 static void print_line(const struct ticker *ticker)
 {
-	FILE *err = ticker->cli->err;
+	struct out err = ticker->cli->err;
 
-	fprintf(err, "%s %s: ", cli_program(ticker->cli->command), ticker->cli->command->name);
-	text_print(ticker->line, err);
-	fprintf(err, " (%lld s)\n", (long long)((clock_mono_ms() - ticker->began_ms) / 1000));
-	fflush(err);
+	out_put(err, "%s %s: %s (%lld s)\n", cli_program(ticker->cli->command),
+		ticker->cli->command->name, ticker->line,
+		(long long)((clock_mono_ms() - ticker->began_ms) / 1000));
+	out_flush(err);
 }
 
 static void *tick(void *arg)
@@ -53,11 +51,10 @@ static void *tick(void *arg)
 
 struct ticker *ticker_new(const struct cli *cli)
 {
-	int fd = fileno(cli->err);
 	struct ticker *ticker;
 	pthread_condattr_t attr;
 
-	if (fd < 0 || !isatty(fd))
+	if (!out_is_terminal(cli->err))
 		return NULL;
 	ticker = xcalloc(1, sizeof(*ticker));
 	ticker->cli = cli;

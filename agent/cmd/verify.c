@@ -53,29 +53,27 @@ static void print_text(const struct cli *cli, const struct verify_report *report
 	const char *flavour = metadata_flavour_name(report->tail.flavour);
 	char size[TEXT_SIZE_BYTES];
 
-	fprintf(cli->out, "%s: ", verify_verdict_name(report->verdict));
-	text_print(report->path, cli->out);
+	out_put(cli->out, "%s: %s", verify_verdict_name(report->verdict), report->path);
 	if (report->decoded)
-		fprintf(cli->out,
+		out_put(cli->out,
 			" (%s %" PRId64 ", _metadata version %d, %zu of %zu files as expected, %s)",
 			flavour ? flavour : "snapshot", report->header.checkpoint_id,
 			report->header.version, report->files_ok, report->file_count,
 			text_size(report->size_bytes, size));
-	fputc('\n', cli->out);
+	out_put(cli->out, "\n");
 	if (report->decoded && metadata_gates_hold(report->tail.gates))
-		fputs("  gates       of a blue/green upgrade: they hold records back for the other version\n",
-		      cli->out);
+		out_put(cli->out,
+			"  gates       of a blue/green upgrade: they hold records back for the other version\n");
 	for (size_t i = 0; i < report->problem_count; i++) {
-		fprintf(cli->out, "  %-11s ", verify_fault_name(report->problems[i].fault));
-		text_print(report->problems[i].path, cli->out);
+		out_put(cli->out, "  %-11s %s", verify_fault_name(report->problems[i].fault),
+			report->problems[i].path);
 		if (report->problems[i].fault != VERIFY_MISSING) {
-			fputs(": ", cli->out);
-			text_print(report->problems[i].detail, cli->out);
+			out_put(cli->out, ": %s", report->problems[i].detail);
 		}
-		fputc('\n', cli->out);
+		out_put(cli->out, "\n");
 	}
 	if (report->problems_left_out)
-		fprintf(cli->out, "  and %zu more\n", report->problems_left_out);
+		out_put(cli->out, "  and %zu more\n", report->problems_left_out);
 }
 
 /* The more important of two statuses. */

@@ -11,7 +11,7 @@ static int version_run(const struct cli *cli)
 	cleanup_buf struct buf text = BUF_INIT;
 
 	if (!cli_has(cli, "json")) {
-		fputs("drey " DREY_VERSION "\n", cli->out);
+		out_put(cli->out, "drey " DREY_VERSION "\n");
 		return CLI_OK;
 	}
 	json_add_str(doc, "version", DREY_VERSION);
@@ -20,7 +20,8 @@ static int version_run(const struct cli *cli)
 		return CLI_OK;
 	}
 	json_print(doc, &text);
-	fprintf(cli->out, "%s\n", buf_str(&text));
+	out_lines(cli->out, buf_str(&text));
+	out_put(cli->out, "\n");
 	return CLI_OK;
 }
 

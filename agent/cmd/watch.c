@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "cmd/wrap.h"
+#include "base/visible.h"
 
 #define HOME       "\x1b[H"
 #define CLEAR_LINE "\x1b[K"
@@ -19,7 +19,7 @@ static size_t columns_of(const char *line, size_t len)
 
 		while (line + plain < end && line[plain] != '\x1b')
 			plain++;
-		columns += wrap_columns(line, plain);
+		columns += visible_columns(line, plain);
 		line += plain;
 		while (line < end && *line++ != 'm')
 			;
@@ -27,12 +27,14 @@ static size_t columns_of(const char *line, size_t len)
 	return columns;
 }
 
-void watch_frame(const char *text, size_t rows, size_t columns, struct buf *ret_frame)
+void watch_frame(const struct shown *lines, size_t rows, size_t columns, struct shown *ret_frame)
 {
+	struct buf *to = &ret_frame->harmless;
+	const char *text = shown_str(lines);
 	bool limited = rows && columns;
 	size_t left = rows ? rows - 1 : 0;
 
-	buf_addstr(ret_frame, HOME);
+	buf_addstr(to, HOME);
 	while (*text) {
 		size_t len = strcspn(text, "\n"), width = columns_of(text, len);
 		size_t needs = limited && width > columns ? (width + columns - 1) / columns : 1;
@@ -40,9 +42,9 @@ void watch_frame(const char *text, size_t rows, size_t columns, struct buf *ret_
 		if (limited && needs > left)
 			break;
 		left -= limited ? needs : 0;
-		buf_add(ret_frame, text, len);
-		buf_addstr(ret_frame, CLEAR_LINE "\n");
+		buf_add(to, text, len);
+		buf_addstr(to, CLEAR_LINE "\n");
 		text += len + (text[len] == '\n');
 	}
-	buf_addstr(ret_frame, CLEAR_REST);
+	buf_addstr(to, CLEAR_REST);
 }

@@ -7,12 +7,11 @@
 #include "base/child_output.h"
 #include "base/mem.h"
 
-#define MOST_WORDS 128
-#define INFO       "KUBERNETES_EXEC_INFO"
+#define INFO "KUBERNETES_EXEC_INFO"
 
-/* Strings are owned; NULL-terminated. */
+/* Strings are owned; `list` is NULL or NULL-terminated. As many as there are: the kernel has a limit, and says so. */
 struct words {
-	char *list[MOST_WORDS + 1];
+	char **list;
 	size_t count;
 };
 
@@ -20,17 +19,25 @@ static void words_release(struct words *words)
 {
 	for (size_t i = 0; i < words->count; i++)
 		free(words->list[i]);
+	free(words->list);
 }
 
-static int words_take(struct words *words, char *word, struct err *err)
+static void words_take(struct words *words, char *word)
 {
-	if (words->count == MOST_WORDS) {
-		free(word);
-		return err_set(err, ERR_CONFIG, 0, "more than %d arguments or variables",
-			       MOST_WORDS);
-	}
+	words->list = xreallocarray(words->list, words->count + 2, sizeof(*words->list));
 	words->list[words->count++] = word;
-	return 0;
+	words->list[words->count] = NULL;
+}
+
+/* Is there a variable of the name that this one has? */
+static bool words_name(const struct words *words, const char *variable)
+{
+	size_t len = strcspn(variable, "=");
+
+	for (size_t i = 0; i < words->count; i++)
+		if (!strncmp(words->list[i], variable, len) && words->list[i][len] == '=')
+			return true;
+	return false;
 }
 
 static int take_version(const struct json *login, const char **ret_version, struct err *err)
@@ -52,13 +59,11 @@ static int take_arguments(const struct json *login, const char *command, struct 
 {
 	const struct json *each;
 
-	if (words_take(argv, xstrdup(command), err) < 0)
-		return -1;
+	words_take(argv, xstrdup(command));
 	json_each (each, json_get(login, "args")) {
 		if (!json_text(each))
 			return err_set(err, ERR_CONFIG, 0, "args: not a list of strings");
-		if (words_take(argv, xstrdup(json_text(each)), err) < 0)
-			return -1;
+		words_take(argv, xstrdup(json_text(each)));
 	}
 	return 0;
 }
@@ -68,28 +73,24 @@ static int take_environment(const struct json *login, const char *version, struc
 			    struct err *err)
 {
 	const struct json *each;
-	size_t inherited = 0;
 
 	json_each (each, json_get(login, "env")) {
 		const char *name = json_str(each, "name"), *value = json_str(each, "value");
 
 		if (!name || !*name || !value || strchr(name, '='))
 			return err_set(err, ERR_CONFIG, 0, "env: not a list of names and values");
-		if (words_take(env, xasprintf("%s=%s", name, value), err) < 0)
-			return -1;
+		words_take(env, xasprintf("%s=%s", name, value));
 	}
-	if (words_take(
-		    env,
-		    xasprintf(
-			    INFO
-			    "={\"apiVersion\":\"%s\",\"kind\":\"ExecCredential\",\"spec\":{\"interactive\":false}}",
-			    version),
-		    err) < 0)
-		return -1;
-	/* of two variables with one name, the first one counts */
-	while (environ[inherited] && env->count < MOST_WORDS)
-		if (strncmp(environ[inherited++], INFO "=", sizeof(INFO)) != 0)
-			env->list[env->count++] = xstrdup(environ[inherited - 1]);
+	words_take(
+		env,
+		xasprintf(
+			INFO
+			"={\"apiVersion\":\"%s\",\"kind\":\"ExecCredential\",\"spec\":{\"interactive\":false}}",
+			version));
+	/* of two variables with one name, some programs take the first one, others the last */
+	for (size_t i = 0; environ[i]; i++)
+		if (!words_name(env, environ[i]))
+			words_take(env, xstrdup(environ[i]));
 	return 0;
 }
 

@@ -63,16 +63,21 @@ static bool is_label(const char *text)
 int kube_target_check_server(const char *server, struct err *err)
 {
 	bool secure = !strncmp(server, "https://", 8);
+	cleanup_buf struct buf told = BUF_INIT;
 
+	http_url_tell(server, &told);
 	if (!secure && strncmp(server, "http://", 7) != 0)
 		return err_set(err, ERR_CONFIG, 0, "server '%.200s' is not an https:// URL",
-			       server);
+			       buf_str(&told));
 	if (!secure && !http_url_is_loopback(server))
 		return err_set(err, ERR_CONFIG, 0,
 			       "server '%.200s': http:// would reveal the token to the network",
-			       server);
+			       buf_str(&told));
 	if (strpbrk(server, "?#@ \t\r\n") || server[strlen(server) - 1] == '/')
-		return err_set(err, ERR_CONFIG, 0, "server '%.200s' is not a server's URL", server);
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"server '%.200s' is not a server's URL: user, query, fragment and a last slash do not belong there",
+			buf_str(&told));
 	return 0;
 }
 

@@ -13,6 +13,27 @@ static const char *const kinds[] = {"Deployment", "Job"};
 
 _Static_assert(WORKLOAD_DEPLOYMENT == 0 && WORKLOAD_JOB == 1, "order of kinds");
 
+int workload_owner(const char *owner, enum workload_kind *ret_kind, const char **ret_name,
+		   struct err *err)
+{
+	static const char *const prefixes[] = {
+		[WORKLOAD_DEPLOYMENT] = "deployment/", [WORKLOAD_JOB] = "job/"};
+
+	for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
+		const char *name = owner + strlen(prefixes[i]);
+
+		if (strncmp(owner, prefixes[i], strlen(prefixes[i])) != 0 ||
+		    kube_check_name(name, NULL))
+			continue;
+		*ret_kind = (enum workload_kind)i;
+		*ret_name = name;
+		return 0;
+	}
+	return err_set(err, ERR_CONFIG, 0,
+		       "kubernetes.owner: must be deployment/NAME, job/NAME or none, not '%.64s'",
+		       owner);
+}
+
 void workload_condition_release(struct workload_condition *condition)
 {
 	free(condition->status);

@@ -31,6 +31,13 @@ enum workload_kind {
 	WORKLOAD_JOB,
 };
 
+/*
+ * Take apart "deployment/NAME" or "job/NAME"; *ret_name is borrowed from `owner`. ERR_CONFIG: it is neither, or NAME
+ * is not that of an object, so it must not become a word of a command line or of a path.
+ */
+int workload_owner(const char *owner, enum workload_kind *ret_kind, const char **ret_name,
+		   struct err *err);
+
 struct workload_condition {
 	char *status, *reason, *message; /* NULL: none, or not given */
 	int64_t since_unix_ms;           /* its last transition; 0 = not given */

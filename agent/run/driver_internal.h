@@ -138,6 +138,8 @@ struct driver {
 	int64_t gate_number;          /* of what came last to one of them */
 	int exit_status;              /* of the agent */
 	struct err *err;              /* why it could not start */
+	/* what is done before the first step, for /readyz: a constant; NULL: drey-init has not reported */
+	_Atomic(const char *) starting;
 };
 
 /* How long running jobs may take when the agent ends; a hanging one is left behind. */

@@ -78,7 +78,8 @@ struct store {
 	const struct store_ops *ops;
 	/* set and freed by store.c: */
 	char *scheme, *authority;
-	struct sightings *seen, *own_seen; /* own_seen NULL: another's is used */
+	struct sightings *seen, *own_seen;      /* own_seen NULL: another's is used */
+	const struct store_walk_limits *limits; /* of a listing by pages; NULL: store_walk_limits */
 };
 
 struct store_stream {

@@ -1,10 +1,15 @@
 #include "store/store_walk.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/packed.h"
+
+const struct store_walk_limits store_walk_limits = {
+	.pages = 100000, .names = 50000000, .ms = 60 * 60 * 1000};
 
 /* ---- names ---- */
 
@@ -316,6 +321,23 @@ static int check_length(struct store_walk *walk, size_t index, bool more, struct
 	return 0;
 }
 
+/* Another page, although there were so many? */
+static int check_limits(const struct store_walk *walk, bool more, struct err *err)
+{
+	const struct store_walk_limits *limits =
+		walk->store->limits ? walk->store->limits : &store_walk_limits;
+	int64_t took_ms = clock_mono_ms() - walk->began_ms;
+
+	if (!more || (walk->pages < limits->pages && walk->all_names < limits->names &&
+		      took_ms < limits->ms))
+		return 0;
+	return err_set(err, ERR_FORMAT, 0,
+		       "the listing has no end: %u pages with %" PRId64 " names in %" PRId64
+		       " s, and there is another one (at most %u, %" PRId64 ", %" PRId64 " s)",
+		       walk->pages, walk->all_names, took_ms / 1000, limits->pages, limits->names,
+		       limits->ms / 1000);
+}
+
 static enum store_verdict judge_page(void *ctx, size_t call, const struct http_response *response,
 				     struct err *err)
 {
@@ -332,8 +354,11 @@ static enum store_verdict judge_page(void *ctx, size_t call, const struct http_r
 		return verdict;
 	if (!walk->pages++)
 		walk->first_names = walk->names;
+	walk->all_names += walk->names;
 	if (walk->ended || walk->ignored)
 		return STORE_FAILED; /* the other pages are not waited for */
+	if (check_limits(walk, more && !walk->passed, err))
+		return STORE_FAILED;
 	if (walk->repeats) {
 		read_by_token(walk, index);
 		return STORE_MORE;
@@ -484,6 +509,8 @@ static int read_twice(const struct store_walk *first, const char *after, struct 
 	walk.ahead = NULL;
 	walk.sums[0] = walk.sums[1] = 0;
 	walk.pages = 0;
+	walk.all_names = 0;
+	walk.began_ms = clock_mono_ms();
 	walk.ends = (struct buf)BUF_INIT;
 	rc = walk_spans(&walk, err);
 	store_spans_release(spans);
@@ -505,6 +532,7 @@ int store_walk_all(struct store_walk *walk, struct err *err)
 	struct err why = {0};
 	int rc;
 
+	walk->began_ms = clock_mono_ms();
 	buf_clear(&walk->prefix);
 	if (walk->dir->path[1])
 		buf_addf(&walk->prefix, "%s/", walk->dir->path + 1);

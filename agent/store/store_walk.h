@@ -35,6 +35,16 @@
 /* Names of a page from which on the next one proves that it joins it, even if it may be the last: one request in so many. */
 #define STORE_WALK_PROOF 100
 
+/*
+ * Where a listing is no longer believed to end. Its names grow from page to page, and pages without names are counted
+ * (STORE_WALK_EMPTY), but a server can invent greater names for ever. Far beyond what Flink leaves behind.
+ */
+struct store_walk_limits {
+	unsigned pages;
+	int64_t names, ms;
+};
+extern const struct store_walk_limits store_walk_limits;
+
 /* What the second of two readings by tokens is compared by. */
 struct store_walk_bound {
 	const char *after, *until; /* the names that count; until NULL: no end */
@@ -77,10 +87,11 @@ struct store_walk {
 	bool ignored;   /* the opposite of honoured */
 	bool by_token;  /* it ignores where to begin: its tokens say where the next page does */
 	bool unjoined; /* this page has names, and was not asked for so that it shows that it joins */
-	uint64_t sums[2]; /* of the hashes of all names, and of all folded directories */
-	unsigned pages;   /* that were read, of all spans */
-	int first_names;  /* of the first page */
-	struct buf ends;  /* of the pages by tokens: hashes of their last names */
+	uint64_t sums[2];            /* of the hashes of all names, and of all folded directories */
+	unsigned pages;              /* that were read, of all spans */
+	int64_t all_names, began_ms; /* of these pages; when the first one was asked for */
+	int first_names;             /* of the first page */
+	struct buf ends;             /* of the pages by tokens: hashes of their last names */
 	/* The second reading: */
 	const struct store_walk_bound *bound; /* NULL: it is the first */
 	int most_names;                       /* of its first page; 0: as many as the store likes */

@@ -165,6 +165,7 @@ check "a member that only a newer drey knows is taken" \
 	give_status "$(status_of False "$generation" | jq --compact-output '.newer = {a: 1} | .launch.newer = [2]')"
 is "$(kubectl get flapp "$APPLICATION" --output 'jsonpath={.status.newer.a} {.status.launch.newer[0]}')" "1 2" "and kept"
 check "a phase of the wrong type is not" not give_status '{"phase": 1}'
+check "nor one that no drey has, with an escape sequence in it" not give_status '{"phase": "\u001b]52;c;cHduZWQ=\u0007Running"}'
 
 is "$(column PHASE) $(column READY) $(column DESIRED) $(column DO-NOT-RESTART) $(column TASKS) $(column CHECKPOINT)" \
 	"Running False running false 12 41" \

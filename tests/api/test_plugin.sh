@@ -195,11 +195,11 @@ printf '#!/bin/sh\necho "$@"\n' >"$RUN/bin/other"
 chmod +x "$RUN/bin/other"
 export KUBECTL=$RUN/bin/other
 plugin operator logs orders -f --tail 7 --context plugin
-is "$(cat "$RUN/out")" "--context=plugin --namespace $NAMESPACE logs deployment/orders-jobmanager --follow --tail=7" \
+is "$(cat "$RUN/out")" "--context=plugin --namespace $NAMESPACE logs --follow --tail=7 -- deployment/orders-jobmanager" \
 	"logs: what kubectl is told"
 printf '#!/bin/sh\necho "Forwarding from 127.0.0.1:43211 -> 8085"\necho "$@" >&2\n' >"$RUN/bin/other"
 plugin operator page orders
-ended "page: the address" 0 'http://127.0.0.1:43211/' "port-forward --address=127.0.0.1 deployment/orders-jobmanager :8085"
+ended "page: the address" 0 'http://127.0.0.1:43211/' "port-forward --address=127.0.0.1 -- deployment/orders-jobmanager :8085"
 KUBECTL=$RUN/bin/none plugin operator page orders
 ended "no kubectl" 1 '' "$RUN/bin/none cannot be run"
 kubectl_cluster delete clusterrole,clusterrolebinding "half-$NAMESPACE" "drey-fleet-$NAMESPACE" >/dev/null 2>&1 || :

@@ -44,6 +44,7 @@ start() { # CHECKPOINTS [COMMAND...]
 		http:
 		  address: 127.0.0.1
 		  port: ${port:?}
+		  hosts: [status.example]
 		log:
 		  level: debug
 	YAML
@@ -103,8 +104,8 @@ start s3://bucket/ck
 wait_for answers /livez 200
 result $? 'storage never answers: /livez does'
 prompt 'and promptly'
-answers /readyz 503 && grep -q Starting "$dir/body"
-result $? '/readyz: 503, it starts'
+answers /readyz 503 && grep -qF 'Starting: the configuration and the stores are being checked' "$dir/body"
+result $? '/readyz: 503, it starts, and says with what'
 answers /status 503
 result $? '/status: 503 until the journal was read'
 answers /metrics 200 && grep -q '^drey_build_info{' "$dir/body"
@@ -136,6 +137,20 @@ cp "$dir/body" "$dir/over-http"
 "$DREY" status --json --config "$dir/drey.yaml" >"$dir/over-socket"
 diff <(jq -S 'del(.journal, .transitions, .retryInMs)' "$dir/over-http") <(jq -S 'del(.journal, .transitions, .retryInMs)' "$dir/over-socket")
 result $? 'the same as over the socket'
+named() { # NAME PATH STATUS
+	[ "$(curl -s -m 5 -o "$dir/body" -w '%{http_code}' -H "Host: $1" "http://127.0.0.1:$port$2")" = "$3" ]
+}
+refused=0
+for path in / /status /runbook/StopFailed; do
+	named evil.example:8085 "$path" 421 && ! grep -q Launching "$dir/body" && named "localhost:$port" "$path" 200 &&
+		named status.example "$path" 200 || refused=1
+done
+result $refused 'a name that could lead here by DNS rebinding gets neither page nor status; localhost and http.hosts do'
+refused=0
+for path in /livez /metrics; do
+	named evil.example "$path" 200 || refused=1
+done
+result $refused 'probes and metrics are answered by any name'
 [ "$(get /livez --head)" = 200 ] && [ "$(get /livez --request POST)" = 405 ] &&
 	[ "$(get /livez --request DELETE)" = 405 ] && [ "$(get /livez --data x --request GET)" = 413 ]
 result $? 'GET and HEAD without a body only'

@@ -77,7 +77,7 @@ wait_for grep -q 'notifications are delivered again' "$dir/log"
 [ "$(grep -c 'cannot send a notification' "$dir/log")" -eq 1 ]
 result $? 'the log says once that it could not be sent, and that it was'
 grep 'cannot send a notification' "$dir/log" | grep -q "https://127.0.0.1:$(cat "$dir/port"): HTTP 503: no" && ! grep -q hush "$dir/log"
-result $? 'with the host and the answer, without the path'
+result $? 'with the host and the answer, without the path, which the answer repeats'
 end_drey
 
 begin 'exit 1'

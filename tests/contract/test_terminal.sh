@@ -54,6 +54,19 @@ result $? 'the phase has its colour'
 screen
 ! grep -qE '^.{81}' "$dir/screen" && grep -q '^  desired        running' "$dir/screen"
 result $? 'lines are broken to its width'
+# a job writes the title, as OSC 0, and the same with C1; the terminal would take both
+title() { tm display-message -p '#{pane_title}'; }
+says '.phase = "\u001b]0;pwned\u0007Running" | .reason = "\u009d0;pwned\u009c"'
+terminal 80 40 'drey status; drey status --config "$(printf "/no\\033]0;pwned\\007")"'
+wait_for shows '[exit 2]' && shows '\x1b]0;pwned\x07Running' && shows '/no\x1b]0;pwned\x07'
+result $? 'what a job or a word says is shown, and does nothing'
+[ "$(title)" != pwned ]
+result $? 'the title stays'
+terminal 80 40 'printf "\033]0;pwned\007"'
+wait_for shows '[exit 0]'
+[ "$(title)" = pwned ]
+result $? 'although this terminal takes one'
+says
 terminal_env=NO_COLOR=1 terminal 80 40 'drey status'
 wait_for shows '[exit 0]'
 screen -e

@@ -40,9 +40,11 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         self.send_response(int(status))
         if retry_after != '0':
             self.send_header('Retry-After', retry_after)
-        self.send_header('Content-Length', '3')
+        # as frameworks and gateways do: the path, and what it was signed in with
+        text = f"no {self.path} {self.headers.get('Authorization')}\n".encode()
+        self.send_header('Content-Length', str(len(text)))
         self.end_headers()
-        self.wfile.write(b'no\n')
+        self.wfile.write(text)
 
     def log_message(self, *_):
         pass

@@ -57,4 +57,36 @@ check "and one line says why" said '^drey: Flink unpacks its RPC itself: .*made 
 truncate --size=1000000 "$RUN/drey/flink-rpc.jar"
 check "with a truncated jar as well" load_rpc
 check "which copies its own" said '^copies \[flink-rpc'
+
+# ---- the directory of a spare, in one that every user may write
+
+mkdir -p "$RUN/scratch" "$RUN/shared/elsewhere"
+chmod 1777 "$RUN/shared"
+touch "$RUN/shared/elsewhere/kept"
+check "what tries it compiles" javac -nowarn -cp "$RUN/drey/spare.jar:$FLINK/lib/*" -d "$RUN/scratch" "$TOP/tests/job/TryScratch.java"
+try_scratch() { # [exit]
+	java -XX:TieredStopAtLevel=1 -cp "$RUN/scratch:$RUN/drey/spare.jar:$FLINK/lib/*" drey.spare.TryScratch "$RUN/shared" "$@" >"$RUN/said" 2>&1
+}
+own="$RUN/shared/drey-spare-$(id -u)"
+check "a spare that is killed" try_scratch exit
+left=$(cat "$RUN/said")
+is "$(stat -c %a "$own")" 700 "leaves its directory in one that only its user may enter"
+check "which is its own" test -e "$left/lock" -a "$(dirname "$left")" = "$own"
+ln -s "$RUN/shared/elsewhere" "$left/passing/out"
+ln -s "$RUN/shared/elsewhere" "$own/link"
+# as another user makes it: a lock that is free, and a link where the walk would go
+mkdir -p "$RUN/shared/drey-spare-other"
+touch "$RUN/shared/drey-spare-other/lock"
+ln -s "$RUN/shared/elsewhere" "$RUN/shared/drey-spare-other/out"
+check "the next one starts" try_scratch
+is "$(cat "$RUN/said")" lock "removes what it wrote itself"
+check "and the directory of the dead one" test ! -e "$left"
+check "but nothing outside of that one: not where a link leads" test -e "$RUN/shared/elsewhere/kept"
+check "and no other directory of that name" test -e "$RUN/shared/drey-spare-other/lock"
+rm -rf "$own" && ln -s "$RUN/shared/elsewhere" "$own"
+check "whoever takes its name gets nothing of it" try_scratch
+is "$(find "$RUN/shared/elsewhere" -mindepth 1 -printf '%f ')" "kept " "not even an empty directory"
+rm "$own" && mkdir -m 755 "$own"
+check "nor one that others may enter" try_scratch
+is "$(find "$own" -mindepth 1 | wc -l)" 0 "which stays empty"
 e2e_end

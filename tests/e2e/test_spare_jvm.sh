@@ -164,7 +164,7 @@ same threads
 start_spare two
 MUST_LIVE=(tm jm two)
 await "another spare is ready" test -s "$RUN/two.ready"
-is "$(find "$RUN/tmp" -maxdepth 1 -name 'drey-spare-*' | wc -l)" 1 "the directory of the spare that was killed is gone"
+is "$(find "$RUN/tmp" -mindepth 2 -maxdepth 2 -path '*/drey-spare-*/*' | wc -l)" 1 "the directory of the spare that was killed is gone"
 MUST_LIVE=(tm jm)
 kill -KILL "$(cat "$RUN/two.ready")"
 

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/query.h"
 #include "must.h"
+#include "run/outputs/http_host.h"
 #include "run/outputs/http_server.h"
 
 static bool is_refusal(int status)
@@ -32,9 +33,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	/* the server hands over no NUL inside */
 	cleanup_free char *head = xstrndup((const char *)data, size_bytes);
 	size_t len = strlen(head);
-	const char *path = NULL, *query = NULL;
-	bool is_head = false;
-	int status = http_request_parse(head, &path, &query, &is_head);
+	struct http_asked asked = {0};
+	int status = http_request_parse(head, &asked);
+	const char *path = asked.path, *query = asked.query, *host = asked.host;
+	const struct http_hosts hosts = {.name_space = "shop"};
+	bool is_head = asked.is_head;
 
 	if (status) {
 		must(is_refusal(status) && !path && !is_head);
@@ -45,6 +48,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	must(path + strlen(path) <= head + len);
 	must(query >= path + strlen(path) && query + strlen(query) <= head + len);
 	must(!strpbrk(query, " \r\n"));
+	must(!*host || (host > head && host + strlen(host) <= head + len));
+	must(!strpbrk(host, " \t\r\n"));
+	must(!http_host_known(host, &hosts) || !strstr(host, ".example"));
 	read_query(query);
 	must(!strncmp(head, is_head ? "HEAD " : "GET ", is_head ? 5 : 4));
 	return 0;

@@ -36,7 +36,7 @@ static int run_probe(const struct cli *cli)
 	seen.args = cli->arg_count;
 	if (cli_timeout(cli, 7, &seen.timeout_ms, &err) < 0)
 		return cli_fail(cli, CLI_USAGE, "%s", err.msg);
-	fputs("ran\n", cli->out);
+	out_put(cli->out, "ran\n");
 	return CLI_HELD;
 }
 

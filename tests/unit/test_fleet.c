@@ -47,12 +47,12 @@ static void journal(const char *namespace, const char *status)
 
 static void lines(const char *want, struct fleet_layout layout)
 {
-	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_shown struct shown text = {0};
 
 	layout.now_unix_ms = NOW;
 	fleet_sort(&fleet);
 	fleet_text(&fleet, &layout, &text);
-	CHECK_STR(buf_str(&text), want);
+	CHECK_STR(shown_str(&text), want);
 	fleet_release(&fleet);
 }
 
@@ -187,11 +187,11 @@ TEST(names_from_outside_cannot_forge_a_line)
 TEST(the_phase_has_its_colour)
 {
 	cleanup_free char *failed = status_text_of("a", "Failed", 1, "");
-	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_shown struct shown text = {0};
 	struct fleet_layout layout = {.term = {.colour = true}, .now_unix_ms = NOW};
 
 	resource("shop", "a", failed);
 	fleet_text(&fleet, &layout, &text);
-	CHECK_HAS(buf_str(&text), "a      \x1b[31mFailed");
+	CHECK_HAS(shown_str(&text), "a      \x1b[31mFailed");
 	fleet_release(&fleet);
 }

@@ -1,5 +1,7 @@
 #include "kube/flinkapp.h"
 
+#include "base/fs.h"
+#include "core/lifecycle/phase.h"
 #include "kube_stub.h"
 #include "tap.h"
 
@@ -118,4 +120,19 @@ KUBE_TEST(a_name_that_is_none_is_not_asked_for)
 	CHECK_INT(flinkapp_get(stub->kube, "../x", &app, NULL, &err), ==, -1);
 	CHECK_INT(err.kind, ==, ERR_CONFIG);
 	CHECK_INT(kube_stub_asked(stub), ==, 0);
+}
+
+/* What another account writes there is no word of drey's, and is printed by others, too. */
+TEST(the_definition_of_the_resource_has_each_phase_and_no_other)
+{
+	cleanup_buf struct buf crd = BUF_INIT, phases = BUF_INIT;
+	struct err err = {0};
+
+	for (int i = 0; i < PHASE_COUNT; i++)
+		buf_addf(&phases, "%s%s", i ? ", " : "                enum: [",
+			 phase_name((enum phase)i));
+	buf_addstr(&phases, "]\n");
+	CHECK_INT(fs_read("chart/drey-crds/templates/flinkapplications.yaml", 1 << 20, &crd, &err),
+		  ==, 0);
+	CHECK_HAS(buf_str(&crd), buf_str(&phases));
 }

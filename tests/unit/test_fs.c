@@ -169,6 +169,29 @@ TEST(a_lock_is_exclusive_and_names_its_holder)
 	close(second);
 }
 
+/* flock(2) needs no right to write: who can open it for reading keeps drey from starting. */
+TEST(nobody_else_can_open_a_lock)
+{
+	cleanup_dir struct dir dir = dir_new();
+	cleanup_free char *path = in(&dir, "lock");
+	struct err err = {0};
+	struct stat st;
+	int fd = -1;
+
+	umask(0);
+	CHECK_INT(fs_lock(path, &fd, &err), ==, 0);
+	CHECK(stat(path, &st) == 0);
+	CHECK_INT(st.st_mode & 07777, ==, 0600);
+	close(fd);
+	/* made by an earlier version */
+	CHECK_INT(chmod(path, 0644), ==, 0);
+	CHECK_INT(fs_lock(path, &fd, &err), ==, 0);
+	CHECK(stat(path, &st) == 0);
+	CHECK_INT(st.st_mode & 07777, ==, 0600);
+	close(fd);
+	umask(022);
+}
+
 TEST(a_lock_ends_with_its_process)
 {
 	cleanup_dir struct dir dir = dir_new();

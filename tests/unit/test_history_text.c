@@ -33,7 +33,7 @@ TEST(the_history_looks_as_it_is_kept)
 	static const char *const names[] = {"fresh", "failed", "many-launches", "restore-mismatch"};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		cleanup_buf struct buf narrow = BUF_INIT, broad = BUF_INIT, more = BUF_INIT;
+		cleanup_shown struct shown narrow = {0}, broad = {0}, more = {0};
 		cleanup_free char *file_80 = xasprintf("history/%s.80.txt", names[i]);
 		cleanup_free char *file_160 = xasprintf("history/%s.160.txt", names[i]);
 		cleanup_free char *file_wide = xasprintf("history/%s.wide.txt", names[i]);
@@ -41,11 +41,11 @@ TEST(the_history_looks_as_it_is_kept)
 
 		read_journal(names[i], &journal);
 		history_text(&journal, &at_80, &narrow);
-		golden_check(file_80, buf_str(&narrow));
+		golden_check(file_80, shown_str(&narrow));
 		history_text(&journal, &at_160, &broad);
-		golden_check(file_160, buf_str(&broad));
+		golden_check(file_160, shown_str(&broad));
 		history_text(&journal, &wide, &more);
-		golden_check(file_wide, buf_str(&more));
+		golden_check(file_wide, shown_str(&more));
 		journal_release(&journal);
 	}
 }
@@ -74,15 +74,15 @@ TEST(the_document_says_why)
 
 TEST(a_hostile_journal_harms_no_terminal)
 {
-	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_shown struct shown text = {0};
 	struct journal journal;
 
 	journal_init(&journal, "orders");
 	journal_add_log(&journal, NOW, "Holding: \x1b[2J\n  launch 9       forged");
 	history_text(&journal, &at_80, &text);
-	CHECK(!strchr(buf_str(&text), '\x1b'));
-	CHECK(!strstr(buf_str(&text), "\n  launch 9"));
-	CHECK_HAS(buf_str(&text), "launches       none\n");
+	CHECK(!strchr(shown_str(&text), '\x1b'));
+	CHECK(!strstr(shown_str(&text), "\n  launch 9"));
+	CHECK_HAS(shown_str(&text), "launches       none\n");
 	journal_release(&journal);
 }
 

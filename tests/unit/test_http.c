@@ -453,6 +453,41 @@ RIG_TEST(unusable_requests_are_the_users_to_change)
 	CHECK_INT(rig->server.requests, ==, 0);
 }
 
+TEST(a_date_is_one_of_this_calendar_or_none)
+{
+	static const struct {
+		const char *text;
+		int64_t unix_ms;
+	} rows[] = {
+		{"Thu, 26 Nov 2026 03:12:00 GMT", INT64_C(1795662720000)},
+		{"Fri, 31 Dec 9999 23:59:59 GMT", INT64_C(253402300799000)},
+		{"Sat, 01 Jan 10000 00:00:00 GMT", -1},
+		{"01 Jan 999999999 00:00:00", -1},
+		{"01 Jan 292277026 00:00:00 GMT", -1},
+		{"Thu, 01 Jan 1900 00:00:00 GMT", -1},
+		{"tomorrow", -1},
+		{"", -1},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (!CHECK_INT(http_date_unix_ms(rows[i].text), ==, rows[i].unix_ms))
+			tap_note("%s", rows[i].text);
+}
+
+TEST(the_password_of_a_proxy_is_not_told)
+{
+	struct http_config config = {.proxy = "socks9://me:s3cret@127.0.0.1:1"};
+	struct http_request request = {.url = "http://192.0.2.1/"};
+	cleanup_http_response struct http_response response = {0};
+	struct err err = {0};
+	struct http *http = http_new(&config, &err);
+
+	CHECK_INT(http_do(http, &request, &response, &err), ==, -1);
+	CHECK_HAS(err.msg, "127.0.0.1:1");
+	CHECK(!strstr(err.msg, "s3cret"));
+	http_free(http);
+}
+
 TEST(loopback_never_goes_through_a_proxy)
 {
 	struct rig rig;

@@ -20,17 +20,20 @@ struct rig {
 	struct http_server *server;
 	int calls;
 	char path[256], query[256];
+	char host[300];
 	size_t body_bytes; /* of the answer to /big */
 };
 
-static void handle(void *arg, const char *path, const char *query, struct http_reply *reply)
+static void handle(void *arg, const struct http_asked *asked, struct http_reply *reply)
 {
+	const char *path = asked->path;
 	static const char many_x[4096] = {[0 ... 4095] = 'x'};
 	struct rig *rig = arg;
 
 	rig->calls++;
+	snprintf(rig->host, sizeof(rig->host), "%s", asked->host);
 	snprintf(rig->path, sizeof(rig->path), "%s", path);
-	snprintf(rig->query, sizeof(rig->query), "%s", query);
+	snprintf(rig->query, sizeof(rig->query), "%s", asked->query);
 	if (!strcmp(path, "/hello")) {
 		reply->status = 200;
 		reply->type = "application/json";
@@ -126,7 +129,9 @@ RIG_TEST(answers_get_and_closes)
 {
 	const char *answer;
 
-	answer = ask(rig, "GET /hello?x=1 HTTP/1.1\r\nHost: a\r\n\r\n");
+	answer = ask(rig,
+		     "GET /hello?x=1 HTTP/1.1\r\nAccept: b\r\nhOsT: \t a:8085 \r\nX: c\r\n\r\n");
+	CHECK_STR(rig->host, "a:8085");
 	CHECK_HAS(answer, "HTTP/1.1 200 OK\r\n");
 	CHECK_HAS(answer, "Content-Type: application/json\r\n");
 	CHECK_HAS(answer, "Content-Length: 12\r\n");
@@ -180,6 +185,7 @@ RIG_TEST(refuses_what_it_does_not_do)
 	check_status(rig, "GET /hello HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", "413");
 	check_status(rig, "GET /hello HTTP/2.0\r\n\r\n", "505");
 	check_status(rig, "GET /hello\r\n\r\n", "400");
+	check_status(rig, "GET /hello HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "400");
 	check_status(rig, "GET  HTTP/1.1\r\n\r\n", "400");
 	check_status(rig, " /hello HTTP/1.1\r\n\r\n", "400");
 	check_status(rig, "hello\r\n\r\n", "400");

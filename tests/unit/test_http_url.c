@@ -1,6 +1,7 @@
 #include <stddef.h>
 
 #include "base/http_url.h"
+#include "base/mem.h"
 #include "tests/unit/tap.h"
 
 TEST(only_this_machine_is_loopback)
@@ -30,4 +31,35 @@ TEST(only_this_machine_is_loopback)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (!CHECK(http_url_is_loopback(rows[i].url) == rows[i].yes))
 			tap_note("%s", rows[i].url);
+}
+
+TEST(a_url_is_told_without_its_secrets)
+{
+	static const struct {
+		const char *url, *told, *server;
+	} rows[] = {
+		{"https://h/a/b?token=x#y", "https://h/a/b", "https://h"},
+		{"https://user:word@h:8443/a", "https://h:8443/a", "https://h:8443"},
+		{"socks9://user:word@proxy:1/", "socks9://proxy:1/", "socks9://proxy:1"},
+		{"user:word@h", "(not a URL)", "(not a URL)"},
+		{"https://user:word@", "(not a URL)", "(not a URL)"},
+		{"", "(not a URL)", "(not a URL)"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		cleanup_buf struct buf told = BUF_INIT, server = BUF_INIT;
+
+		CHECK(http_url_tell(rows[i].url, &told) == (*rows[i].told != '('));
+		CHECK_STR(buf_str(&told), rows[i].told);
+		http_url_tell_server(rows[i].url, &server);
+		CHECK_STR(buf_str(&server), rows[i].server);
+	}
+}
+
+TEST(no_url_in_a_text_keeps_its_user)
+{
+	char text[] = "Unsupported proxy scheme for 'x://me:p@ss@h:1/' and \"https://b@c\": a@b";
+
+	http_url_hide_users(text);
+	CHECK_STR(text, "Unsupported proxy scheme for 'x://h:1/' and \"https://c\": a@b");
 }

@@ -602,6 +602,24 @@ static int put_onto_a_mount(const char *path)
 	return err.sys == EBUSY ? err.kind == ERR_RETRY ? 0 : 2 : 3;
 }
 
+TEST(a_state_directory_that_others_may_enter_is_seen)
+{
+	static const struct {
+		mode_t mode;
+		bool open;
+	} rows[] = {{0700, false}, {0755, true}, {0710, true},
+		    {0701, true},  {0777, true}, {0744, false}};
+	char top[] = "/tmp/drey-open.XXXXXX";
+
+	CHECK(mkdtemp(top) != NULL);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CHECK_INT(chmod(top, rows[i].mode), ==, 0);
+		CHECK_INT(state_dir_is_open(top), ==, rows[i].open);
+	}
+	rmdir(top);
+	CHECK(!state_dir_is_open(top));
+}
+
 TEST(a_file_that_is_busy_is_no_other_drey)
 {
 	cleanup_free char *path = NULL;

@@ -1,4 +1,5 @@
 #include "kube/kube.h"
+#include "kube/kube_target.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -489,4 +490,18 @@ TEST(values_of_a_query_are_encoded)
 
 	percent_encode(&path, "app=a b/c&d%\xc3\xa9,e-f._~", false);
 	CHECK_STR(buf_str(&path), "app%3Da%20b%2Fc%26d%25%C3%A9%2Ce-f._~");
+}
+
+TEST(a_server_is_told_without_its_password)
+{
+	static const char *const servers[] = {"https://me:s3cret@api:6443", "http://me:s3cret@api",
+					      "ftp://me:s3cret@api", "me:s3cret@api",
+					      "https://api/?token=s3cret"};
+
+	for (size_t i = 0; i < ARRAY_LEN(servers); i++) {
+		struct err err = {0};
+
+		CHECK_INT(kube_target_check_server(servers[i], &err), ==, -1);
+		CHECK(!strstr(err.msg, "s3cret"));
+	}
 }

@@ -289,6 +289,42 @@ TEST(a_person_logs_in_with_the_program_of_the_kubeconfig)
 	}
 }
 
+/* A shell of a person with many tools has more than a hundred: HOME and AWS_PROFILE come last. */
+TEST(a_login_gets_the_whole_environment)
+{
+	cleanup_buf struct buf args = BUF_INIT;
+	cleanup_free char *text = NULL;
+	char name[32];
+	struct rig rig;
+
+	rig_start(&rig);
+	rig.world.person = true;
+	for (int i = 0; i < 400; i++) {
+		snprintf(name, sizeof(name), "LOGIN_TEST_%d", i);
+		setenv(name, i == 399 ? "last" : "x", 1);
+		buf_addf(&args, "%s'a%d'", i ? ", " : "", i);
+	}
+	setenv("LOGIN_TEST_TWICE", "mine", 1);
+	text = xasprintf(
+		YAML("",
+		     LOGIN("      command: sh\n      args: [-c, 'printf "
+			   "''{\"kind\":\"ExecCredential\",\"status\":{\"token\":\"%%s-%%s-%%s-%%s\"}}'' "
+			   "$LOGIN_TEST_399 $LOGIN_TEST_TWICE $# "
+			   "$(env | grep -c ^LOGIN_TEST_TWICE=)', %s]\n"
+			   "      env: [{name: LOGIN_TEST_TWICE, value: its}]\n")),
+		buf_str(&args));
+	put(&rig, "config", text);
+	if (!CHECK_INT(load(&rig, "config"), ==, 0))
+		tap_note("%s", rig.err.msg);
+	CHECK_STR(rig.config.token, "last-its-399-1");
+	for (int i = 0; i < 400; i++) {
+		snprintf(name, sizeof(name), "LOGIN_TEST_%d", i);
+		unsetenv(name);
+	}
+	unsetenv("LOGIN_TEST_TWICE");
+	rig_stop(&rig);
+}
+
 TEST(what_is_refused_is_named)
 {
 	static const struct {

@@ -36,19 +36,19 @@ TEST(markdown_becomes_lines)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		cleanup_buf struct buf text = BUF_INIT;
+		cleanup_shown struct shown text = {0};
 
 		page_add(rows[i].page, &narrow, &text);
-		CHECK_STR(buf_str(&text), rows[i].want);
+		CHECK_STR(shown_str(&text), rows[i].want);
 	}
 }
 
 TEST(headings_are_bold_where_there_is_colour)
 {
-	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_shown struct shown text = {0};
 
 	page_add("## What it means\n", &colour, &text);
-	CHECK_STR(buf_str(&text), "\x1b[1mWhat it means\x1b[0m\n");
+	CHECK_STR(shown_str(&text), "\x1b[1mWhat it means\x1b[0m\n");
 }
 
 /* What a person needs at night: each page has its headings, and no Markdown is left over. */
@@ -57,14 +57,14 @@ TEST(every_page_can_be_read)
 	static const struct term wide = {.width = 100};
 
 	for (const struct embedded *page = runbook_pages; page->name; page++) {
-		cleanup_buf struct buf text = BUF_INIT;
+		cleanup_shown struct shown text = {0};
 
 		page_add(page->text, &wide, &text);
 		tap_note("%s", page->name);
-		CHECK_HAS(buf_str(&text), "\nThe ways out\n");
-		CHECK(!strstr(buf_str(&text), "]("));
-		CHECK(!strstr(buf_str(&text), "|---"));
-		CHECK(!strstr(buf_str(&text), "```"));
+		CHECK_HAS(shown_str(&text), "\nThe ways out\n");
+		CHECK(!strstr(shown_str(&text), "]("));
+		CHECK(!strstr(shown_str(&text), "|---"));
+		CHECK(!strstr(shown_str(&text), "```"));
 	}
 }
 

@@ -195,39 +195,59 @@ TEST(of_several_config_maps_the_one_that_is_meant_is_chosen)
 		configmap_release(&maps[i]);
 }
 
-TEST(the_workload_is_the_owner)
+TEST(the_workload_is_the_owner_and_never_an_option)
 {
-	struct config config;
-	cleanup_free char *workload = NULL, *job = NULL;
+	static const struct {
+		const char *application, *owner, *want; /* NULL: refused */
+	} rows[] = {
+		{"orders", NULL, "deployment/orders-jobmanager"},
+		{"orders", "job/x", "job/x"},
+		{"orders", "deployment/a.b-c", "deployment/a.b-c"},
+		{"orders", "none", NULL},
+		{"orders", "--server=https://evil", NULL},
+		{"orders", "deployment/", NULL},
+		{"orders", "deployment/a/b", NULL},
+		{"orders", "deployment/A", NULL},
+		{"orders", "pod/x", NULL},
+		{"orders", "x", NULL},
+		{"orders", "job/x y", NULL},
+		{"../x", NULL, NULL},
+	};
 
-	app_default("orders", &config);
-	workload = app_workload(&config);
-	CHECK_STR(workload, "deployment/orders-jobmanager");
-	xstrset(&config.kubernetes.owner, "job/x");
-	job = app_workload(&config);
-	CHECK_STR(job, "job/x");
-	xstrset(&config.kubernetes.owner, "none");
-	CHECK(app_workload(&config) == NULL);
-	config_release(&config);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		cleanup_free char *workload = NULL;
+		struct config config;
+		struct err err = {0};
+
+		app_default(rows[i].application, &config);
+		xstrset(&config.kubernetes.owner, rows[i].owner);
+		CHECK_INT(app_workload(&config, &workload, &err), ==, rows[i].want ? 0 : -1);
+		CHECK_STR(workload, rows[i].want);
+		if (!rows[i].want)
+			CHECK_HAS(err.msg, "kubernetes.owner");
+		config_release(&config);
+	}
 }
 
 /* ---- kubectl ---- */
 
 TEST(kubectl_gets_the_same_cluster)
 {
-	static const char *const want[] = {"kubectl",     "--kubeconfig=k", "--context=c",
-					   "--namespace", "shop",           "logs"};
+	static const char *const want[] = {
+		"kubectl", "--kubeconfig=k", "--context=c", "--namespace",
+		"shop",    "logs",           "--",          "-x"};
 	struct kubectl kubectl;
 	struct cli cli;
 	char *words[] = {"orders", "--context", "c", "--kubeconfig", "k"};
 	const struct cli_command *logs = plugin_commands[12];
 
 	CHECK_STR(logs->name, "logs");
-	CHECK_INT(cli_parse(logs, 5, words, stdout, stderr, &cli), ==, CLI_OK);
+	CHECK_INT(cli_parse(logs, 5, words, out_of(stdout), out_of(stderr), &cli), ==, CLI_OK);
 	unsetenv(KUBECTL_ENV);
 	kubectl_begin(&kubectl, &cli, "shop");
 	kubectl_add(&kubectl, "logs");
 	kubectl_add(&kubectl, NULL);
+	kubectl_add_names(&kubectl, "-x", NULL);
 	CHECK_INT(kubectl.count, ==, ARRAY_LEN(want));
 	for (size_t i = 0; i < kubectl.count; i++)
 		CHECK_STR(kubectl.words[i], want[i]);

@@ -26,10 +26,10 @@ TEST(the_line_has_what_is_known_and_fits)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		cleanup_buf struct buf line = BUF_INIT;
+		cleanup_shown struct shown line = {0};
 
 		progress_line(&rows[i].facts, rows[i].width, &line);
-		CHECK_STR(buf_str(&line), rows[i].line);
+		CHECK_STR(shown_str(&line), rows[i].line);
 	}
 }
 

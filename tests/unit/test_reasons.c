@@ -56,7 +56,7 @@ static char *print(const struct reasons *ex)
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
 
-	reasons_print(ex, out);
+	reasons_print(ex, out_of(out));
 	fclose(out);
 	return text;
 }

@@ -49,12 +49,12 @@ TEST(the_status_looks_as_it_is_kept)
 
 		status_view_read(doc, &view);
 		for (size_t k = 0; k < ARRAY_LEN(layouts); k++) {
-			cleanup_buf struct buf text = BUF_INIT;
+			cleanup_shown struct shown text = {0};
 			cleanup_free char *file =
 				xasprintf("status/%s.%s.txt", names[i], layouts[k].name);
 
 			status_text(&view, &layouts[k].layout, &text);
-			golden_check(file, buf_str(&text));
+			golden_check(file, shown_str(&text));
 		}
 	}
 }
@@ -67,16 +67,16 @@ TEST(nothing_in_a_document_reaches_the_terminal)
 
 	status_view_read(doc, &view);
 	for (size_t k = 0; k < ARRAY_LEN(layouts); k++) {
-		cleanup_buf struct buf text = BUF_INIT;
+		cleanup_shown struct shown text = {0};
 
 		status_text(&view, &layouts[k].layout, &text);
-		CHECK(!strstr(buf_str(&text), "\x1b[2J"));
-		CHECK(!strstr(buf_str(&text), "\x1b]"));
-		CHECK(!strstr(buf_str(&text), "\xe2\x80\xae"));
-		CHECK(!strchr(buf_str(&text), '\r') && !strchr(buf_str(&text), '\a'));
-		CHECK_HAS(buf_str(&text), "\\x1b");
+		CHECK(!strstr(shown_str(&text), "\x1b[2J"));
+		CHECK(!strstr(shown_str(&text), "\x1b]"));
+		CHECK(!strstr(shown_str(&text), "\xe2\x80\xae"));
+		CHECK(!strchr(shown_str(&text), '\r') && !strchr(shown_str(&text), '\a'));
+		CHECK_HAS(shown_str(&text), "\\x1b");
 		/* a forged row would stand at the beginning of a line */
-		CHECK(!strstr(buf_str(&text), "\n  desired        forged"));
+		CHECK(!strstr(shown_str(&text), "\n  desired        forged"));
 	}
 }
 
@@ -177,13 +177,13 @@ TEST(lost_state_has_a_row_until_it_is_settled)
 		"\"reason\":\"shared/1 is missing\",\"totalMs\":182000,\"launch\":7,\"unixMs\":1795662600000}}";
 	cleanup_json struct json *doc = json_parse(text_of, strlen(text_of), 1 << 20, NULL);
 	const struct status_layout layout = {.term = {0}, .now_unix_ms = NOW};
-	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_shown struct shown text = {0};
 	struct status_view view;
 
 	status_view_read(doc, &view);
 	status_text(&view, &layout, &text);
-	CHECK_HAS(buf_str(&text), "state lost");
+	CHECK_HAS(shown_str(&text), "state lost");
 	CHECK_HAS(
-		buf_str(&text),
+		shown_str(&text),
 		"3 min 2 s, up to file:/cp/chk-8, 2 min ago: shared/1 is missing; `drey acknowledge`");
 }

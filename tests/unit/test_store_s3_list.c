@@ -1,4 +1,6 @@
 #include "s3_world.h"
+#include "store/store_ops.h"
+#include "store/store_walk.h"
 
 /* ---- listings ---- */
 
@@ -129,6 +131,50 @@ static bool is_empty_for_ever(struct s3_stub *stub, const struct http_stub_reque
 		 "<NextContinuationToken>%d</NextContinuationToken></ListBucketResult>",
 		 ++stub->faults);
 	return true;
+}
+
+/* Each page joins the one before, and has greater names: nothing but their number shows that it never ends. */
+static bool grows_for_ever(struct s3_stub *stub, const struct http_stub_request *request,
+			   struct http_stub_answer *answer)
+{
+	const char *after = strstr(request->target, "start-after=ck%2F");
+	int from = after ? atoi(after + strlen("start-after=ck%2F")) : 100000;
+
+	stub->faults++;
+	buf_addstr(&answer->body, "<ListBucketResult>");
+	for (int i = from + 1; i <= from + 2; i++)
+		buf_addf(
+			&answer->body,
+			"<Contents><Key>ck/%d</Key><LastModified>2026-03-01T12:00:00Z</LastModified>"
+			"<Size>1</Size></Contents>",
+			i);
+	buf_addf(&answer->body, MORE("t%d") "</ListBucketResult>", from);
+	return true;
+}
+
+WORLD_TEST(a_listing_of_ever_greater_names_is_ended)
+{
+	static const struct store_walk_limits rows[] = {
+		{.pages = 40, .names = 1000, .ms = 60000},
+		{.pages = 1000, .names = 80, .ms = 60000},
+		{.pages = 1000000, .names = 1000000000, .ms = 300},
+	};
+
+	set_fault(world, grows_for_ever);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		cleanup_buf struct buf text = BUF_INIT;
+
+		world->stub->faults = 0;
+		world->err = (struct err){0};
+		world->store->limits = &rows[i];
+		CHECK_INT(store_list(world->store, "s3://b/ck", add_entry, &text, &world->err), ==,
+			  -1);
+		CHECK_INT(world->err.kind, ==, ERR_FORMAT);
+		CHECK_HAS(world->err.msg, "the listing has no end: ");
+		CHECK_HAS(world->err.msg, " pages with ");
+		if (i < 2)
+			CHECK_INT(world->stub->faults, ==, 40);
+	}
 }
 
 WORLD_TEST(a_listing_without_an_end_is_ended)

@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -59,7 +60,7 @@ TEST(without_colour_there_is_no_sequence)
 TEST(a_file_is_no_terminal)
 {
 	FILE *file = tmpfile();
-	struct term term = term_of(file);
+	struct term term = term_of(fileno(file));
 
 	CHECK_INT(term.width, ==, 0);
 	CHECK(!term.colour);

@@ -17,6 +17,7 @@ static const struct cli_command command = {.name = "verify"};
 struct terminal {
 	int fd;
 	struct cli cli;
+	FILE *err;
 	char heard[2048];
 	size_t heard_bytes;
 };
@@ -29,16 +30,17 @@ static bool terminal_open(struct terminal *terminal)
 	terminal->fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
 	if (terminal->fd < 0 || grantpt(terminal->fd) < 0 || unlockpt(terminal->fd) < 0 ||
 	    ptsname_r(terminal->fd, name, sizeof(name)) != 0 ||
-	    !(terminal->cli.err = fopen(name, "w"))) {
+	    !(terminal->err = fopen(name, "w"))) {
 		tap_skip("no terminals here");
 		return false;
 	}
+	terminal->cli.err = out_of(terminal->err);
 	return true;
 }
 
 static void terminal_close(struct terminal *terminal)
 {
-	fclose(terminal->cli.err);
+	fclose(terminal->err);
 	close(terminal->fd);
 }
 
@@ -81,8 +83,8 @@ TEST(what_is_soon_done_says_nothing)
 	if (!terminal_open(&terminal))
 		return;
 	ticker_free(ticker_new(&terminal.cli));
-	fputs("end", terminal.cli.err);
-	fflush(terminal.cli.err);
+	out_put(terminal.cli.err, "end");
+	out_flush(terminal.cli.err);
 	CHECK(hears(&terminal, "end"));
 	CHECK_STR(terminal.heard, "end");
 	terminal_close(&terminal);
@@ -90,11 +92,12 @@ TEST(what_is_soon_done_says_nothing)
 
 TEST(a_script_hears_nothing)
 {
-	struct cli cli = {.command = &command, .err = fopen("/dev/null", "w")};
+	FILE *null = fopen("/dev/null", "w");
+	struct cli cli = {.command = &command, .err = out_of(null)};
 	struct ticker *ticker = ticker_new(&cli);
 
 	CHECK(ticker == NULL);
 	ticker_set(ticker, "reading");
 	ticker_free(ticker);
-	fclose(cli.err);
+	fclose(null);
 }

@@ -24,10 +24,11 @@ TEST(a_frame_fits_the_screen)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		cleanup_buf struct buf frame = BUF_INIT;
+		cleanup_shown struct shown frame = {0}, lines = {0};
 
-		watch_frame(cases[i].text, cases[i].rows, cases[i].columns, &frame);
-		CHECK_STR(buf_str(&frame), cases[i].frame);
+		buf_addstr(&lines.harmless, cases[i].text);
+		watch_frame(&lines, cases[i].rows, cases[i].columns, &frame);
+		CHECK_STR(shown_str(&frame), cases[i].frame);
 	}
 }
 

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/yaml.h"
+#include "kube/workload.h"
 
 #define NO_DIRECTORY "/dev/null" /* a journal on this machine is not that of the cluster */
 #define HTTP_PORT    8085
@@ -93,11 +94,19 @@ int app_choose(const struct configmap *maps, size_t count, const char *name,
 	return (int)found;
 }
 
-char *app_workload(const struct config *config)
+int app_workload(const struct config *config, char **ret_workload, struct err *err)
 {
-	const char *owner = config->kubernetes.owner;
+	const char *owner = config->kubernetes.owner, *name;
+	cleanup_free char *usual = xasprintf("deployment/%s-jobmanager", config->application);
+	enum workload_kind kind;
 
 	if (owner && !strcmp(owner, "none"))
-		return NULL;
-	return owner ? xstrdup(owner) : xasprintf("deployment/%s-jobmanager", config->application);
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"the Deployment or Job of the JobManager is not known: kubernetes.owner is none");
+	owner = owner ? owner : usual;
+	if (workload_owner(owner, &kind, &name, err) < 0)
+		return -1;
+	*ret_workload = xstrdup(owner);
+	return 0;
 }

@@ -33,7 +33,10 @@ void app_default(const char *name, struct config *ret_config);
 int app_choose(const struct configmap *maps, size_t count, const char *name,
 	       const struct configmap **ret_map, struct err *err);
 
-/* "deployment/orders-jobmanager": whose Pods have drey in them. The caller frees; NULL: not known. */
-char *app_workload(const struct config *config);
+/*
+ * "deployment/orders-jobmanager": whose Pods have drey in them. The caller frees. ERR_CONFIG: not known, or not the
+ * name of one: whoever may write the ConfigMap would choose a word of a person's kubectl.
+ */
+int app_workload(const struct config *config, char **ret_workload, struct err *err);
 
 #endif

@@ -170,7 +170,8 @@ static enum term_colour colour_of(const struct fleet_row *row)
 	return row->error ? TERM_RED : *row->phase ? status_colour(&view) : TERM_PLAIN;
 }
 
-void fleet_text(const struct fleet *fleet, const struct fleet_layout *layout, struct buf *ret_text)
+void fleet_text(const struct fleet *fleet, const struct fleet_layout *layout,
+		struct shown *ret_text)
 {
 	struct table table = {0};
 	enum term_colour *colours;

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/buf.h"
+#include "cmd/shown.h"
 #include "cmd/term.h"
 
 struct json;
@@ -59,7 +59,8 @@ struct fleet_layout {
 };
 
 /* Append the table; nothing if the fleet is empty. */
-void fleet_text(const struct fleet *fleet, const struct fleet_layout *layout, struct buf *ret_text);
+void fleet_text(const struct fleet *fleet, const struct fleet_layout *layout,
+		struct shown *ret_text);
 
 /* {applications [{namespace, application, phase, phaseUnixMs, ready, desired, doNotRestart, lastSavepoint {path,
  * completedUnixMs}, cause, reason, error}], unreadable [TEXT]}; the second list is `unreadable`, of which it gets a

@@ -21,6 +21,13 @@ void kubectl_add(struct kubectl *kubectl, const char *word)
 	kubectl->words[kubectl->count++] = xstrdup(word);
 }
 
+void kubectl_add_names(struct kubectl *kubectl, const char *first, const char *second)
+{
+	kubectl_add(kubectl, "--");
+	kubectl_add(kubectl, first);
+	kubectl_add(kubectl, second);
+}
+
 void kubectl_begin(struct kubectl *kubectl, const struct cli *cli, const char *namespace)
 {
 	const char *program = getenv(KUBECTL_ENV);

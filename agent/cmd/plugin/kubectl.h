@@ -24,6 +24,8 @@ struct kubectl {
 /* The program, and the options that lead to the same cluster as `cli`, in this namespace. */
 void kubectl_begin(struct kubectl *kubectl, const struct cli *cli, const char *namespace);
 void kubectl_add(struct kubectl *kubectl, const char *word); /* NULL adds nothing */
+/* Behind "--": words that may come from the cluster, and are never options. Nothing may follow them. */
+void kubectl_add_names(struct kubectl *kubectl, const char *first, const char *second);
 void kubectl_release(struct kubectl *kubectl);
 
 /* It takes the place of this process. Returns only on failure: ERR_ABSENT, it was not found; ERR_SYS. */

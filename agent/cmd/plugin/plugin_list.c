@@ -112,11 +112,11 @@ static void read_journals(struct gathering *gathering)
 static void print_fleet(const struct gathering *gathering)
 {
 	const struct cli *cli = gathering->cli;
-	struct fleet_layout layout = {.term = term_of(cli->out),
+	struct fleet_layout layout = {.term = out_term(cli->out),
 				      .now_unix_ms = clock_unix_ms(),
 				      .namespaces = !gathering->namespace,
 				      .wide = output_wide(cli)};
-	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_shown struct shown text = {0};
 
 	if (cli_has(cli, "json")) {
 		cleanup_json struct json *doc =
@@ -126,7 +126,7 @@ static void print_fleet(const struct gathering *gathering)
 		return;
 	}
 	fleet_text(&gathering->fleet, &layout, &text);
-	fputs(buf_str(&text), cli->out);
+	out_shown(cli->out, &text);
 	if (!gathering->fleet.count && !json_len(gathering->unreadable))
 		cli_fail(cli, 0, "there is no application%s%s",
 			 gathering->namespace ? " in namespace " : "",

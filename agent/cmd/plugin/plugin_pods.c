@@ -20,12 +20,9 @@ static int begin_kubectl(const struct cli *cli, const char *verb, struct kubectl
 
 	if (cli_config(cli, ret_config, &err) < 0)
 		return cli_config_fail(cli, &err);
-	*ret_workload = app_workload(ret_config);
-	if (!*ret_workload) {
+	if (app_workload(ret_config, ret_workload, &err) < 0) {
 		config_release(ret_config);
-		return cli_fail(
-			cli, CLI_USAGE,
-			"the Deployment or Job of the JobManager is not known: kubernetes.owner is none");
+		return cli_fail(cli, CLI_USAGE, "%s", err.msg);
 	}
 	kubectl_begin(kubectl, cli, ret_config->kubernetes.target->namespace);
 	kubectl_add(kubectl, verb);
@@ -52,12 +49,12 @@ static int logs_run(const struct cli *cli)
 
 	if (status != CLI_OK)
 		return status;
-	kubectl_add(&kubectl, workload);
 	kubectl_add(&kubectl, cli_has(cli, "follow") ? "--follow" : NULL);
 	kubectl_add(&kubectl, cli_has(cli, "previous") ? "--previous" : NULL);
 	add_given(&kubectl, cli, "container");
 	add_given(&kubectl, cli, "tail");
 	add_given(&kubectl, cli, "since");
+	kubectl_add_names(&kubectl, workload, NULL);
 	if (kubectl_exec(&kubectl, &err) < 0)
 		status = cli_fail(cli, CLI_FAILED, "%s", err.msg);
 	kubectl_release(&kubectl);
@@ -100,10 +97,9 @@ const struct cli_command plugin_logs = {
 static void open_browser(const struct cli *cli, const char *url)
 {
 	static const char *const openers[] = {"xdg-open", "open"};
-	int fd = fileno(cli->out);
 	pid_t pid;
 
-	if (cli_has(cli, "no-open") || fd < 0 || !isatty(fd))
+	if (cli_has(cli, "no-open") || !out_is_terminal(cli->out))
 		return;
 	pid = fork();
 	if (pid != 0)
@@ -130,8 +126,8 @@ static void watch_forward(const struct cli *cli, FILE *from)
 			continue;
 		shown = true;
 		snprintf(url, sizeof(url), "http://127.0.0.1:%d/", port);
-		fprintf(cli->out, "%s\n", url);
-		fflush(cli->out);
+		out_put(cli->out, "%s\n", url);
+		out_flush(cli->out);
 		open_browser(cli, url);
 	}
 }
@@ -175,8 +171,7 @@ static int page_run(const struct cli *cli)
 		return status;
 	ports = xasprintf("%s:%lld", local ? local : "", (long long)config.http.port);
 	kubectl_add(&kubectl, "--address=127.0.0.1");
-	kubectl_add(&kubectl, workload);
-	kubectl_add(&kubectl, ports);
+	kubectl_add_names(&kubectl, workload, ports);
 	status = config.http.port ? forward(cli, &kubectl)
 				  : cli_fail(cli, CLI_USAGE,
 					     "%s has no page: http.port is 0 in its drey.yaml",

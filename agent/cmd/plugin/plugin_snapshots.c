@@ -40,12 +40,12 @@ static void print_table(const struct cli *cli, const struct json *list)
 	static const char *const heads[] = {"KIND", "ORIGIN", "ID",  "LAUNCH",
 					    "AGE",  "SIZE",   "PATH"};
 	struct table table = {.columns = sizeof(heads) / sizeof(heads[0])};
-	struct term term = term_of(cli->out);
-	cleanup_buf struct buf text = BUF_INIT;
+	struct term term = out_term(cli->out);
+	cleanup_shown struct shown text = {0};
 	const struct json *each;
 
 	if (!json_len(list)) {
-		fputs("no snapshots\n", cli->out);
+		out_put(cli->out, "no snapshots\n");
 		return;
 	}
 	for (size_t i = 0; i < table.columns; i++)
@@ -54,7 +54,7 @@ static void print_table(const struct cli *cli, const struct json *list)
 		table_add_snapshot(&table, each);
 	table_text(&table, &term, 0, NULL, &text);
 	table_release(&table);
-	fputs(buf_str(&text), cli->out);
+	out_shown(cli->out, &text);
 }
 
 static int snapshots_run(const struct cli *cli)

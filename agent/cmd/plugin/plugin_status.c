@@ -134,11 +134,11 @@ void plugin_status_release(struct plugin_status *status)
 static void print_status(const struct cli *cli, const struct plugin_status *status,
 			 const struct status_view *view)
 {
-	struct status_layout layout = {.term = term_of(cli->out),
+	struct status_layout layout = {.term = out_term(cli->out),
 				       .wide = output_wide(cli),
 				       .now_unix_ms = clock_unix_ms(),
 				       .program = PLUGIN_PROGRAM};
-	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_shown struct shown text = {0};
 	struct rows rows = {.term = &layout.term, .now_unix_ms = layout.now_unix_ms, .to = &text};
 
 	status_text(view, &layout, &text);
@@ -146,7 +146,7 @@ static void print_status(const struct cli *cli, const struct plugin_status *stat
 	rows_add(&rows, "%s%s%s", status->place, status->writer ? ", written by " : "",
 		 status->writer ? status->writer : "");
 	rows_end(&rows);
-	fputs(buf_str(&text), cli->out);
+	out_shown(cli->out, &text);
 }
 
 static int status_run(const struct cli *cli)

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/visible.h"
 #include "cmd/age.h"
-#include "cmd/wrap.h"
 
 #define GAP 3
 
@@ -13,7 +13,7 @@ void table_add(struct table *table, const char *text)
 {
 	struct buf visible = BUF_INIT;
 
-	wrap_visible(text && *text ? text : "-", &visible);
+	visible_add(text && *text ? text : "-", &visible);
 	table->cells = xreallocarray(table->cells, table->count + 1, sizeof(*table->cells));
 	table->cells[table->count++] = buf_steal(&visible);
 }
@@ -27,11 +27,11 @@ void table_add_age(struct table *table, int64_t then_unix_ms, int64_t now_unix_m
 
 static size_t columns_of(const char *cell)
 {
-	return wrap_columns(cell, strlen(cell));
+	return visible_columns(cell, strlen(cell));
 }
 
 void table_text(const struct table *table, const struct term *term, size_t coloured,
-		const enum term_colour *colours, struct buf *ret_text)
+		const enum term_colour *colours, struct shown *ret_text)
 {
 	size_t widths[TABLE_COLUMNS] = {0}, columns = table->columns;
 
@@ -44,12 +44,13 @@ void table_text(const struct table *table, const struct term *term, size_t colou
 		enum term_colour colour =
 			row && colours && at == coloured ? colours[row - 1] : TERM_PLAIN;
 
-		buf_addf(ret_text, "%s%s%s", term_begin(term, colour), cell,
-			 term_end(term, colour));
+		shown_begin(ret_text, term, colour);
+		shown_addf(ret_text, "%s", cell);
+		shown_end(ret_text, term, colour);
 		if (at + 1 < columns)
-			buf_addf(ret_text, "%*s", (int)(widths[at] - columns_of(cell) + GAP), "");
+			shown_addf(ret_text, "%*s", (int)(widths[at] - columns_of(cell) + GAP), "");
 		else
-			buf_addch(ret_text, '\n');
+			shown_addf(ret_text, "\n");
 	}
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/visible.h"
 #include "core/handover/transition.h"
 
 /* What a person has to look at. A hold under do-not-restart is what a person has asked for. */
@@ -79,9 +80,8 @@ static bool condition_text(struct event_text *text, const struct notice *notice,
 	return plain_text(text, notice->ok ? again : cause_name(cause), action, notice->text);
 }
 
-bool event_text(const struct notice *notice, struct event_text *ret)
+static bool event_of_notice(const struct notice *notice, struct event_text *ret)
 {
-	*ret = (struct event_text){0};
 	switch (notice->type) {
 	case NOTICE_PHASE:
 		return phase_text(notice, ret);
@@ -124,6 +124,19 @@ bool event_text(const struct notice *notice, struct event_text *ret)
 		break;
 	}
 	return false;
+}
+
+bool event_text(const struct notice *notice, struct event_text *ret)
+{
+	struct buf note = BUF_INIT;
+
+	*ret = (struct event_text){0};
+	if (!event_of_notice(notice, ret))
+		return false;
+	visible_add(ret->note, &note);
+	free(ret->note);
+	ret->note = buf_steal(&note);
+	return true;
 }
 
 void event_text_release(struct event_text *text)

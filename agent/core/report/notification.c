@@ -171,12 +171,3 @@ const char *notification_url_refused(enum notification_format format, const char
 		return "the URL of a Slack webhook is a secret; use https://";
 	return NULL;
 }
-
-void notification_url_host(const char *url, struct buf *to)
-{
-	size_t len;
-	const char *host = host_of(url, &len);
-
-	buf_add(to, url, (size_t)(after_scheme(url) - url));
-	buf_add(to, host, len);
-}

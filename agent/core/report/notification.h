@@ -54,7 +54,4 @@ const char *notification_content_type(enum notification_format format);
  * so only https keeps it; an event broker in the cluster has none. */
 const char *notification_url_refused(enum notification_format format, const char *url);
 
-/* Append "https://host:port", which is not secret: without user, path and query. */
-void notification_url_host(const char *url, struct buf *to);
-
 #endif

@@ -89,6 +89,21 @@ static int check_host(const char *text, struct err *err)
 		       "'%.80s' has brackets; write an IPv6 address without them", text);
 }
 
+/* As the header Host has it, without its port. */
+static int check_host_name(const char *text, struct err *err)
+{
+	size_t len = strlen(text);
+
+	if (len && len <= 253 &&
+	    strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") ==
+		    len &&
+	    text[len - 1] != '.')
+		return 0;
+	return err_set(err, ERR_CONFIG, 0,
+		       "'%.80s' is not a host name, such as drey.example.com, without a port",
+		       text);
+}
+
 /* It is a label of Flink's ConfigMaps as well as the beginning of their names. */
 static int check_cluster_id(const char *text, struct err *err)
 {
@@ -323,6 +338,7 @@ static const struct config_key keys[] = {
 
 	KEY("http.address", STRING, http.address, .fallback = "0.0.0.0"),
 	KEY("http.port", INTEGER, http.port, .fallback = "8085", .max = 65535),
+	KEY("http.hosts", LIST, http.hosts, .check = check_host_name),
 
 	KEY("log.format", WORD, log.format, .fallback = "auto", .words = format_words),
 	KEY("log.level", WORD, log.level, .fallback = "info", .words = level_words),

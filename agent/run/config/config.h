@@ -261,6 +261,7 @@ struct config {
 	struct {
 		char *address; /* an IP address */
 		int64_t port;  /* 0 = no HTTP */
+		char **hosts; /* names by which the page and the status may be asked for, too; or NULL */
 	} http;
 
 	struct {

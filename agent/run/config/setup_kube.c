@@ -8,6 +8,7 @@
 #include "core/job_id.h"
 #include "entrypoint/link.h"
 #include "kube/kube.h"
+#include "kube/workload.h"
 
 #define NONE "none"
 
@@ -87,7 +88,8 @@ static char *object_name(const char *configured, const char *application, const 
 static int find_owner(const struct config *config, struct setup_kube *kube, struct err *err)
 {
 	const char *owner = config->kubernetes.owner;
-	const char *name = owner ? strchr(owner, '/') : NULL;
+	const char *name;
+	enum workload_kind kind;
 
 	if (!owner) {
 		if (kube->pod_name)
@@ -96,15 +98,10 @@ static int find_owner(const struct config *config, struct setup_kube *kube, stru
 	}
 	if (!strcmp(owner, NONE))
 		return 0;
-	kube->owner_is_job = !strncmp(owner, "job/", strlen("job/"));
-	if (!name ||
-	    (!kube->owner_is_job && strncmp(owner, "deployment/", strlen("deployment/"))) ||
-	    kube_check_name(name + 1, NULL) < 0)
-		return err_set(
-			err, ERR_CONFIG, 0,
-			"kubernetes.owner: must be deployment/NAME, job/NAME or none, not '%.64s'",
-			owner);
-	kube->owner = xstrdup(name + 1);
+	if (workload_owner(owner, &kind, &name, err) < 0)
+		return -1;
+	kube->owner_is_job = kind == WORKLOAD_JOB;
+	kube->owner = xstrdup(name);
 	return 0;
 }
 

@@ -69,8 +69,8 @@ int gc_plan_write(const struct gc_plan *plan, struct err *err)
 	}
 	json_print_pretty(doc, &text);
 	buf_addch(&text, '\n');
-	if (fs_mkdirs(plan->state_dir, 0755, err) < 0 ||
-	    fs_write_atomic(path, text.data, text.len_bytes, 0644, err) < 0)
+	if (fs_mkdirs(plan->state_dir, 0700, err) < 0 ||
+	    fs_write_atomic(path, text.data, text.len_bytes, 0600, err) < 0)
 		return err_wrap(err, "the plan of the deletion cannot be written");
 	return 0;
 }

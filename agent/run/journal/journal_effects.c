@@ -147,8 +147,15 @@ static char *make_writer(const struct setup_kube *kube, struct err *err)
 
 static int journal_open(struct driver *driver, struct err *err)
 {
-	if (state_lock_take(driver->setup->config.state_directory, &driver->state_lock_fd, err) < 0)
+	const char *dir = driver->setup->config.state_directory;
+
+	if (state_lock_take(dir, &driver->state_lock_fd, err) < 0)
 		return -1;
+	/* in a Pod it is a volume of the Pod alone, which Kubernetes makes for everybody in it */
+	if (!driver->setup->kube.on && state_dir_is_open(dir))
+		log_warn(driver->log,
+			 "other users may enter the state directory: set its mode to 0700",
+			 LOG_STR("stateDirectory", dir));
 	driver->journal_lane = lane_new(driver->workers, "drey-journal");
 	driver->writer = make_writer(&driver->setup->kube, err);
 	if (!driver->writer)

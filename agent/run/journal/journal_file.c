@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -187,4 +188,11 @@ int state_lock_take(const char *dir, int *ret_fd, struct err *err)
 	if (err)
 		*err = why;
 	return err_wrap(err, "take the state directory %s", dir);
+}
+
+bool state_dir_is_open(const char *dir)
+{
+	struct stat st;
+
+	return stat(dir, &st) == 0 && (st.st_mode & (S_IXGRP | S_IXOTH | S_IWGRP | S_IWOTH)) != 0;
 }

@@ -11,6 +11,7 @@
 #ifndef DREY_RUN_JOURNAL_FILE_H
 #define DREY_RUN_JOURNAL_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -60,5 +61,9 @@ int journal_file_check(const struct journal_file *file, struct err *err);
  * is closed). ERR_BUSY: another drey owns it; the message names its pid and the directory.
  */
 int state_lock_take(const char *dir, int *ret_fd, struct err *err);
+
+/* May other users enter the state directory? What they can do there: replace the journal and the locks, or reach the
+ * control socket, which asks for the uid. */
+bool state_dir_is_open(const char *dir);
 
 #endif

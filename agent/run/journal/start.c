@@ -12,6 +12,7 @@
 #include "base/backoff.h"
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/http_url.h"
 #include "base/mem.h"
 #include "run/config/setup_side.h"
 #include "run/driver_internal.h"
@@ -86,13 +87,17 @@ static int read_journal(struct start_job *job)
 static void start_work(void *arg)
 {
 	struct start_job *job = arg;
+	struct driver *driver = job->driver;
 
+	driver->starting = "the configuration and the stores are being checked";
 	if (!job->flink_runs)
-		job->result = setup_check(job->driver->setup, &job->err);
+		job->result = setup_check(driver->setup, &job->err);
+	driver->starting = "the journal is being read";
 	if (job->result == 0 && job->claimed)
 		(void)read_seen(job->driver->store, &job->seen, &job->seen_err);
 	else if (job->result == 0)
 		job->result = read_journal(job);
+	driver->starting = "the owner of the Pod is being read";
 	if (job->result == 0 && job->stopping)
 		job->upgrade = driver_owner_ask(job->driver->setup, job->upgrade_reason,
 						sizeof(job->upgrade_reason));
@@ -141,6 +146,7 @@ static int64_t grace_now_ms(const struct message *message)
 
 static void greet(struct driver *driver, const struct message *hello, const struct start_job *job)
 {
+	cleanup_buf struct buf rest = BUF_INIT;
 	const struct link_msg *msg = &hello->msg;
 	struct event event = {
 		.type = EVENT_HELLO,
@@ -156,11 +162,11 @@ static void greet(struct driver *driver, const struct message *hello, const stru
 			  .claim = driver->start->claim.claim,
 			  .held = *driver->start->claim.held ? driver->start->claim.held : NULL}};
 
+	http_url_tell_server(driver->setup->rest_url, &rest);
 	driver->init_takes_lease = msg->flags & LINK_TAKES_LEASE;
 	driver->init_takes_spare = msg->flags & LINK_TAKES_SPARE;
 	log_info(driver->log, "drey supervises", LOG_STR("version", DREY_VERSION),
-		 LOG_STR("flink", driver->setup->version_text),
-		 LOG_STR("rest", driver->setup->rest_url),
+		 LOG_STR("flink", driver->setup->version_text), LOG_STR("rest", buf_str(&rest)),
 		 LOG_STR("stateDirectory", driver->setup->config.state_directory),
 		 LOG_STR("journal", journal_store_place(driver_store(driver))),
 		 LOG_I64("agentRestarts", msg->restarts));

@@ -1,6 +1,9 @@
 #include "run/outputs/exposition.h"
 
 #include <inttypes.h>
+#include <string.h>
+
+#include "base/visible.h"
 
 void exposition_family(struct buf *text, const char *name, const char *type, const char *help)
 {
@@ -9,8 +12,17 @@ void exposition_family(struct buf *text, const char *name, const char *type, con
 
 void exposition_label(struct buf *text, const char *label, const char *value)
 {
+	cleanup_buf struct buf visible = BUF_INIT;
+
+	/* a newline has an escape of the format itself */
+	for (size_t len; value && *value; value += len + (value[len] == '\n')) {
+		len = strcspn(value, "\n");
+		visible_addf(&visible, "%.*s", (int)len, value);
+		if (value[len])
+			buf_addch(&visible, '\n');
+	}
 	buf_addf(text, "%s=\"", label);
-	for (const char *at = value ? value : ""; *at; at++) {
+	for (const char *at = buf_str(&visible); *at; at++) {
 		if (*at == '\n') {
 			buf_addstr(text, "\\n");
 			continue;

@@ -6,13 +6,12 @@
 #include "core/handover/standby.h"
 #include "run/driver_internal.h"
 #include "run/handover/standing.h"
+#include "run/outputs/http_host.h"
 #include "run/outputs/http_join.h"
 #include "run/outputs/http_page.h"
 #include "run/part.h"
 
 /* Everything is answered from memory: none of this waits for a lane. */
-
-#define STARTING "Starting: the journal is being read\n"
 
 static void answer_live(const struct driver *driver, const char *query, struct http_reply *reply)
 {
@@ -28,11 +27,22 @@ static bool has_status(const struct driver *driver)
 	return driver->alive || driver->held;
 }
 
+/* Before the first step: what is really done, because each of it may hang. */
+static void add_starting(const struct driver *driver, struct buf *to)
+{
+	const char *doing = driver->starting;
+
+	buf_addf(to, "Starting: %s\n", doing ? doing : "waiting for drey-init");
+}
+
 static void answer_started(const struct driver *driver, const char *query, struct http_reply *reply)
 {
 	(void)query;
 	reply->status = has_status(driver) ? 200 : 503;
-	buf_addstr(&reply->body, reply->status == 200 ? "ok\n" : STARTING);
+	if (reply->status == 200)
+		buf_addstr(&reply->body, "ok\n");
+	else
+		add_starting(driver, &reply->body);
 }
 
 /* While the job passes from one pod to another, Kubernetes must keep the right one. */
@@ -56,7 +66,7 @@ static void answer_ready(const struct driver *driver, const char *query, struct 
 		return;
 	reply->status = 503;
 	if (!has_status(driver)) {
-		buf_addstr(&reply->body, STARTING);
+		add_starting(driver, &reply->body);
 		return;
 	}
 	if (is_ready(driver))
@@ -97,19 +107,37 @@ static void answer_metrics(const struct driver *driver, const char *query, struc
 static const struct {
 	const char *path;
 	void (*answer)(const struct driver *driver, const char *query, struct http_reply *reply);
+	bool by_name; /* only for those who know the name; probes and scrapers have names of their own */
 } routes[] = {
-	{"/", http_page_answer},       {"/livez", answer_live},      {"/healthz", answer_live},
-	{"/startupz", answer_started}, {"/readyz", answer_ready},    {"/join", http_join_answer},
-	{"/status", answer_status},    {"/metrics", answer_metrics},
+	{"/", http_page_answer, true},    {"/livez", answer_live, false},
+	{"/healthz", answer_live, false}, {"/startupz", answer_started, false},
+	{"/readyz", answer_ready, false}, {"/join", http_join_answer, false},
+	{"/status", answer_status, true}, {"/metrics", answer_metrics, false},
 };
 
-static void handle(void *arg, const char *path, const char *query, struct http_reply *reply)
+static bool is_known_host(const struct driver *driver, const char *host, struct http_reply *reply)
+{
+	const struct setup *setup = driver->setup;
+	const struct http_hosts hosts = {.name_space = setup->kube.config.namespace,
+					 .more = setup->config.http.hosts};
+
+	if (http_host_known(host, &hosts))
+		return true;
+	reply->status = 421;
+	buf_addstr(&reply->body,
+		   "drey is not known by the name in the header Host; add it to http.hosts\n");
+	return false;
+}
+
+static void handle(void *arg, const struct http_asked *asked, struct http_reply *reply)
 {
 	for (size_t i = 0; i < ARRAY_LEN(routes); i++)
-		if (!strcmp(routes[i].path, path))
-			routes[i].answer(arg, query, reply);
-	if (!strncmp(path, HTTP_RUNBOOK, strlen(HTTP_RUNBOOK)))
-		http_page_runbook(path + strlen(HTTP_RUNBOOK), reply);
+		if (!strcmp(routes[i].path, asked->path) &&
+		    (!routes[i].by_name || is_known_host(arg, asked->host, reply)))
+			routes[i].answer(arg, asked->query, reply);
+	if (!strncmp(asked->path, HTTP_RUNBOOK, strlen(HTTP_RUNBOOK)) &&
+	    is_known_host(arg, asked->host, reply))
+		http_page_runbook(asked->path + strlen(HTTP_RUNBOOK), reply);
 }
 
 /* A port that is taken is no reason not to supervise. */

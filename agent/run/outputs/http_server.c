@@ -59,11 +59,33 @@ static bool has_body(const char *headers)
 	return false;
 }
 
-int http_request_parse(char *head, const char **ret_path, const char **ret_query, bool *ret_is_head)
+/* The value of the header Host, in place; "" without one, NULL for two. */
+static const char *take_host(char *headers)
+{
+	static const char name[] = "host:";
+	char *host = NULL;
+
+	for (char *line = headers; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncasecmp(line, name, sizeof(name) - 1) != 0)
+			continue;
+		if (host)
+			return NULL;
+		host = line + sizeof(name) - 1;
+	}
+	if (!host)
+		return "";
+	host += strspn(host, " \t");
+	host[strcspn(host, " \t\r\n")] = '\0';
+	return host;
+}
+
+int http_request_parse(char *head, struct http_asked *ret)
 {
 	char *line_end = head + strcspn(head, "\r\n");
 	char *path, *query, *version;
 	bool is_head = !strncmp(head, "HEAD ", 5);
+	const char *host;
 
 	path = strchr(head, ' ');
 	if (!path || path > line_end || path == head)
@@ -79,13 +101,14 @@ int http_request_parse(char *head, const char **ret_path, const char **ret_query
 		return 400;
 	if (has_body(line_end))
 		return 413;
+	host = take_host(line_end);
+	if (!host)
+		return 400;
 	*version = '\0';
 	query = path + strcspn(path, "?");
 	if (*query)
 		*query++ = '\0';
-	*ret_path = path;
-	*ret_query = query;
-	*ret_is_head = is_head;
+	*ret = (struct http_asked){.path = path, .query = query, .host = host, .is_head = is_head};
 	return 0;
 }
 
@@ -158,6 +181,8 @@ static const char *status_text(int status)
 		return "Method Not Allowed";
 	case 413:
 		return "Content Too Large";
+	case 421:
+		return "Misdirected Request";
 	case 431:
 		return "Request Header Fields Too Large";
 	case 503:
@@ -192,15 +217,14 @@ static void client_request(struct client *client)
 {
 	struct http_server *server = client->server;
 	struct http_reply reply = {.status = 404};
-	const char *path, *query;
-	bool is_head = false;
-	int refusal = http_request_parse(client->in, &path, &query, &is_head);
+	struct http_asked asked = {0};
+	int refusal = http_request_parse(client->in, &asked);
 
 	if (refusal)
 		reply.status = refusal;
 	else
-		server->fn(server->arg, path, query, &reply);
-	client_answer(client, &reply, is_head);
+		server->fn(server->arg, &asked, &reply);
+	client_answer(client, &reply, asked.is_head);
 }
 
 /* The empty line behind the headers; NULL while it has not come. */

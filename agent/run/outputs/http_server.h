@@ -38,10 +38,16 @@ struct http_reply {
 	struct buf body;    /* the handler adds; the server releases */
 };
 
-/* `path` is the part before any '?', `query` what comes behind it ("" without one), both as sent and
- * borrowed. The handler must not block. */
-typedef void http_server_fn(void *arg, const char *path, const char *query,
-			    struct http_reply *reply);
+/* What was asked for, as it was sent; borrowed. */
+struct http_asked {
+	const char *path;  /* the part before any '?' */
+	const char *query; /* what comes behind it; "" without one */
+	const char *host;  /* the header Host; "" without one */
+	bool is_head;      /* the answer has no body */
+};
+
+/* The handler must not block. */
+typedef void http_server_fn(void *arg, const struct http_asked *asked, struct http_reply *reply);
 
 /*
  * Listen on an IPv4 or IPv6 address ("0.0.0.0", "::", "127.0.0.1"); port 0 lets the kernel choose
@@ -55,11 +61,9 @@ int http_server_clients(const struct http_server *server); /* open connections *
 void http_server_free(struct http_server *server);         /* NULL is allowed */
 
 /*
- * Read the head of a request (`head` is NUL-terminated and ends before the empty line): 0 with path
- * and query, cut out of `head`, or the status to refuse it with. *ret_is_head: the answer has no
- * body.
+ * Read the head of a request (`head` is NUL-terminated and ends before the empty line): 0 with its parts, cut out of
+ * `head`, or the status to refuse it with. Two headers Host are refused.
  */
-int http_request_parse(char *head, const char **ret_path, const char **ret_query,
-		       bool *ret_is_head);
+int http_request_parse(char *head, struct http_asked *ret);
 
 #endif

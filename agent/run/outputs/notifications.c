@@ -4,7 +4,7 @@
  * is dropped, and counted. Nothing waits for one, except, for a moment, the end of drey.
  *
  * The URL and the token are secrets: they are read from their files for each request, and neither they
- * nor the path of the URL get into a message.
+ * nor the path of the URL get into a message, not even when the webhook's answer repeats them.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -77,19 +77,6 @@ static int read_secret(const char *key, const char *path, struct buf *secret, st
 	return 0;
 }
 
-/* What went wrong, without what was asked: the path is a secret. */
-static void hide_url(const char *url, struct err *err)
-{
-	struct buf host = {0};
-	const char *why = strstr(err->msg, ": ");
-	char *text = xstrdup(why ? why + 2 : "the request failed");
-
-	notification_url_host(url, &host);
-	err_set(err, err->kind, 0, "%s: %s", buf_str(&host), text);
-	free(text);
-	buf_release(&host);
-}
-
 static int post(const struct config *config, const char *url, const char *token,
 		struct delivery *delivery, struct err *err)
 {
@@ -101,6 +88,7 @@ static int post(const struct config *config, const char *url, const char *token,
 	const char *headers[] = {type, authorization};
 	const struct http_request request = {.method = "POST",
 					     .url = url,
+					     .secret_url = true,
 					     .headers = headers,
 					     .header_count = token ? 2 : 1,
 					     .body = delivery->body->data,
@@ -118,10 +106,8 @@ static int post(const struct config *config, const char *url, const char *token,
 	if (result == 0 && response.status / 100 != 2)
 		result = http_status_err(&request, &response, err);
 	delivery->retry_after_ms = response.retry_after_ms;
-	if (result < 0) {
+	if (result < 0)
 		delivery->refused = err->kind != ERR_RETRY;
-		hide_url(url, err);
-	}
 	return result;
 }
 

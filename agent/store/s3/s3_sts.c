@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/http_url.h"
 #include "base/mem.h"
 #include "base/sha256.h"
 #include "format/sts_xml.h"
@@ -63,13 +64,10 @@ static char *sts_url(const struct s3_source_context *context, const char *region
 /* The address for messages; the rest of a URL may be a password. */
 static int wrap_host(struct err *err, const char *url)
 {
-	const char *mark = strstr(url, "://");
-	const char *host = mark ? mark + strlen("://") : url;
-	const char *end = host + strcspn(host, "/?#");
-	const char *user = memrchr(host, '@', (size_t)(end - host));
+	cleanup_buf struct buf told = BUF_INIT;
 
-	return err_wrap(err, "%.*s%.*s/", (int)(host - url), url,
-			(int)(end - (user ? user + 1 : host)), user ? user + 1 : host);
+	http_url_tell_server(url, &told);
+	return err_wrap(err, "%s/", buf_str(&told));
 }
 
 static int read_keys(const struct http_response *response, struct s3_keys *ret_keys,
