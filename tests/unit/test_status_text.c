@@ -156,12 +156,12 @@ TEST(the_first_line_dates_what_its_reason_is_about)
 			rows[i].phase, rows[i].ready, NOW - 600000, rows[i].phase);
 		cleanup_json struct json *doc = json_parse(text, strlen(text), 1 << 20, NULL);
 		const struct status_layout layout = {.term = {0}, .now_unix_ms = NOW};
-		cleanup_buf struct buf to = BUF_INIT;
+		cleanup_shown struct shown to = {0};
 		struct status_view view;
 
 		status_view_read(doc, &view);
 		status_text(&view, &layout, &to);
-		CHECK_HAS(buf_str(&to), rows[i].head);
+		CHECK_HAS(shown_str(&to), rows[i].head);
 	}
 }
 
