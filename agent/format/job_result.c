@@ -146,26 +146,48 @@ static char *take_stop(const struct json *doc)
 	return xstrdup(json_str(savepoint, "external_path"));
 }
 
-/* One answer of the REST API; unreadable parts that do not matter are skipped. */
-static int take_answer(const struct scan *path, const struct scan *answer,
-		       struct job_result *result, struct err *err)
-{
-	cleanup_json struct json *name = parse_text(path, err), *doc = NULL;
-	cleanup_free char *checkpoints = NULL;
-	const char *text = json_text(name);
-	int rc;
+/* One answer of the REST API, of the path `name`. */
+typedef int (*answer_fn)(void *ctx, const char *name, const struct scan *answer, struct err *err);
 
-	if (!text)
-		return -1;
-	if (!strcmp(text, "/jobs/overview")) {
+/* Until the end of the head, or of an incomplete file. */
+static int each_answer(const char *text, size_t len_bytes, answer_fn fn, void *ctx, struct err *err)
+{
+	struct scan scan = {text, text + len_bytes}, path, answer;
+
+	if (len_bytes > JOB_ARCHIVE_HEAD_BYTES)
+		return err_set(err, ERR_FORMAT, 0, "%zu bytes are too many", len_bytes);
+	if (!skip(&scan, "{\"archive\":["))
+		return err_set(err, ERR_FORMAT, 0, "not an archive of Flink");
+	do {
+		cleanup_json struct json *name = NULL;
+
+		if (!skip(&scan, "{\"path\":") || !skip_string(&scan, &path) ||
+		    !skip(&scan, ",\"json\":") || !skip_string(&scan, &answer) || !skip(&scan, "}"))
+			break;
+		name = parse_text(&path, err);
+		if (!json_text(name))
+			return -1;
+		if (fn(ctx, json_text(name), &answer, err) < 0)
+			return err_wrap(err, "%s", json_text(name));
+	} while (skip(&scan, ","));
+	return 0;
+}
+
+/* Unreadable parts that do not matter are skipped. */
+static int take_answer(void *ctx, const char *name, const struct scan *answer, struct err *err)
+{
+	struct job_result *result = ctx;
+	cleanup_json struct json *doc = NULL;
+	cleanup_free char *checkpoints = NULL;
+
+	if (!strcmp(name, "/jobs/overview")) {
 		doc = parse_inner(answer, err);
-		rc = doc ? take_overview(doc, result, err) : -1;
-		return rc < 0 ? err_wrap(err, "%s", text) : 0;
+		return doc ? take_overview(doc, result, err) : -1;
 	}
 	if (!*result->job_id || result->stop)
 		return 0;
 	checkpoints = xasprintf("/jobs/%s/checkpoints", result->job_id);
-	if (strcmp(text, checkpoints) != 0)
+	if (strcmp(name, checkpoints) != 0)
 		return 0;
 	doc = parse_inner(answer, NULL);
 	result->stop = take_stop(doc);
@@ -175,22 +197,12 @@ static int take_answer(const struct scan *path, const struct scan *answer,
 int job_archive_parse(const char *text, size_t len_bytes, struct job_result *ret_result,
 		      struct err *err)
 {
-	struct scan scan = {text, text + len_bytes}, path, answer;
 	struct job_result found = {.status = JOB_RESULT_UNKNOWN};
 
-	if (len_bytes > JOB_ARCHIVE_HEAD_BYTES)
-		return err_set(err, ERR_FORMAT, 0, "%zu bytes are too many", len_bytes);
-	if (!skip(&scan, "{\"archive\":["))
-		return err_set(err, ERR_FORMAT, 0, "not the archive of a job");
-	do {
-		if (!skip(&scan, "{\"path\":") || !skip_string(&scan, &path) ||
-		    !skip(&scan, ",\"json\":") || !skip_string(&scan, &answer) || !skip(&scan, "}"))
-			break; /* the end of the head, or of an incomplete file */
-		if (take_answer(&path, &answer, &found, err) < 0) {
-			job_result_release(&found);
-			return -1;
-		}
-	} while (skip(&scan, ","));
+	if (each_answer(text, len_bytes, take_answer, &found, err) < 0) {
+		job_result_release(&found);
+		return -1;
+	}
 	if (!*found.job_id) {
 		job_result_release(&found);
 		return err_set(err, ERR_FORMAT, 0, "it has no state of the job");
@@ -200,6 +212,43 @@ int job_archive_parse(const char *text, size_t len_bytes, struct job_result *ret
 		found.stop = NULL;
 	}
 	*ret_result = found;
+	return 0;
+}
+
+struct application {
+	char *path; /* of the answer about it */
+	bool found, failed;
+};
+
+static int take_application(void *ctx, const char *name, const struct scan *answer, struct err *err)
+{
+	struct application *application = ctx;
+	cleanup_json struct json *doc = NULL;
+	const char *status;
+
+	if (strcmp(name, application->path) != 0)
+		return 0;
+	doc = parse_inner(answer, err);
+	if (!doc || json_need_str(doc, "status", &status, err) < 0)
+		return -1;
+	application->found = true;
+	application->failed = !strcmp(status, "FAILED");
+	return 0;
+}
+
+int application_archive_parse(const char *text, size_t len_bytes, const char *application_id,
+			      bool *ret_failed, struct err *err)
+{
+	struct application application = {.path = xasprintf("/applications/%s", application_id)};
+	int rc = each_answer(text, len_bytes, take_application, &application, err);
+
+	free(application.path);
+	if (rc < 0)
+		return -1;
+	if (!application.found)
+		return err_set(err, ERR_FORMAT, 0, "it has no state of application %s",
+			       application_id);
+	*ret_failed = application.failed;
 	return 0;
 }
 

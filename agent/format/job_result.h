@@ -16,6 +16,9 @@
  *     <cluster id>/applications/<application id>/jobs/<job id> there (2.3).
  *     Source: org.apache.flink.runtime.history.FsJobArchivist (1.20), FsJsonArchivist (2.3).
  *
+ * Beside the archives of an application's jobs, Flink 2.3 keeps that of the application itself, application-summary, which is
+ * written last. When main() fails behind its job, Flink cancels that job: only the application is FAILED.
+ *
  * A stop with savepoint ends a job as SUCCEEDED / FINISHED too; only the
  * archive shows the difference.
  *
@@ -25,6 +28,7 @@
 #ifndef DREY_FORMAT_JOB_RESULT_H
 #define DREY_FORMAT_JOB_RESULT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
@@ -57,6 +61,10 @@ int job_archive_parse(const char *text, size_t len_bytes, struct job_result *ret
 		      struct err *err);
 
 void job_result_release(struct job_result *result);
+
+/* Has this application failed? From the first JOB_ARCHIVE_HEAD_BYTES of its archive, or from all of a shorter one. */
+int application_archive_parse(const char *text, size_t len_bytes, const char *application_id,
+			      bool *ret_failed, struct err *err);
 
 const char *job_result_status_name(enum job_result_status status); /* "SUCCEEDED", ... */
 

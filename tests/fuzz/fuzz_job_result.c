@@ -27,8 +27,21 @@ static void as(parse_fn *parse, const unsigned char *data, size_t len_bytes)
 	job_result_release(&result);
 }
 
+static void as_application(const unsigned char *data, size_t len_bytes)
+{
+	struct err err = {0};
+	bool failed = true;
+
+	if (application_archive_parse((const char *)data, len_bytes,
+				      "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa09", &failed, &err) < 0)
+		must(err.kind == ERR_FORMAT && err.msg[0] && failed);
+	else
+		must(err.kind == ERR_NONE);
+}
+
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t len_bytes)
 {
+	as_application(data, len_bytes);
 	as(job_result_parse, data, len_bytes);
 	as(job_archive_parse, data, len_bytes);
 	return 0;

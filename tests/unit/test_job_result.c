@@ -128,8 +128,8 @@ TEST(half_an_archive_says_all_or_nothing)
 
 TEST(an_archive_that_is_none_is_refused)
 {
-	refused(job_archive_parse, "", ERR_FORMAT, "not the archive");
-	refused(job_archive_parse, "{\"result\":{}}", ERR_FORMAT, "not the archive");
+	refused(job_archive_parse, "", ERR_FORMAT, "not an archive of Flink");
+	refused(job_archive_parse, "{\"result\":{}}", ERR_FORMAT, "not an archive of Flink");
 	refused(job_archive_parse, ARCHIVE(""), ERR_FORMAT, "no state of the job");
 	refused(job_archive_parse, ARCHIVE(OVERVIEW("[]")), ERR_FORMAT, "expected one");
 	refused(job_archive_parse, ARCHIVE(OVERVIEW("[{},{}]")), ERR_FORMAT, "expected one");

@@ -64,6 +64,47 @@ TEST(finds_what_flink_has_left_about_the_end_of_the_last_launch)
 	finds(JOB_2, ARCHIVE_2_3(JOB_2), "2.3.0-archive-stopped", JOB_END_STOPPED);
 }
 
+#define APP     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa09"
+#define APP_DIR "00000000000000000000000000000000/applications/" APP
+
+/* A cancelled job, and what is left of its application; NULL = nothing. */
+static void application_finds(const char *entry, const char *application, enum source_state state,
+			      enum job_end end)
+{
+	struct world w;
+
+	results_begin(&w, JOB_3);
+	strcpy(journal_launch(&w.journal)->application_id, APP);
+	put_result(&w, APP_DIR "/jobs/" JOB_3, "2.3.0-archive-canceled");
+	if (entry)
+		put_result(&w, JOB_3 ".json", entry);
+	if (application)
+		dir_put(w.top, "results/" APP_DIR "/application-summary", application,
+			strlen(application));
+	observe(&w);
+	CHECK_INT(w.facts.sources[SOURCE_RESULTS].state, ==, state);
+	CHECK_INT(w.facts.ended, ==, end);
+	if (state == SOURCE_PRESENT && end == JOB_END_FAILED)
+		CHECK_STR(w.facts.ended_detail,
+			  "the application failed, so Flink cancelled its job");
+	world_end(&w);
+}
+
+TEST(a_job_that_flink_has_cancelled_with_its_application_has_failed)
+{
+	static const char other[] = "{\"archive\":[{\"path\":\"/applications/" APP
+				    "\",\"json\":\"{\\\"status\\\":\\\"CANCELED\\\"}\"}]}";
+	cleanup_buf struct buf failed = BUF_INIT;
+
+	CHECK(!fs_read("tests/fixtures/results/2.3.0-application-failed", 1 << 20, &failed, NULL));
+	application_finds(NULL, buf_str(&failed), SOURCE_PRESENT, JOB_END_FAILED);
+	application_finds("2.3.0-canceled.json", buf_str(&failed), SOURCE_PRESENT, JOB_END_FAILED);
+	application_finds(NULL, other, SOURCE_PRESENT, JOB_END_CANCELED);
+	application_finds(NULL, NULL, SOURCE_PRESENT, JOB_END_CANCELED);
+	application_finds(NULL, "{}", SOURCE_UNREADABLE, JOB_END_NONE);
+	application_finds(NULL, "{\"archive\":[", SOURCE_UNREADABLE, JOB_END_NONE);
+}
+
 TEST(a_record_of_another_job_or_of_none_is_an_unknown_end)
 {
 	finds(JOB, JOB ".json", "2.3.0-canceled.json", JOB_END_UNKNOWN);

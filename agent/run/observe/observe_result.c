@@ -147,6 +147,41 @@ static int read_found(struct look *look, struct store *store, const struct found
 	return -1;
 }
 
+/*
+ * A person has cancelled the job only if the application has not failed: Flink cancels the job of a main() that fails behind it.
+ * Without an archive of the application the job's own record counts, as up to 2.2.
+ */
+static int read_application(struct look *look, struct store *store, const struct found *found,
+			    struct err *err)
+{
+	const struct observe_plan *plan = look->plan;
+	cleanup_free char *uri =
+		xasprintf("%s/%s/applications/%s/application-summary", plan->result_dir,
+			  found->cluster, plan->result_application);
+	cleanup_buf struct buf text = BUF_INIT;
+	bool failed = false;
+	struct err why = {0};
+
+	/* MUT: a record of a cancelled job is a person's wish, whatever became of the application */
+	if (look->facts->ended != JOB_END_CANCELED || !*found->cluster ||
+	    !*plan->result_application)
+		return 0;
+	if (observe_read_result(store, uri, JOB_ARCHIVE_HEAD_BYTES, &text, &why) < 0) {
+		if (why.kind == ERR_ABSENT)
+			return observe_confirm_absent(store, uri, err);
+		if (err)
+			*err = why;
+		return -1;
+	}
+	if (application_archive_parse(buf_str(&text), text.len_bytes, plan->result_application,
+				      &failed, err) < 0)
+		return err_wrap(err, "%s", uri);
+	if (failed)
+		facts_set_end(look->facts, plan->result_job, JOB_END_FAILED,
+			      "the application failed, so Flink cancelled its job");
+	return 0;
+}
+
 static int look_into(struct look *look, struct err *err)
 {
 	const struct observe_plan *plan = look->plan;
@@ -164,7 +199,9 @@ static int look_into(struct look *look, struct err *err)
 			       ? observe_confirm_absent(store, plan->result_dir, err)
 			       : -1;
 	look->facts->ended_unix_ms = found.newest_unix_ms;
-	return read_found(look, store, &found, err);
+	if (read_found(look, store, &found, err) < 0)
+		return -1;
+	return read_application(look, store, &found, err);
 }
 
 static const char *describe(enum job_end end)
@@ -193,6 +230,8 @@ void observe_result(struct look *look)
 	}
 	facts_set_end(look->facts, plan->result_job, JOB_END_NONE, NULL);
 	if (look_into(look, &err) < 0) {
+		/* what was read of it tells only half */
+		facts_set_end(look->facts, plan->result_job, JOB_END_NONE, NULL);
 		facts_set_source(look->facts, SOURCE_RESULTS, SOURCE_UNREADABLE, err.msg);
 		return;
 	}
