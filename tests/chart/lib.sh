@@ -79,7 +79,8 @@ configuration() { # NAME flink|drey KEY
 drey_takes() { # NAME
 	local dir=$RUN/$1.conf
 	mkdir -p "$dir"
-	configuration "$1" flink config.yaml >"$dir/config.yaml"
+	# keystores and their passwords are in Secrets, which nobody has made here
+	configuration "$1" flink config.yaml | grep --invert-match '^security[.]ssl' >"$dir/config.yaml"
 	configuration "$1" drey drey.yaml | sed "s|configDirectory: .*|configDirectory: $dir|" >"$dir/drey.yaml"
 	grep --quiet '^  version:' "$dir/drey.yaml" || sed -i 's/^flink:/&\n  version: 2.3.0/' "$dir/drey.yaml"
 	mkdir -p "$RUN/secrets"
