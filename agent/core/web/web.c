@@ -61,20 +61,6 @@ static const struct tone *tone_of(const struct web *page)
 	return &busy;
 }
 
-/* Of a job that should run, but does not: amber, whatever its phase. */
-static bool is_ready(const struct web *page)
-{
-	const struct json *each;
-
-	json_each (each, json_get(page->status, "conditions")) {
-		const char *type = json_str(each, "type"), *status = json_str(each, "status");
-
-		if (type && status && !strcmp(type, "Ready"))
-			return !strcmp(status, "True");
-	}
-	return true;
-}
-
 static void add_head(const struct web *page, const struct tone *tone)
 {
 	buf_addstr(
@@ -115,7 +101,8 @@ static void add_where(const struct web *page)
 
 static void add_header(const struct web *page, const struct tone *tone)
 {
-	bool warn = !strcmp(page->phase, "Running") && !is_ready(page);
+	/* a job that should run, but does not: amber */
+	bool warn = web_unready(page);
 
 	buf_addf(page->out,
 		 "<body>\n<a class=\"skip\" href=\"#why\">Skip to the cause</a>\n"

@@ -47,6 +47,9 @@ void web_markdown(const struct web *page, const char *text, size_t len_bytes);
 void web_path(const struct web *page, const char *path);
 /* Milliseconds of a date of the document (RFC 3339); 0 = none. */
 int64_t web_date(const struct json *object, const char *key);
+/* The condition Ready of a job that runs and is not ready; NULL: it is ready, or the phase is another one, or an older drey has no
+ * such condition. */
+const struct json *web_unready(const struct web *page);
 /* Begin and end a table that scrolls on its own, "ID-list"; the head is HTML. */
 void web_table(const struct web *page, const char *id, const char *label, const char *head);
 void web_table_end(const struct web *page);

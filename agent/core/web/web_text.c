@@ -111,6 +111,21 @@ int64_t web_date(const struct json *object, const char *key)
 	return text && clock_parse_rfc3339(text, &unix_ms, &why) == 0 ? unix_ms : 0;
 }
 
+const struct json *web_unready(const struct web *page)
+{
+	const struct json *each;
+
+	if (strcmp(page->phase, "Running") != 0)
+		return NULL;
+	json_each (each, json_get(page->status, "conditions")) {
+		const char *type = json_str(each, "type"), *status = json_str(each, "status");
+
+		if (type && status && !strcmp(type, "Ready"))
+			return strcmp(status, "True") != 0 ? each : NULL;
+	}
+	return NULL;
+}
+
 void web_size(const struct web *page, int64_t bytes)
 {
 	static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};

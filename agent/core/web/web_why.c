@@ -129,16 +129,9 @@ static int64_t phase_since(const struct web *page)
 /* A Running job that is not ready: since when. What the heading names is often much younger than the phase. */
 static int64_t unready_since(const struct web *page)
 {
-	const struct json *each;
+	const struct json *unready = web_unready(page);
 
-	json_each (each, json_get(page->status, "conditions")) {
-		const char *type = json_str(each, "type"), *status = json_str(each, "status");
-
-		if (type && status && !strcmp(type, "Ready") && strcmp(status, "True") != 0 &&
-		    !strcmp(page->phase, "Running"))
-			return web_date(each, "lastTransitionTime");
-	}
-	return 0;
+	return unready ? web_date(unready, "lastTransitionTime") : 0;
 }
 
 static void add_facts(const struct web *page)
