@@ -64,6 +64,10 @@ int store_exists(struct store *store, const char *uri, struct err *err);
  * known. */
 int store_is_listed(struct store *store, const char *uri, struct err *err);
 
+/* The same, and with which size: the second witness of a size. -1: a directory, or not known. */
+int store_listed_size(struct store *store, const char *uri, int64_t *ret_size_bytes,
+		      struct err *err);
+
 struct store_entry {
 	const char *name; /* last name only, no slash; borrowed for the call */
 	bool is_prefix;   /* a directory: `stat` is not set */

@@ -177,6 +177,7 @@ int store_list(struct store *store, const char *uri, store_entry_fn fn, void *ct
 struct wanted {
 	const char *name;
 	bool found;
+	int64_t size_bytes;
 };
 
 static int note_wanted(void *ctx, const struct store_entry *entry, struct err *err)
@@ -185,24 +186,29 @@ static int note_wanted(void *ctx, const struct store_entry *entry, struct err *e
 
 	(void)err;
 	wanted->found = !strcmp(entry->name, wanted->name);
+	if (wanted->found && !entry->is_prefix)
+		wanted->size_bytes = entry->stat.size_bytes;
 	return wanted->found;
 }
 
-static int lists_above(struct store *store, const char *uri, struct err *err)
+static int lists_above(struct store *store, const char *uri, int64_t *ret_size, struct err *err)
 {
 	cleanup_free char *dir = uri_parent(uri);
-	struct wanted wanted = {.name = uri_name(uri)};
+	struct wanted wanted = {.name = uri_name(uri), .size_bytes = -1};
 	struct err why = {0};
 
-	if (store_list(store, dir, note_wanted, &wanted, &why) == 0 || why.kind == ERR_ABSENT)
+	if (store_list(store, dir, note_wanted, &wanted, &why) == 0 || why.kind == ERR_ABSENT) {
+		*ret_size = wanted.size_bytes;
 		return wanted.found;
+	}
 	if (err)
 		*err = why;
 	return -1;
 }
 
-/* As store_is_listed(), of a store that can be asked for one name. */
-static int lists_named(struct store *store, const struct uri *uri, struct err *err)
+/* As store_listed_size(), of a store that can be asked for one name. */
+static int lists_named(struct store *store, const struct uri *uri, int64_t *ret_size,
+		       struct err *err)
 {
 	sightings_tick tick = sightings_begin(store->seen);
 	cleanup_buf struct buf text = BUF_INIT;
@@ -210,16 +216,18 @@ static int lists_named(struct store *store, const struct uri *uri, struct err *e
 
 	if (store->ops->named(store, uri, false, &named, err))
 		return -1;
+	*ret_size = named.size_bytes;
 	store_seen_uri(uri, &text);
 	if (named.file)
-		sightings_listed(store->seen, text.data, -1, tick);
+		sightings_listed(store->seen, text.data, named.size_bytes, tick);
 	buf_addch(&text, '/');
 	if (named.dir)
 		sightings_listed(store->seen, text.data, -1, tick);
 	return named.file || (named.dir && !store_confirm_ghost(store, text.data));
 }
 
-int store_is_listed(struct store *store, const char *uri, struct err *err)
+int store_listed_size(struct store *store, const char *uri, int64_t *ret_size_bytes,
+		      struct err *err)
 {
 	struct uri parsed = {0};
 	int listed;
@@ -227,11 +235,18 @@ int store_is_listed(struct store *store, const char *uri, struct err *err)
 	if (store_parse_for(store, uri, &parsed, err))
 		return -1;
 	if (store->ops->named && strcmp(parsed.path, "/") != 0)
-		listed = lists_named(store, &parsed, err);
+		listed = lists_named(store, &parsed, ret_size_bytes, err);
 	else
-		listed = lists_above(store, uri, err);
+		listed = lists_above(store, uri, ret_size_bytes, err);
 	uri_release(&parsed);
 	return listed;
+}
+
+int store_is_listed(struct store *store, const char *uri, struct err *err)
+{
+	int64_t size_bytes;
+
+	return store_listed_size(store, uri, &size_bytes, err);
 }
 
 int store_list_dirs(struct store *store, const char *uri, const char *leaf, store_dir_fn fn,

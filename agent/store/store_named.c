@@ -19,10 +19,12 @@ static int compare_named(void *ctx, const struct store_dirs_name *item, struct e
 	/* MUT: a name that begins alike is the name */
 	if (strncmp(item->name, ask->name, len) != 0 || (item->name[len] && item->name[len] != '/'))
 		return 0;
-	if (item->name[len])
+	if (item->name[len]) {
 		ask->named->dir = true;
-	else
+	} else {
 		ask->named->file = true;
+		ask->named->size_bytes = item->in_doubt ? -1 : item->stat.size_bytes;
+	}
 	return 0;
 }
 
@@ -38,7 +40,7 @@ int store_named_ask(const struct store_dirs *dirs, const struct uri *uri, bool d
 	struct err why = {0};
 	int rc;
 
-	*ret = (struct store_named){0};
+	*ret = (struct store_named){.size_bytes = -1};
 	store_spans_init(spans);
 	spans->begin = name;
 	spans->list[0].until = xasprintf("%s%c", name, '/' + 1);

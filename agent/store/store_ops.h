@@ -19,7 +19,8 @@
 /* Where a listing has a name. */
 struct store_named {
 	bool file;
-	bool dir; /* names begin with it and a slash */
+	bool dir;           /* names begin with it and a slash */
+	int64_t size_bytes; /* of the file; -1: not known */
 };
 
 struct store_ops {

@@ -55,29 +55,20 @@ static bool is_right_size(const struct files *files, const struct verify_item *i
 	       (file->lower_bound && item->size_bytes > file->size_bytes);
 }
 
-static void check_size(struct files *files, const struct verify_item *item)
-{
-	const struct metadata_kept *file = &files->metadata->files[item->file];
-	cleanup_free char *detail = NULL;
-
-	if (is_right_size(files, item)) {
-		files->report->files_ok++;
-		return;
-	}
-	detail = xasprintf("has %" PRId64 " bytes, expected %s%" PRId64, item->size_bytes,
-			   file->lower_bound ? "at least " : "", file->size_bytes);
-	verify_add_problem(files->report, VERIFY_WRONG_SIZE, ERR_NONE, item_uri(files, item),
-			   detail);
-}
-
 /* Files of one store that must be checked. */
 struct looks {
 	struct files *files;
 	uint32_t *items;
 	size_t count, looked, no_answers;
-	uint32_t *absent; /* items of these */
-	size_t absent_count;
+	/* of these items, from the front: those that are absent, from the back: those of a wrong size */
+	uint32_t *wrong;
+	size_t absent_count, wrong_size_count;
 };
+
+static struct verify_item *wrong_item(const struct looks *looks, size_t at)
+{
+	return &looks->files->list.items[looks->wrong[at]];
+}
 
 static const char *look_uri(void *ctx, size_t index)
 {
@@ -101,11 +92,14 @@ static int on_look(void *ctx, const struct store_look *look, struct err *err)
 			verify_add_problem(files->report, VERIFY_NOT_READ, ERR_CONFIG,
 					   item_uri(files, item),
 					   "is archived; " STORE_ARCHIVED_REMEDY);
+		else if (is_right_size(files, item))
+			files->report->files_ok++;
 		else
-			check_size(files, item);
+			looks->wrong[looks->count - ++looks->wrong_size_count] =
+				looks->items[look->index];
 		break;
 	case STORE_LOOK_ABSENT:
-		looks->absent[looks->absent_count++] = looks->items[look->index];
+		looks->wrong[looks->absent_count++] = looks->items[look->index];
 		break;
 	case STORE_LOOK_UNREADABLE:
 		verify_add_failure(files->report, item_uri(files, item), look->why);
@@ -137,11 +131,55 @@ static void judge_absent(const struct looks *looks, struct store *store)
 	struct err why = {.kind = ERR_ABSENT};
 
 	for (size_t i = 0; i < looks->absent_count; i++) {
-		const char *uri = item_uri(files, &files->list.items[looks->absent[i]]);
+		const char *uri = item_uri(files, wrong_item(looks, i));
 
 		if (!i)
 			verify_doubt_absent(store, uri, &why);
 		verify_add_failure(files->report, uri, &why);
+	}
+}
+
+/* Does a new listing say that it has the size that is expected? -1: *why says so, or why that is not known. */
+static int doubt_size(struct files *files, struct store *store, const struct verify_item *item,
+		      struct err *why)
+{
+	struct verify_item listed = *item;
+	const char *uri = item_uri(files, item);
+
+	/* a local file has answered itself */
+	if (store_list_page(store) == 1)
+		return 0;
+	if (store_listed_size(store, uri, &listed.size_bytes, why) < 0)
+		return -1;
+	if (listed.size_bytes < 0 || !is_right_size(files, &listed))
+		return 0;
+	return err_set(why, ERR_CONTRADICTED, 0,
+		       "%s is listed with %" PRId64 " bytes, but answered with %" PRId64, uri,
+		       listed.size_bytes, item->size_bytes);
+}
+
+/* The same of a file of another size. */
+static void judge_sizes(const struct looks *looks, struct store *store)
+{
+	struct files *files = looks->files;
+	struct err why = {0};
+	int doubt = 0;
+
+	for (size_t i = 0; i < looks->wrong_size_count; i++) {
+		const struct verify_item *item = wrong_item(looks, looks->count - 1 - i);
+		const struct metadata_kept *file = &files->metadata->files[item->file];
+		cleanup_free char *detail = NULL;
+
+		if (!i)
+			doubt = doubt_size(files, store, item, &why);
+		if (doubt) {
+			verify_add_failure(files->report, item_uri(files, item), &why);
+			continue;
+		}
+		detail = xasprintf("has %" PRId64 " bytes, expected %s%" PRId64, item->size_bytes,
+				   file->lower_bound ? "at least " : "", file->size_bytes);
+		verify_add_problem(files->report, VERIFY_WRONG_SIZE, ERR_NONE,
+				   item_uri(files, item), detail);
 	}
 }
 
@@ -151,7 +189,7 @@ static void check_store(struct files *files, struct store *store, size_t first, 
 {
 	struct looks looks = {.files = files,
 			      .items = xcalloc(count, sizeof(*looks.items)),
-			      .absent = xcalloc(count, sizeof(*looks.absent))};
+			      .wrong = xcalloc(count, sizeof(*looks.wrong))};
 
 	for (size_t i = first; i < first + count; i++)
 		if (files->list.items[i].size_bytes >= 0 &&
@@ -162,7 +200,8 @@ static void check_store(struct files *files, struct store *store, size_t first, 
 	if (store_look_many(store, look_uri, looks.count, 0, on_look, &looks, NULL))
 		files->report->problems_left_out += looks.count - looks.looked;
 	judge_absent(&looks, store);
-	free(looks.absent);
+	judge_sizes(&looks, store);
+	free(looks.wrong);
 	free(looks.items);
 }
 

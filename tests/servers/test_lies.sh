@@ -44,6 +44,8 @@ for lie in absent absent-text absent-html; do
 done
 lies "short GET|HEAD /sp/$GOOD/_metadata 0 100"
 says 4 "HOLD" "shorter than it was listed: it holds" "${savepoints[@]}"
+lies "short HEAD /sp/$GOOD/(?!_metadata) 0 1"
+says 4 "is listed with" "a state file answers with another size than it is listed with: unreadable" verify "s3://flink/a/sp/$GOOD"
 lies "foreign-empty GET list-type=2"
 says 4 "HOLD" "an empty listing of another prefix is no first start" "${savepoints[@]}"
 lies "foreign GET list-type=2"

@@ -87,6 +87,51 @@ TEST(a_state_file_is_missing_only_if_its_directory_does_not_list_it)
 	end(&world);
 }
 
+/* The state file answers with 15 bytes, whatever a listing says. */
+static bool shortens_state(struct s3_stub *stub, const struct http_stub_request *request,
+			   struct http_stub_answer *answer)
+{
+	(void)stub;
+	if (strstr(request->target, "list-type"))
+		return false;
+	if (strstr(request->target, "_metadata"))
+		buf_add(&answer->body, metadata.data, metadata.len_bytes);
+	else
+		buf_addstr(&answer->body, "012345678901234");
+	return true;
+}
+
+TEST(a_state_file_has_another_size_only_if_its_listing_agrees)
+{
+	cleanup_buf struct buf keyed = BUF_INIT;
+	struct verify_report report;
+	struct world world;
+
+	begin(&world);
+	wr_u8(&keyed, 3);
+	wr_groups(&keyed);
+	wr_relative(&keyed, "state", 20);
+	wr_snapshot(&metadata, 4, 7, &keyed);
+	s3_stub_put(world.stub, "ck/chk-7/_metadata", 20);
+	s3_stub_put(world.stub, "ck/chk-7/state", 15);
+	s3_stub_put(world.stub, "ck/chk-7/state-2", 20);
+	set_fault(&world, shortens_state);
+	CHECK_INT(verify_snapshot(&world.config, "s3://b/ck/chk-7", &report, &world.err), ==, 0);
+	CHECK_STR(verify_verdict_name(report.verdict), "damaged");
+	if (CHECK_INT(report.problem_count, ==, 1))
+		CHECK_STR(report.problems[0].detail, "has 15 bytes, expected 20");
+	verify_release(&report);
+	s3_stub_find(world.stub, "ck/chk-7/state")->size_bytes = 20;
+	CHECK_INT(verify_snapshot(&world.config, "s3://b/ck/chk-7", &report, &world.err), ==, 0);
+	CHECK_STR(verify_verdict_name(report.verdict), "unreadable");
+	if (CHECK_INT(report.problem_count, ==, 1))
+		CHECK_HAS(report.problems[0].detail,
+			  "is listed with 20 bytes, but answered with 15");
+	verify_release(&report);
+	buf_release(&metadata);
+	end(&world);
+}
+
 /* Every single request answers 404, whatever a listing says. */
 static bool hides_files(struct s3_stub *stub, const struct http_stub_request *request,
 			struct http_stub_answer *answer)
