@@ -1,6 +1,6 @@
 # drey - `make help` lists the targets. Everything that is built goes to build/ (SAN=1: build/san/).
 #
-#   make [all]      build/drey-init and build/drey
+#   make [all]      build/drey-init, build/drey and build/drey-migrate
 #   make demo       a real Flink job, started, killed and resumed by drey (KEEP=1 leaves it running)
 #   make docs-check the documentation says what the programs do: keys, causes, metrics, commands, options, links, examples
 #   make demo-kube  the same with the chart, on a Kubernetes of its own (root): install, kill, surge upgrade, suspend, uninstall
@@ -72,19 +72,25 @@ ROOMS      := base core control format store kube flink run cmd
 AGENT_SRC  := $(foreach room,$(ROOMS),$(wildcard agent/$(room)/*.c agent/$(room)/*/*.c))
 AGENT_OBJ  := $(AGENT_SRC:%.c=$(B)/obj/%.o)
 INIT_SRC   := $(wildcard entrypoint/*.c)
+MIGRATE_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(filter-out %/main.c,$(wildcard migrate/*.c)))
 UNIT_SRC   := $(wildcard tests/unit/test_*.c)
 UNIT_HELP  := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c)))
 UNIT_BIN   := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/unit/%)
 SCRIPTS    := $(shell git ls-files -co --exclude-standard '*.sh' .ci/run 2>/dev/null)
 
 .PHONY: all static release help demo demo-kube test test-all test-api test-cluster build-tests chaos t unit check lint format install clean bench bench-quick fuzz sim valgrind docs-lifecycle
-all: $(B)/drey-init $(B)/drey $(if $(STATIC),$(B)/licenses.txt)
+all: $(B)/drey-init $(B)/drey $(B)/drey-migrate $(if $(STATIC),$(B)/licenses.txt)
 include agent/rules.mk tests/fuzz/rules.mk tests/rules.mk java/rules.mk tools/release/rules.mk
 
 help:
 	@sed -n 's/^#   //p' Makefile
 
 $(B)/drey: $(B)/obj/agent/main.o $(B)/libdrey.a
+	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
+	@echo "  LINK  $@"
+
+# a program of its own, which no image has: it is needed once in the life of an application
+$(B)/drey-migrate: $(B)/obj/migrate/main.o $(MIGRATE_OBJ) $(B)/libdrey.a
 	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
 	@echo "  LINK  $@"
 
@@ -138,6 +144,6 @@ bench bench-quick: all
 	$(Q)bench/run.sh $@
 
 clean:
-	rm -rf $(TOP)/obj $(TOP)/man $(TOP)/manual $(TOP)/completions $(TOP)/static $(TOP)/san $(TOP)/cov $(TOP)/bench $(TOP)/tests $(TOP)/fuzz $(TOP)/drey $(TOP)/drey-init $(TOP)/libdrey.a $(JARS)
+	rm -rf $(TOP)/obj $(TOP)/man $(TOP)/manual $(TOP)/completions $(TOP)/static $(TOP)/san $(TOP)/cov $(TOP)/bench $(TOP)/tests $(TOP)/fuzz $(TOP)/drey $(TOP)/drey-init $(TOP)/drey-migrate $(TOP)/libdrey.a $(JARS)
 
 -include $(shell find $(B)/obj $(TOP)/fuzz/obj -name '*.d' 2>/dev/null)

@@ -4,6 +4,8 @@ $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(UNIT_HELP) $(B)/libdrey.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
 
+$(B)/tests/unit/test_migrate $(B)/tests/unit/test_migrate_size $(B)/tests/fuzz/fuzz_migrate: $(MIGRATE_OBJ)
+
 $(B)/tests/store/%: $(B)/obj/tests/store/%.o $(B)/obj/tests/unit/tap.o $(B)/libdrey.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)

@@ -120,7 +120,7 @@ def check_floors(uses):
 
 def main():
     os.chdir(ROOT)
-    uses = arrows(sorted(glob.glob("agent/*/*.c") + glob.glob("agent/*/*/*.c")))
+    uses = arrows(sorted(glob.glob("agent/*/*.c") + glob.glob("agent/*/*/*.c") + glob.glob("migrate/*.c")))
     bad = False
     gone = set(KNOWN)
     for circle in circles(uses):

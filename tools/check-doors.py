@@ -23,7 +23,7 @@ SHOWING = {'agent/cmd/shown.c', 'agent/cmd/shown.h', 'agent/cmd/wrap.c', 'agent/
 RAW = re.compile(r'(?:\.|->)raw\b')
 LINES = re.compile(r'\bout_lines\(')
 # pages, scripts, and documents that json_quote() has made
-OWN_LINES = {'agent/cmd/out.c', 'agent/cmd/out.h', 'agent/cmd/complete.c', 'agent/cmd/explain.c', 'agent/cmd/migrate.c',
+OWN_LINES = {'agent/cmd/out.c', 'agent/cmd/out.h', 'agent/cmd/complete.c', 'agent/cmd/explain.c', 'migrate/main.c',
              'agent/cmd/output.c', 'agent/cmd/version.c'}
 
 TELLS = re.compile(r'\b(?:err_set|err_wrap|cli_fail|out_put|shown_addf|rows_add|condition_say|LOG_STR)\s*\(')
@@ -57,10 +57,10 @@ def arguments(code, at):
     return code[at:end - 1]
 
 
-for path in sorted(glob.glob('agent/**/*.[ch]', recursive=True)):
+for path in sorted(glob.glob('agent/**/*.[ch]', recursive=True) + glob.glob('migrate/*.[ch]')):
     with open(path, encoding='utf-8') as file:
         code = code_of(file.read())
-    if path.startswith('agent/cmd/') or path == 'agent/main.c':
+    if path.startswith(('agent/cmd/', 'migrate/')) or path == 'agent/main.c':
         if path not in PRINTING:
             find(path, code, PRINTS, 'prints past agent/cmd/out.h')
         if path not in SHOWING:

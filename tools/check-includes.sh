@@ -20,6 +20,7 @@ declare -A may=(
 	[control]="base core"
 	[run]="base core control format store kube flink entrypoint"
 	[cmd]="base core control format store kube flink run"
+	[migrate]="base cmd"
 )
 # A library's header: the only file (or files: a pattern) that may include it. All others use that module.
 declare -A only=(
@@ -73,7 +74,7 @@ includes() {
 		sed -nE 's/^([^:]*):([0-9]+):[^"<]*(["<])([^">]*)[">].*/\1 \2 \3 \4/p'
 }
 
-mapfile -t files < <(find agent entrypoint -name '*.[ch]' | sort)
+mapfile -t files < <(find agent entrypoint migrate -name '*.[ch]' | sort)
 while read -r file line quote name; do
 	room=${file#agent/}
 	room=${room%%/*}

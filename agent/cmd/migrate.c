@@ -1,131 +1,67 @@
-/* drey migrate: a FlinkDeployment of the operator as values of the chart. */
+/*
+ * drey migrate: what it is, for help, manual and completions. The work is done by drey-migrate (migrate/), a program of its
+ * own: it is needed once in the life of an application, on the machine of a person, and no image has it.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fs.h"
 #include "base/mem.h"
-#include "base/yaml.h"
-#include "base/yaml_json.h"
 #include "cmd/commands.h"
-#include "cmd/text.h"
-#include "core/migrate/migrate.h"
 
-#define MAX_BYTES (256 << 10) /* an object of Kubernetes has a few kilobytes */
+#define PROGRAM "drey-migrate"
 
-/* First what a person must do, last what needs nothing. */
-static const struct {
-	enum migrate_outcome outcome;
-	const char *heading;
-} groups[] = {
-	{MIGRATE_DECIDE, "To decide"},
-	{MIGRATE_NO_COUNTERPART, "No counterpart"},
-	{MIGRATE_MAPPED, "Mapped"},
-	{MIGRATE_NOT_NEEDED, "Not needed"},
-};
-
-static const char *input_name(const char *name)
+/* Beside this program. NULL = not known; the caller frees it. */
+static char *path_beside(void)
 {
-	return strcmp(name, "-") != 0 ? name : "standard input";
+	char self[4096];
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	self[len > 0 ? len : 0] = '\0';
+	slash = strrchr(self, '/');
+	return slash ? xasprintf("%.*s/" PROGRAM, (int)(slash - self), self) : NULL;
 }
 
-static int read_documents(const char *name, struct json **ret_documents, struct err *err)
+/* What was given, as words again. */
+static void add_options(const struct cli *cli, char **argv, int *count)
 {
-	cleanup_buf struct buf text = BUF_INIT;
-	cleanup_yaml struct yaml_node *root = NULL;
-	const char *shown = input_name(name);
+	const struct cli_option *option = cli->command->options;
 
-	if (shown != name ? fs_read_fd(STDIN_FILENO, shown, MAX_BYTES, &text, err)
-			  : fs_read(name, MAX_BYTES, &text, err))
-		return -1;
-	root = yaml_parse_all(buf_str(&text), text.len_bytes, MAX_BYTES, err);
-	*ret_documents = root ? yaml_json_read(root, err) : NULL;
-	return *ret_documents ? 0 : err_wrap(err, "%s", shown);
-}
+	for (int i = 0; option[i].name; i++) {
+		/* -o implies it, and excludes it */
+		bool implied = !strcmp(option[i].name, "json") && cli_value(cli, "output");
 
-static void print_entry(const struct migrate_entry *entry, struct out out)
-{
-	out_put(out, "  %s", entry->path);
-	if (entry->to)
-		out_put(out, " -> %s", entry->to);
-	if (*entry->text) {
-		out_put(out, ": %s", entry->text);
+		if (cli->values[i] && !implied)
+			argv[(*count)++] = option[i].argument ? xasprintf("--%s=%s", option[i].name,
+									  cli->values[i])
+							      : xasprintf("--%s", option[i].name);
 	}
-	out_put(out, "\n");
-}
-
-static void print_entries(const struct migration *migration, struct out out)
-{
-	for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
-		bool any = false;
-
-		for (size_t n = 0; n < migration->entry_count; n++) {
-			if (migration->entries[n].outcome != groups[i].outcome)
-				continue;
-			if (!any)
-				out_put(out, "%s:\n", groups[i].heading);
-			any = true;
-			print_entry(&migration->entries[n], out);
-		}
-	}
-}
-
-static void print_values(const struct migration *migration, struct out out)
-{
-	cleanup_buf struct buf text = BUF_INIT;
-
-	out_put(out, "# Values of the chart flink-application, from the %s %s\n", migration->kind,
-		migration->name);
-	yaml_json_print(migration->values, &text);
-	out_lines(out, buf_str(&text));
-}
-
-static void print_document(const struct migration *migration, struct out out)
-{
-	cleanup_json struct json *doc = json_object();
-	cleanup_buf struct buf text = BUF_INIT;
-	struct json *list;
-
-	json_add_str(doc, "kind", migration->kind);
-	json_add_str(doc, "name", migration->name);
-	json_add_str(doc, "namespace", migration->namespace);
-	json_add(doc, "values", json_copy(migration->values));
-	list = json_add_array(doc, "fields");
-	for (size_t i = 0; i < migration->entry_count; i++) {
-		const struct migrate_entry *entry = &migration->entries[i];
-		struct json *to = json_object();
-
-		json_add_str(to, "path", entry->path);
-		json_add_str(to, "outcome", migrate_outcome_name(entry->outcome));
-		json_add_str(to, "to", entry->to);
-		json_add_str(to, "text", entry->text);
-		json_add(list, NULL, to);
-	}
-	json_print_pretty(doc, &text);
-	out_lines(out, buf_str(&text));
 }
 
 static int migrate_run(const struct cli *cli)
 {
-	struct migrate_wish wish = {cli_value(cli, "name"), cli_value(cli, "state-uri")};
-	cleanup_json struct json *documents = NULL;
-	struct migration migration = {0};
-	struct err err = {0};
+	char *argv[CLI_MAX_OPTIONS + 4] = {xstrdup(PROGRAM)};
+	cleanup_free char *beside = path_beside();
+	int count = 1, sys;
 
-	if (read_documents(cli->args[0], &documents, &err))
-		return cli_fail(cli,
-				err.kind == ERR_CONFIG || err.kind == ERR_FORMAT ? CLI_USAGE
-										 : CLI_FAILED,
-				"%s", err.msg);
-	if (migrate(documents, &wish, &migration, &err))
-		return cli_fail(cli, CLI_USAGE, "%s: %s", input_name(cli->args[0]), err.msg);
-	if (cli_has(cli, "json")) {
-		print_document(&migration, cli->out);
-	} else {
-		print_values(&migration, cli->out);
-		print_entries(&migration, cli->err);
-	}
-	migration_release(&migration);
-	return CLI_OK;
+	add_options(cli, argv, &count);
+	argv[count++] = xstrdup("--");
+	argv[count++] = xstrdup(cli->args[0]);
+	if (beside)
+		execv(beside, argv);
+	execvp(PROGRAM, argv);
+	sys = errno;
+	while (count)
+		free(argv[--count]);
+	if (sys == ENOENT)
+		return cli_fail(cli, CLI_FAILED,
+				PROGRAM
+				" is neither beside drey nor in $PATH: no image has it; "
+				"run `drey migrate` on your own machine, from a release of drey");
+	return cli_fail(cli, CLI_FAILED, "%s: %s", beside ? beside : PROGRAM, strerror(sys));
 }
 
 static const struct cli_option options[] = {
@@ -153,7 +89,7 @@ const struct cli_command cmd_migrate = {
 		"and talks to no cluster.\n",
 	.options = options,
 	.statuses = "0  the values were printed; read what has to be decided\n"
-		    "1  the file could not be read\n"
+		    "1  the file could not be read, or drey-migrate is not installed\n"
 		    "2  wrong usage, or no values can be made of the file; it says why\n",
 	.example = "kubectl get flinkdeployment orders -o yaml | drey migrate - >values.yaml\n",
 	.run = migrate_run,

@@ -148,4 +148,17 @@ ok "a limit stands for the request" says '.values.taskManager | .memoryMiB == 20
 ok "a name that is too long for Services" bash -c 'sed "s/name: orders/name: orders-of-the-whole-world-and-of-others/" | "$0" migrate - 2>&1 >/dev/null |
 	grep --quiet "metadata.name -> application: set a name of at most 40"' "$DREY" < <(deployment 'job: {}')
 
+# ---- the program that does it ------------------------------------------------------------------
+
+cp "$DREY" "$dir/drey"
+alone() { # what a drey without the other program says
+	! env PATH="$dir" "$dir/drey" migrate all-fields.yaml >"$dir/out" 2>"$dir/err" && [ ! -s "$dir/out" ] &&
+		grep --quiet 'drey-migrate is neither beside drey nor in $PATH' "$dir/err"
+}
+ok "a drey alone, as in an image, says that it is not there" alone
+ln -s "${DREY%/*}/drey-migrate" "$dir/drey-migrate"
+ok "from the path it is taken, too" bash -c 'PATH=$1 "$0" migrate all-fields.yaml 2>/dev/null | cmp - "$1/values"' "$dir/drey" "$dir"
+ok "with its options, in the form that was asked for" bash -c '"$0" migrate -n orders -o json all-fields.yaml | jq --exit-status .values >"$1/out"' "$DREY" "$dir"
+ok "it has the help of drey migrate" cmp <("${DREY%/*}/drey-migrate" --help) <("$DREY" migrate --help)
+
 contract_end

@@ -22,6 +22,8 @@ $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/replay.o $(B)/lib
 # it answers drey's questions itself
 $(TOP)/fuzz/fuzz_rest $(B)/tests/fuzz/fuzz_rest: LIBS += -Wl,--wrap=http_do
 
+$(TOP)/fuzz/fuzz_migrate: $(MIGRATE_OBJ:$(B)/obj/%=$(TOP)/fuzz/obj/%)
+
 FUZZ_SECONDS ?= 60
 fuzz: $(FUZZ_BIN)
 	$(Q)for t in $(FUZZ_BIN); do tests/fuzz/run.sh $$t $(FUZZ_SECONDS) || exit 1; done

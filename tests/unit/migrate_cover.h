@@ -11,7 +11,7 @@
 
 #include "base/yaml.h"
 #include "base/yaml_json.h"
-#include "core/migrate/migrate.h"
+#include "migrate/migrate.h"
 
 #define COVER_PATH_BYTES 240 /* longer ones are cut in entries */
 

@@ -2,7 +2,7 @@
  * What holds of every migration; what becomes of each field is in tests/fixtures/migrate, and
  * tests/contract/test_migrate.sh compares it.
  */
-#include "core/migrate/migrate.h"
+#include "migrate/migrate.h"
 
 #include <string.h>
 

@@ -17,7 +17,8 @@ doc=$tree/usr/share/doc/drey
 
 tools/image/pack.sh build "$tree" >/dev/null 2>&1
 rm -rf "${tree:?}/etc" "$tree"/usr/share/drey/{LICENSE,packages,install}
-strip --strip-unneeded --remove-section=.comment --remove-section=.note "$tree/usr/bin/drey" "$tree/usr/bin/drey-init"
+install -m 755 build/drey-migrate "$tree/usr/bin/drey-migrate" # images do not have it
+strip --strip-unneeded --remove-section=.comment --remove-section=.note "$tree"/usr/bin/{drey,drey-init,drey-migrate}
 ln -s drey "$tree/usr/bin/kubectl-drey"
 mkdir -p "$doc" "$tree/DEBIAN" "$tree/usr/share/lintian/overrides"
 mkdir -p "$tree/usr/share/man/man1"

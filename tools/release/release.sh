@@ -4,7 +4,7 @@
 #
 #   tools/release/release.sh DEST
 #
-#   drey-VERSION-linux-ARCH.tar.gz      static drey and drey-init, for any Linux (docs/tasks/static.md)
+#   drey-VERSION-linux-ARCH.tar.gz      static drey, drey-init and drey-migrate, for any Linux (docs/tasks/static.md)
 #   drey_VERSION_ARCH.deb               package for this distribution, with its libraries; of this machine's architecture
 #   drey-crds-VERSION.tgz, flink-application-VERSION.tgz
 #                                       charts
@@ -43,9 +43,9 @@ static_archive() { # ARCH
 	local name=drey-$VERSION-linux-$1
 	local tree=$WORK/$name
 	make --no-print-directory ARCH="$1" static >&2
-	install -D -m 755 -t "$tree" "build/static/$1/drey" "build/static/$1/drey-init"
+	install -D -m 755 -t "$tree" "build/static/$1/drey" "build/static/$1/drey-init" "build/static/$1/drey-migrate"
 	install -m 644 LICENSE CHANGELOG.md "build/static/$1/licenses.txt" "$tree"
-	"$(strip_for "$1")" "$tree/drey"
+	"$(strip_for "$1")" "$tree/drey" "$tree/drey-migrate"
 	release_tar "$WORK" "$name" | gzip -9n >"$DEST/$name.tar.gz"
 }
 

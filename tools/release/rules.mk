@@ -3,6 +3,7 @@
 install: all $(if $(HELPS),install-helps)
 	install -D -m 755 $(B)/drey-init $(DESTDIR)$(PREFIX)/bin/drey-init
 	install -D -m 755 $(B)/drey $(DESTDIR)$(PREFIX)/bin/drey
+	install -D -m 755 $(B)/drey-migrate $(DESTDIR)$(PREFIX)/bin/drey-migrate
 	ln -sf drey $(DESTDIR)$(PREFIX)/bin/kubectl-drey
 	install -D -m 755 -t $(DESTDIR)$(PREFIX)/share/drey/hooks hooks/newest-savepoint
 	$(Q)$(foreach jar,$(wildcard $(JARS)),install -D -m 644 $(jar) $(DESTDIR)$(PREFIX)/lib/drey/$(jar:$(TOP)/drey-%=%);)

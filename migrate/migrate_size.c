@@ -1,4 +1,4 @@
-#include "core/migrate/migrate_size.h"
+#include "migrate/migrate_size.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/migrate/migrate_internal.h"
-#include "core/migrate/migrate_size.h"
+#include "migrate/migrate_internal.h"
+#include "migrate/migrate_size.h"
 
 void migrate_join(char ret_path[MIGRATE_PATH_BYTES], const char *path, const char *name)
 {

@@ -3,8 +3,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "core/migrate/migrate_internal.h"
-#include "core/migrate/migrate_size.h"
+#include "migrate/migrate_internal.h"
+#include "migrate/migrate_size.h"
 
 /* ---- flat ---- */
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/migrate/migrate_internal.h"
+#include "migrate/migrate_internal.h"
 
 /* In the order of values.yaml; a section follows the one that it is in. */
 static const char *const section_names[] = {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/migrate/migrate_internal.h"
+#include "migrate/migrate_internal.h"
 
 static const struct migrate_rule pod_rules[] = {
 	{"restartPolicy", "the chart sets it"},

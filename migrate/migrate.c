@@ -1,11 +1,11 @@
-#include "core/migrate/migrate.h"
+#include "migrate/migrate.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "core/migrate/migrate_internal.h"
+#include "migrate/migrate_internal.h"
 
 #define API_VERSION "flink.apache.org/v1beta1"
 

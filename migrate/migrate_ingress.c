@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "core/migrate/migrate_internal.h"
+#include "migrate/migrate_internal.h"
 
 /* The template with its two variables; NULL if one is unknown. The caller frees. */
 static char *expand(const struct migrator *m, const char *template)

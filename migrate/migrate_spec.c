@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/migrate/migrate_internal.h"
-#include "core/migrate/migrate_size.h"
+#include "migrate/migrate_internal.h"
+#include "migrate/migrate_size.h"
 
 /* ---- image ---- */
 

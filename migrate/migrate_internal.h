@@ -1,6 +1,6 @@
-/* migrate_internal - what the files of core/migrate/ share; not for others. */
-#ifndef DREY_CORE_MIGRATE_MIGRATE_INTERNAL_H
-#define DREY_CORE_MIGRATE_MIGRATE_INTERNAL_H
+/* migrate_internal - what the files of migrate/ share; not for others. */
+#ifndef DREY_MIGRATE_MIGRATE_INTERNAL_H
+#define DREY_MIGRATE_MIGRATE_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
-#include "core/migrate/migrate.h"
+#include "migrate/migrate.h"
 
 #define MIGRATE_SECTIONS   40
 #define MIGRATE_PATH_BYTES 512

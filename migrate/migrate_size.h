@@ -1,7 +1,7 @@
 /* migrate_size - sizes, numbers of CPUs and durations of the operator, as the chart writes them, and
  * words in any case. */
-#ifndef DREY_CORE_MIGRATE_MIGRATE_SIZE_H
-#define DREY_CORE_MIGRATE_MIGRATE_SIZE_H
+#ifndef DREY_MIGRATE_MIGRATE_SIZE_H
+#define DREY_MIGRATE_MIGRATE_SIZE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -12,8 +12,8 @@
  * fields mean: the Java package org.apache.flink.kubernetes.operator.api.spec, and
  * FlinkConfigBuilder for how the operator combines them.
  */
-#ifndef DREY_CORE_MIGRATE_MIGRATE_H
-#define DREY_CORE_MIGRATE_MIGRATE_H
+#ifndef DREY_MIGRATE_MIGRATE_H
+#define DREY_MIGRATE_MIGRATE_H
 
 #include <stddef.h>
 

@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "core/migrate/migrate_internal.h"
-#include "core/migrate/migrate_size.h"
+#include "migrate/migrate_internal.h"
+#include "migrate/migrate_size.h"
 
 /* A duration, or a schedule of Quartz, which begins with seconds. */
 static int map_schedule(struct migrator *m, const struct json *value,
