@@ -51,7 +51,7 @@ static uint64_t this_agent(const struct world *w)
 }
 
 /* The job's code wrote it to a directory that no configuration names and of which drey knows no snapshot. */
-static bool is_out_of_sight(const struct world *w, const struct snap *snap)
+bool oracle_cannot_see(const struct world *w, const struct snap *snap)
 {
 	if (!snap->hidden || snap->dir == w->pods[w->pod].dirs[snap->kind])
 		return false;
@@ -69,7 +69,7 @@ static bool is_out_of_sight(const struct world *w, const struct snap *snap)
 /* Does the configured policy allow this snapshot at all? */
 static bool eligible(const struct world *w, const struct snap *snap)
 {
-	if (!snap_usable(snap) || is_out_of_sight(w, snap) || snap->veiled || snap->slandered)
+	if (!snap_usable(snap) || oracle_cannot_see(w, snap) || snap->veiled || snap->slandered)
 		return false;
 	/* a job that continued, but from something else; what it had made before is good */
 	if (snap->of_wrong && w->truth.launches[snap->launch].wrong)
@@ -197,7 +197,7 @@ static bool is_known(const struct world *w, int index)
  * no trace. */
 static bool leaves_traces(const struct world *w, int snap)
 {
-	return w->storage.snaps[snap].complete && !is_out_of_sight(w, &w->storage.snaps[snap]) &&
+	return w->storage.snaps[snap].complete && !oracle_cannot_see(w, &w->storage.snaps[snap]) &&
 	       !w->storage.snaps[snap].veiled &&
 	       (!w->storage.snaps[snap].deleted || w->store.image->journal.ever_proven);
 }
@@ -312,7 +312,7 @@ static bool proven_since(const struct world *w, int launch)
 
 		if (snap->launch >= launch && snap->complete && !snap->deleted && !snap->veiled &&
 		    !w->truth.launches[snap->launch].unsure &&
-		    !(snap->hidden && snap->launch < head) && !is_out_of_sight(w, snap))
+		    !(snap->hidden && snap->launch < head) && !oracle_cannot_see(w, snap))
 			return true;
 	}
 	return false;
@@ -552,7 +552,7 @@ static bool is_found_unexpectedly(const struct world *w, int head, int base)
 	const struct snap *snap = base >= 0 ? &w->storage.snaps[base] : NULL;
 	int newest = oracle_newest(w, head);
 
-	return snap && snap_usable(snap) && is_out_of_sight(w, snap) &&
+	return snap && snap_usable(snap) && oracle_cannot_see(w, snap) &&
 	       (newest < 0 || snap->id > w->storage.snaps[newest].id);
 }
 

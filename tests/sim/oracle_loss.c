@@ -20,8 +20,8 @@ static int newest_damaged(const struct world *w, int head, int base)
 		for (int i = 0; i < w->storage.count; i++) {
 			const struct snap *snap = &w->storage.snaps[i];
 
-			if (snap->launch == head && !snap->veiled && snap->id <= limit &&
-			    snap->complete && !snap->deleted &&
+			if (snap->launch == head && !snap->veiled && !oracle_cannot_see(w, snap) &&
+			    snap->id <= limit && snap->complete && !snap->deleted &&
 			    (snap->metadata_damaged || snap->file_missing || snap->slandered) &&
 			    snap->id > w->storage.snaps[base].id &&
 			    (newest < 0 || snap->id > w->storage.snaps[newest].id) &&

@@ -943,6 +943,8 @@ void oracle_forgotten(struct world *w); /* the journal was lost, or is from a ba
 void oracle_step(struct world *w);
 void oracle_one_job(struct world *w);               /* after every step */
 int oracle_newest(const struct world *w, int head); /* newest usable living snapshot; -1 = none */
+bool oracle_cannot_see(const struct world *w,
+		       const struct snap *snap); /* drey cannot know that it is there */
 bool oracle_reached(const struct world *w);
 void oracle_end(struct world *w);
 int truth_find(const struct world *w, const char *job_id); /* the last such; -1 = none */

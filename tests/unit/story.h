@@ -20,6 +20,7 @@ struct stored {
 	enum snapshot_kind kind;
 	char job_id[JOB_ID_BYTES]; /* as its name shows it */
 	int64_t id, completed_unix_ms;
+	int64_t metadata_bytes; /* as it is listed; 0 = no listing has it */
 	enum integrity integrity;
 	int version;
 	bool in_ha; /* the HA data of its job contain it */
@@ -88,6 +89,7 @@ static inline void gather(const struct story *s, struct facts *facts)
 					    .kind = s->stored[i].kind,
 					    .checkpoint_id = s->stored[i].id,
 					    .completed_unix_ms = s->stored[i].completed_unix_ms,
+					    .metadata_bytes = s->stored[i].metadata_bytes,
 					    .size_bytes = -1,
 					    .file_count = -1};
 		struct candidate *c;

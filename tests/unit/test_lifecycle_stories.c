@@ -523,6 +523,32 @@ STORY_TEST(what_was_seen_once_was_there)
 	CHECK_HAS(s->l.life.reason, "has run before");
 }
 
+/* The same, but the store never answers for what it lists (lying world, seed 2219782). */
+STORY_TEST(what_was_listed_and_never_read_was_there)
+{
+	struct stored *listed;
+
+	hello(&s->l, NULL);
+	observe(s);
+	start(s);
+	listed = store(s, SNAPSHOT_SAVEPOINT, 1);
+	listed->integrity = INTEGRITY_UNREADABLE;
+	exited(&s->l, KILLED(SIGKILL));
+	pass(&s->l, 60000);
+	observe(s);
+	CHECK_PHASE(&s->l, PHASE_HOLDING);
+	CHECK(!journal_launch(&s->l.life.journal)->left_state); /* nothing has shown it */
+	listed->metadata_bytes = 1000;
+	pass(&s->l, 60000);
+	observe(s);
+	CHECK(journal_launch(&s->l.life.journal)->left_state);
+	s->count = 0;
+	pass(&s->l, 60000);
+	observe(s);
+	CHECK_PHASE(&s->l, PHASE_HOLDING);
+	CHECK_HAS(s->l.life.reason, "has run before");
+}
+
 /* The same, but all that is left of it at the first look is the entry in Flink's HA data. */
 STORY_TEST(what_flink_has_recorded_was_there)
 {

@@ -55,7 +55,7 @@ static void remember_state(struct lifecycle *life, const struct facts *facts)
 		if (maker >= 0 && lineage_contradicts(&life->journal, &c->snapshot))
 			remember_mismatch(life, &life->journal.launches[maker], &c->snapshot);
 		else if (maker >= 0 && facts_was_completed(c) &&
-			 c->integrity != INTEGRITY_UNREADABLE)
+			 (c->integrity != INTEGRITY_UNREADABLE || facts_was_seen(c)))
 			launch_has_left_state(life, &life->journal.launches[maker]);
 	}
 }

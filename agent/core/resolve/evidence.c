@@ -68,7 +68,7 @@ enum evidence_verdict evidence_judge(enum sighting sighting, enum reading readin
 
 static enum sighting sighting_of(const struct candidate *c)
 {
-	if (c->snapshot.metadata_bytes > 0 || c->snapshot.metadata_unix_ms > 0)
+	if (facts_was_seen(c))
 		return SIGHTING_WHOLE;
 	return facts_is_listed(c->source) && c->integrity == INTEGRITY_INCOMPLETE ? SIGHTING_BARE
 										  : SIGHTING_NONE;

@@ -259,6 +259,11 @@ bool facts_was_completed(const struct candidate *candidate)
 	return candidate->integrity != INTEGRITY_INCOMPLETE || candidate->in_ha;
 }
 
+bool facts_was_seen(const struct candidate *candidate)
+{
+	return candidate->snapshot.metadata_bytes > 0 || candidate->snapshot.metadata_unix_ms > 0;
+}
+
 static struct candidate *find_path(const struct facts *facts, const char *path, uint64_t key)
 {
 	for (size_t i = 0; i < facts->candidate_count; i++)

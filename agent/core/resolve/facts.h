@@ -244,6 +244,9 @@ bool facts_ha_has_job(const struct candidate *candidate, const char *job_id);
  * it is completed. */
 bool facts_was_completed(const struct candidate *candidate);
 
+/* Its _metadata was seen, with a date or a size, whatever came of reading it. */
+bool facts_was_seen(const struct candidate *candidate);
+
 /* Append (snapshot is copied); borrowed until the next add. Listings come first: a candidate of
  * another source with a path that is already present is not added, the present one is returned;
  * that it is the initial savepoint is recorded there. */
