@@ -58,7 +58,7 @@ bool oracle_cannot_see(const struct world *w, const struct snap *snap)
 	for (int i = 0; i < w->storage.count; i++) {
 		const struct snap *other = &w->storage.snaps[i];
 
-		if (other->launch == snap->launch && other->hidden &&
+		if (other->launch == snap->launch && other->hidden && other->dir == snap->dir &&
 		    (other->numbered.recorded || other->numbered.told == this_agent(w) ||
 		     (!w->lies.old_maps && ha_names(w, snap->launch, i))))
 			return false;
