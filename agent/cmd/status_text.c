@@ -105,6 +105,24 @@ static void add_loss(struct rows *rows, const struct status_view *view)
 		 view->lost_reason);
 }
 
+/* "savepoint waits: an operation is in flight; not all tasks run". */
+static void add_waits(struct rows *rows, const struct status_view *view)
+{
+	const struct json *wait, *clause;
+
+	json_each (wait, view->waits) {
+		const char *between = " waits: ";
+
+		rows_begin(rows, "not begun");
+		rows_add(rows, "%s", json_str(wait, "what") ? json_str(wait, "what") : "?");
+		json_each (clause, json_get(wait, "for")) {
+			rows_add(rows, "%s%s", between,
+				 json_text(clause) ? json_text(clause) : "?");
+			between = "; ";
+		}
+	}
+}
+
 static void add_operations(struct rows *rows, const struct status_view *view)
 {
 	if (*view->operation_kind) {
@@ -326,6 +344,7 @@ void status_text(const struct status_view *view, const struct status_layout *lay
 	add_state(&rows, view);
 	add_loss(&rows, view);
 	add_operations(&rows, view);
+	add_waits(&rows, view);
 	add_scale(&rows, view);
 	add_faults(&rows, view);
 	if (layout->wide)

@@ -166,6 +166,7 @@ void status_view_read(const struct json *doc, struct status_view *ret_view)
 		.savepoint_origin = text(savepoint, "origin"),
 		.savepoint_format = text(savepoint, "format"),
 		.savepoint_unix_ms = json_i64_or(savepoint, "completedUnixMs", 0),
+		.waits = json_get(doc, "waits"),
 		.operation_kind = text(operation, "kind"),
 		.operation_reason = text(operation, "reason"),
 		.operation_format = text(operation, "format"),

@@ -49,6 +49,9 @@ struct status_view {
 	const char *operation_kind, *operation_reason, *operation_format;
 	int64_t operation_started_unix_ms;
 
+	/* what is wanted and has not begun: objects with "what" and a list "for"; NULL = nothing, or an older agent */
+	const struct json *waits;
+
 	/* the operation that ended last; kind "" = none */
 	const char *last_kind, *last_reason, *last_nonce, *last_location, *last_operation_error;
 	bool last_ok;

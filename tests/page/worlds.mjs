@@ -79,7 +79,7 @@ export function document(phase, cause, reason, more = {}) {
 		checkpoints: runs ? { completed: 17, failed: 0, inProgress: 0, failures: 0, failure: null, intervalMs: 60000, durationMs: 2100, sizeBytes: 3123456789 } : null,
 		lastCheckpoint: last.lastCheckpoint && { id: last.lastCheckpoint.id, path: last.lastCheckpoint.path, completedUnixMs: last.lastCheckpoint.completedUnixMs },
 		lastSavepoint: { path: sp5.path, checkpointId: 247, completedUnixMs: sp5.ms, origin: 'periodic', verified: true },
-		snapshots, operation: null, savepointRequests: [], checkpointRequests: [],
+		snapshots, operation: null, savepointRequests: [], checkpointRequests: [], waits: [],
 		lastOperation: { kind: 'savepoint', reason: 'periodic', nonce: null, ok: true, location: sp5.path, error: null, endedUnixMs: sp5.ms },
 		desired: { state: 'running', doNotRestart: false }, attempts: { failed: 1, max: 5, windowMs: 10 * MIN }, outcome: null,
 		lastError: null, lastErrorUnixMs: null, lastErrorLaunch: null, nextSavepointInMs: runs ? 94 * MIN : null,

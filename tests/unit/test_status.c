@@ -75,6 +75,7 @@ LIFECYCLE_TEST(every_member_is_there_from_the_start)
 					      "desired",
 					      "savepointRequests",
 					      "checkpointRequests",
+					      "waits",
 					      "parallelism",
 					      "attempts",
 					      "stateLoss",
@@ -196,6 +197,55 @@ TEST(a_requested_checkpoint_is_shown_as_an_operation)
 	CHECK_INT(json_i64_or(json_at(json_get(doc, "checkpointRequests"), 0), "checkpointId", 0),
 		  ==, 7);
 	json_free(doc);
+	lifecycle_release(&life);
+}
+
+/* "savepoint: an operation is in flight; not all tasks run, ..." */
+static char *waits_of(const struct lifecycle *life)
+{
+	struct json *doc = status_document(life, NULL, NOW);
+	cleanup_buf struct buf text = BUF_INIT;
+	const struct json *wait, *clause;
+
+	json_each (wait, json_get(doc, "waits")) {
+		buf_addf(&text, "%s%s:", text.len_bytes ? ", " : "", json_str(wait, "what"));
+		json_each (clause, json_get(wait, "for"))
+			buf_addf(&text, " %s;", json_text(clause));
+	}
+	json_free(doc);
+	return buf_steal(&text);
+}
+
+static void check_waits(const struct lifecycle *life, const char *expected)
+{
+	cleanup_free char *waits = waits_of(life);
+
+	CHECK_STR(waits ? waits : "", expected);
+}
+
+TEST(what_has_not_begun_says_what_it_waits_for)
+{
+	struct lifecycle life;
+
+	life_make(&life);
+	life.phase = PHASE_RUNNING;
+	life.launch_step = LAUNCH_LIVE;
+	life.seen.reachable = life.seen.job_present = true;
+	life.seen.state = JOB_RUNNING;
+	check_waits(&life, "");
+	journal_ask_savepoint(&life.journal, "n1");
+	check_waits(&life, ""); /* nothing is in its way: it begins at once */
+	life.journal.checkpoint.reason = REASON_MANUAL;
+	life.checkpoint.step = CHECKPOINT_POLLING;
+	check_waits(&life, "savepoint: a requested checkpoint is in flight;");
+	life.step = STEP_POLLING;
+	life.journal.operation.kind = OPERATION_SAVEPOINT;
+	check_waits(&life, "");
+	life.journal.intent.state = DESIRED_SUSPENDED;
+	check_waits(&life, "stop: an operation is in flight;");
+	life.journal.operation.kind = OPERATION_STOP;
+	check_waits(&life,
+		    "savepoint: an operation is in flight; a requested checkpoint is in flight;");
 	lifecycle_release(&life);
 }
 

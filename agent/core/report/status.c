@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "core/journal/journal_fields.h"
+#include "core/lifecycle/lifecycle_waits.h"
 #include "core/report/condition_rescale.h"
 #include "core/report/status_snapshots.h"
 
@@ -138,6 +139,24 @@ static void add_operation(struct json *doc, const struct journal *journal)
 		   "kind reason format triggerId nonce startedUnixMs");
 }
 
+/* What is wanted, and why it has not begun. */
+static void add_waits(struct json *doc, const struct lifecycle *life)
+{
+	struct json *array = json_add_array(doc, "waits");
+	struct life_wait waits[LIFE_WAITS_MAX];
+	size_t count = lifecycle_waits(life, waits);
+
+	for (size_t i = 0; i < count; i++) {
+		struct json *to = json_add_object(array, NULL), *clauses;
+		const char *clause;
+
+		json_add_str(to, "what", waits[i].what);
+		clauses = json_add_array(to, "for");
+		for (size_t n = 0; (clause = life_wait_clause(&waits[i], n)); n++)
+			json_add_str(clauses, NULL, clause);
+	}
+}
+
 static void add_attempts(struct json *doc, const struct lifecycle *life, int64_t now_unix_ms)
 {
 	struct json *to = json_add_object(doc, "attempts");
@@ -206,6 +225,7 @@ struct json *status_document(const struct lifecycle *life, const struct conditio
 		   "kind reason nonce ok format location error endedUnixMs");
 	add_savepoint_requests(doc, journal);
 	add_checkpoint_requests(doc, journal);
+	add_waits(doc, life);
 	record_add(doc, "desired", &intent_table, &journal->intent, "state doNotRestart");
 	status_add_rescale(doc, life);
 	add_attempts(doc, life, now_unix_ms);
