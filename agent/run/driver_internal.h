@@ -205,6 +205,7 @@ void driver_start_close(struct driver *driver);
 struct driver_claim {
 	enum claim claim;
 	enum side side;
+	enum wanted wanted;      /* this pod's template */
 	char held[JOB_ID_BYTES]; /* launch id of the Flink that waits in main(); "" = none */
 	bool shadow; /* the journal is that of a candidate: its job runs in the shadow */
 };

@@ -12,6 +12,7 @@ FILE is read anew for each request (a missing one is an empty one): one rule a l
     delay S         lets the server do it, and answers S seconds later
     refuse          breaks the connection before the server has seen the request
     lose            lets the server do it, and breaks the connection instead of answering
+    applied CODE    lets the server do it, and answers CODE
     hang            takes the request and says nothing, nothing is done
     hang-after      lets the server do it and says nothing
     cut N           breaks off after N bytes of the body (of a watch, too)
@@ -240,6 +241,10 @@ class Handler(socketserver.BaseRequestHandler):
         if fault == "hang-after":
             list(pieces)
             self.silence()
+        if fault == "applied":
+            list(pieces)
+            self.say(int(args[0]), b"the proxy has lost the answer\n", "Content-Type: text/plain\r\n")
+            return int(args[0])
         if fault == "delay":
             time.sleep(float(args[0]))
         drop = (b"content-length", b"transfer-encoding", b"connection")

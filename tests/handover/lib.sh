@@ -17,6 +17,9 @@
 #                             replace the container and the readiness probe
 #   template_bare T           a template without Flink
 #   template_keys T KEY=VALUE...    drey.yaml has these keys, too, or with other values
+#   preload T LIBRARY.c       the processes of its Pods have it: tests/api/wall_clock.c, with the file clock.jobmanager or
+#                             clock.taskmanager of the template; broken_disk.c, for the Pods that have broken/POD in $RUN.
+#                             ca.crt: another file whom its Pods trust instead of the cluster's
 #   faults POD [RULE...]      the rules of the Pod's proxy from now on
 #   has_met POD CONFIGMAP FAULT [WORD]   a request for that ConfigMap has met it there; WORD: what follows FAULT in the proxy's log
 #
@@ -27,7 +30,7 @@
 # By the controller of Deployments:
 #   start_node                the kubelet that runs the Pods, $RUN/log/kubelet.log has what it did
 #   deploy T [REPLICAS]       the Deployments APP-jobmanager (RollingUpdate, maxSurge 1, maxUnavailable 0) and APP-taskmanager
-#                             (maxSurge 100%) have this template. REPLICAS: of TaskManagers (default 1)
+#                             (maxSurge 100%) have this template. REPLICAS: of TaskManagers (default $TASK_MANAGERS, or 1)
 #   pods_of T                 names of the JobManager Pods of that template that are not being deleted; tms_of T
 #   rolled_out                for await: only Pods of the newest template, ready
 #
@@ -207,6 +210,15 @@ template_keys() { # T KEY=VALUE...
 	done
 }
 
+preload() { # T LIBRARY.c
+	local library cc
+	library=$(basename "$2" .c)
+	read -ra cc <<<"${CC:-cc}"
+	"${cc[@]}" -shared -fPIC -O -Wall -Wextra -o "$RUN/$library.so" "$2" -ldl || exit $?
+	mkdir -p "$RUN/broken"
+	echo "$RUN/$library.so" >"$RUN/templates/$1/preload"
+}
+
 faults() { # POD [RULE...]
 	local file=$RUN/faults/$1
 	shift
@@ -283,7 +295,7 @@ deployment() { # COMPONENT T REPLICAS MAX_SURGE
 }
 
 deploy() { # T [REPLICAS]
-	deployment taskmanager "$1" "${2:-1}" '"100%"' | kubectl apply --server-side --force-conflicts --filename - >/dev/null &&
+	deployment taskmanager "$1" "${2:-${TASK_MANAGERS:-1}}" '"100%"' | kubectl apply --server-side --force-conflicts --filename - >/dev/null &&
 		deployment jobmanager "$1" 1 1 | kubectl apply --server-side --force-conflicts --filename - >/dev/null
 }
 

@@ -47,7 +47,8 @@ kubeconfigs() { # KUBECONFIG
 		wait_until "the proxy listens" "$WAIT_S" test -e "$pod/proxy.port" || die 1 "no proxy"
 		server=https://127.0.0.1:$(cat "$pod/proxy.port")
 	fi
-	jq --arg server "$server" '.clusters[0].cluster.server = $server' "$1" >"$pod/kube.conf"
+	jq --arg server "$server" --arg ca "$([ ! -e "$template/ca.crt" ] || echo "$template/ca.crt")" '.clusters[0].cluster |=
+		(.server = $server | if $ca != "" then ."certificate-authority" = $ca else . end)' "$1" >"$pod/kube.conf"
 	# Flink's client does not know tokenFile
 	jq --arg token "$(cat "$(jq --raw-output '.users[0].user.tokenFile' "$1")")" '.users[0].user = {token: $token}' \
 		"$pod/kube.conf" >"$pod/flink.conf"
@@ -81,6 +82,8 @@ drey_yaml() {
 # A build with sanitizers wants to be loaded first, and is content without.
 network() {
 	export BENCH_ADDRESSES=$run/addresses LD_PRELOAD=$run/network.so ASAN_OPTIONS=verify_asan_link_order=0
+	[ ! -e "$template/preload" ] || LD_PRELOAD+=:$(cat "$template/preload")
+	export WALL_CLOCK=$template/clock.$component BROKEN_DISK=$run/broken/$POD_NAME BROKEN_DISK_UNDER=$run/ck:$run/sp
 }
 
 join_argv() {

@@ -16,6 +16,8 @@
 #   upgrade_to T              the same; the old Pod was not told to end
 #   await_done T              waits until the job runs there, the old Pods are gone, and it writes; OWNER is the new one
 #   await_returned T          waits until the hand-over has failed and the version T of before writes again in the same Pod, OWNER
+#   await_moved T             the owner was lost: waits until a Pod of T runs the job, OWNER; the candidate has taken it by force, or a Pod of
+#                             the old template went on and handed it over
 #   roll_back T               T is deployed again, and CANDIDATE goes
 #
 # REPLAY is set to 1 by a case in which Flink recovers from a checkpoint. STARTING is more of a condition for jq on the requests that
@@ -156,7 +158,22 @@ await_returned() { # T [BEFORE]
 	count_written "$1"
 	await "it goes on writing" goes_on_writing "$1"
 	savepoint=$(observed 'select(.what == "journal" and .handover == "returned") | .savepoint' | tail -n 1 | jq --raw-output .)
+	[ "$savepoint" != null ] || savepoint=$(journal .lastOperation.location) # it was never granted
 	check "from the savepoint of the stop" restored_from "$OWNER" "$savepoint"
+}
+
+await_moved() { # T
+	await "the job has moved to $1" has_moved "$1"
+	CURRENT=$1 OWNER=$POD
+	await "its job runs" pod_phase "$OWNER" Running
+	await "the Deployments have nothing left to do" rolled_out
+	count_written "$1"
+	await "it writes" goes_on_writing "$1"
+	diag "$(observed 'select(.what == "journal") | [.handover, .owner, .why]' | tail -n 8)"
+}
+
+has_moved() { # T: sets POD
+	pod_of "$1" && journal_is ".owner.pod == \"$POD\" and .handover.state == \"done\""
 }
 
 roll_back() { # T

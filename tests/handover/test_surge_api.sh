@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 #
 # Surge upgrades and what the API server and the network do: T7, the candidate is stopped while its write is on its way, and comes
-# back too late; T8, the answers to the writes that hand the job over are lost, or are errors; T9, the API server is away for
-# 30 s; T10, the new owner is cut off for ever before the job runs. And what is asked of it when nothing is left to do.
+# back too late; T8, the answers to the writes that hand the job over are lost, or are errors,
+# also after the server has done it; T9, the API server is away for 30 s; T10, the new owner is cut off for ever before the job runs. And what is asked of it when nothing is left to do.
 
 # shellcheck disable=SC2317 # cases are called by name
 # shellcheck source=tests/e2e/tap.sh
@@ -85,6 +85,11 @@ until_met() { # FAULT STATUS S
 
 t8_lost() {
 	each_write_meets lose 1 0
+}
+
+# The server has done it, and what is between says 500: the next try meets its own write.
+t8_applied() {
+	each_write_meets applied "1 500" 500
 }
 
 t8_conflict() {
@@ -194,6 +199,6 @@ for t in g1 g2; do
 	: >"$RUN/templates/$t/proxied"
 done
 if [ $# -eq 0 ]; then
-	set -- t7 t8_lost t8_conflict t8_too_many t8_forbidden t9_offered t9_stopping t9_taken t10 rest_after
+	set -- t7 t8_lost t8_applied t8_conflict t8_too_many t8_forbidden t9_offered t9_stopping t9_taken t10 rest_after
 fi
 surge_cases "$@"

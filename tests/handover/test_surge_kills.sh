@@ -164,21 +164,6 @@ t6_owner_offered() {
 	await_moved "$NEXT"
 }
 
-# The owner is lost: the candidate takes the job by force, or a Pod of the old template goes on and hands it over.
-await_moved() { # T
-	await "the job has moved to $1" has_moved "$1"
-	CURRENT=$1 OWNER=$POD
-	await "its job runs" pod_phase "$OWNER" Running
-	await "the Deployments have nothing left to do" rolled_out
-	count_written "$1"
-	await "it writes" goes_on_writing "$1"
-	diag "$(observed 'select(.what == "journal") | [.handover, .owner, .why]' | tail -n 8)"
-}
-
-has_moved() { # T: sets POD
-	pod_of "$1" && journal_is ".owner.pod == \"$POD\" and .handover.state == \"done\""
-}
-
 job_has_ended() { # POD
 	[ "$(pod_rest "$1" jobs/overview '[.jobs[].state] | unique | join(" ")' 2>/dev/null)" = FINISHED ] ||
 		[ -z "$(pod_pids "$1" "^[^ ]*java .*$FLINK_ENTRYPOINT")" ]

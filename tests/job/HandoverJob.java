@@ -30,6 +30,7 @@
  *   --splits N           (default 2)
  *   --control DIR        control files, looked at every 50 ms; FILE.VERSION is for that version only
  *   --also UID           one more operator with state of its own: a version without it cannot restore that of one with it
+ *   --count N            each split has so many numbers, then the job ends (default: it never does)
  *   --fail-after N       throw at number N, in every attempt that reaches it
  *   --throw-in-main      throw before the job is submitted
  *   --slow-snapshot MS   each snapshot takes this long in the task thread
@@ -151,6 +152,7 @@ public final class HandoverJob {
 		long t0 = -1;
 		long rate = 50;
 		int splits = 2;
+		long count = Long.MAX_VALUE;
 		long failAfter = Long.MAX_VALUE;
 		long slowSnapshotMs = 0;
 		long disorderMs = 100;
@@ -183,6 +185,7 @@ public final class HandoverJob {
 				case "--t0": t0 = Long.parseLong(value); break;
 				case "--rate": rate = Math.max(1, Long.parseLong(value)); break;
 				case "--splits": splits = Integer.parseInt(value); break;
+				case "--count": count = Long.parseLong(value); break;
 				case "--fail-after": failAfter = Long.parseLong(value); break;
 				case "--disorder": disorderMs = Long.parseLong(value); break;
 				case "--idle": idleMs = Long.parseLong(value); break;
@@ -283,6 +286,7 @@ public final class HandoverJob {
 		private final List<Position> positions = new ArrayList<>();
 		private CompletableFuture<Void> available = new CompletableFuture<>();
 		private long controlMs;
+		private boolean hasAll;
 
 		Reader(SourceReaderContext context, Options options) {
 			this.context = context;
@@ -296,7 +300,8 @@ public final class HandoverJob {
 
 		private void requestMore() {
 			int readers = context.currentParallelism();
-			if (positions.size() < (options.splits + readers - 1) / readers) {
+			hasAll = positions.size() >= (options.splits + readers - 1) / readers;
+			if (!hasAll) {
 				context.sendSplitRequest();
 			}
 		}
@@ -306,11 +311,19 @@ public final class HandoverJob {
 		public InputStatus pollNext(ReaderOutput<Long> output) {
 			long nowMs = System.currentTimeMillis();
 			Position first = null;
+			boolean isOver = hasAll;
 			lookAtControl(nowMs);
 			for (Position position : positions) {
+				if (position.next >= options.count) {
+					continue;
+				}
+				isOver = false;
 				if (!position.isHeld && (first == null || position.next < first.next)) {
 					first = position;
 				}
+			}
+			if (isOver) {
+				return InputStatus.END_OF_INPUT;
 			}
 			long waitMs = first == null ? CONTROL_EVERY_MS : options.dueMs(first.next) - nowMs;
 			if (waitMs > 0) {
@@ -359,6 +372,7 @@ public final class HandoverJob {
 
 		@Override
 		public void notifyNoMoreSplits() {
+			hasAll = true;
 			available.complete(null);
 		}
 

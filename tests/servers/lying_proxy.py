@@ -23,6 +23,9 @@ About any request, the store is not asked:
     as TARGET         the newest good answer to GET TARGET (else this rule is passed over)
     break             breaks the connection
 
+About any good answer, the store has done what was asked:
+    applied CODE      CODE as text/plain
+
 About a good answer with a body (GET of an object), or its sizes (HEAD):
     short N           the object has N bytes, and all headers agree
     cut N             N bytes of the body, and the connection breaks
@@ -435,6 +438,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if lie:
             return lie, own_answer(lie, args, request, swift), None
         answer = self.ask(body)
+        if 200 <= answer.status < 300:
+            lie, args = find_lie(method, target, {"applied"}, lambda lie, args: True)
+            if lie:
+                return lie, text(int(args[0]), "the answer was lost\n"), None
         if not 200 <= answer.status < 300 or method not in ("GET", "HEAD"):
             return "pass", answer, None
         if len(answer.body) <= KEEP_BYTES:

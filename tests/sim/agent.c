@@ -268,7 +268,7 @@ void agent_start(struct world *w)
 		return;
 	}
 	w->epochs[SCOPE_AGENT]++;
-	agent_own(w, &journal, CLAIM_NONE, SIDE_BLUE);
+	agent_own(w, &journal, CLAIM_NONE, SIDE_BLUE, WANTED_UNKNOWN);
 }
 
 /* What drey-init reports: the launch id, also of one that is held. */
@@ -281,7 +281,8 @@ static const char *running_id(const struct world *w)
 	return flink_is_held(flink) ? flink->held_id : w->truth.launches[flink->launch].job_id;
 }
 
-void agent_own(struct world *w, struct journal *journal, enum claim claim, enum side side)
+void agent_own(struct world *w, struct journal *journal, enum claim claim, enum side side,
+	       enum wanted wanted)
 {
 	struct agent *agent = w->agent;
 	struct init *init = w->init;
@@ -309,6 +310,7 @@ void agent_own(struct world *w, struct journal *journal, enum claim claim, enum 
 	notice_begin(agent);
 	trace_start(w);
 	event.hello.claim = claim;
+	event.hello.wanted = wanted;
 	event.hello.held = held ? running : NULL;
 	running = held ? NULL : running;
 	event.hello.running = running;

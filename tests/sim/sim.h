@@ -920,7 +920,8 @@ void stand_item(struct world *w, const struct item *item);
 
 /* ---- agent.c, continued ---- */
 /* The journal is this agent's: taken over. */
-void agent_own(struct world *w, struct journal *journal, enum claim claim, enum side side);
+void agent_own(struct world *w, struct journal *journal, enum claim claim, enum side side,
+	       enum wanted wanted);
 /* ---- init.c, continued ---- */
 void init_stop(struct world *w, int64_t grace_ms, enum upgrade upgrade);
 

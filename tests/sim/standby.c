@@ -56,12 +56,13 @@ static void own(struct world *w)
 	struct journal journal = agent->last_read;
 	enum claim claim = agent->standby.verdict.claim;
 	enum side side = agent->standby.verdict.side;
+	enum wanted wanted = agent->standby.wanted;
 
 	memset(&agent->last_read, 0, sizeof(agent->last_read));
 	say(w, "pod %s owns the journal: %s, on %s", w->pods[w->pod].name, claim_name(claim),
 	    side_name(side));
 	stand_end(w);
-	agent_own(w, &journal, claim, side);
+	agent_own(w, &journal, claim, side, wanted);
 	handover_tell(w);
 }
 

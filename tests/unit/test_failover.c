@@ -465,6 +465,29 @@ TEST(a_lock_that_nobody_renews_while_we_watch_is_free_whatever_the_clocks_say)
 	check_free(our_lock("t1"), 0, 17001, NULL);
 }
 
+static void check_ahead(struct failover_lock lock, int64_t now_unix_ms, bool expected)
+{
+	CHECK_INT(failover_lock_is_ahead(&lock, now_unix_ms), ==, expected);
+	failover_lock_release(&lock);
+}
+
+/* It renewed at STARTED + 5000, by its clock. */
+TEST(a_lock_is_ahead_when_flink_would_wait_longer_than_its_lease)
+{
+	struct failover_lock lock = our_lock("t1");
+	cleanup_free char *text = failover_lock_patch(&lock, STARTED - 3600000);
+
+	check_ahead(our_lock("t1"), STARTED - 3600000, true);
+	check_ahead(our_lock("t1"), STARTED - 1, true);
+	check_ahead(our_lock("t1"), STARTED, false);
+	check_ahead(our_lock("t1"), STARTED + 3600000, false);
+	check_ahead(lock_of("", "t1", HOME, "s1"), STARTED - 3600000, false);
+	check_ahead((struct failover_lock){0}, STARTED - 3600000, false);
+	CHECK_HAS(text, "\\\"holderIdentity\\\":\\\"\\\"");
+	CHECK_HAS(text, "\"resourceVersion\":\"700\"");
+	failover_lock_release(&lock);
+}
+
 TEST(a_lock_that_was_given_back_or_never_taken_is_free)
 {
 	struct failover_lock fresh = {.present = true};

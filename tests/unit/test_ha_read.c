@@ -527,6 +527,42 @@ TEST(a_map_without_leftovers_is_only_read_whoever_leads)
 	kube_stub_stop(&stub);
 }
 
+#define AHEAD                                                                                      \
+	"{\\\"holderIdentity\\\":\\\"" HOLDER "\\\",\\\"leaseDuration\\\":\\\"PT15S\\\","          \
+	"\\\"acquireTime\\\":\\\"2099-03-01T12:00:00.000000Z\\\","                                 \
+	"\\\"renewTime\\\":\\\"2099-03-01T12:00:07.000000Z\\\",\\\"leaderTransitions\\\":2}"
+
+KUBE_TEST(a_lock_for_which_flink_would_wait_for_years_is_not_touched_while_it_may_be_held)
+{
+	struct err err = {0};
+	int asked;
+
+	KUBE_SAY(stub, {.body = CLUSTER_MAP(AHEAD, SESSION), .header = DATE_LATER});
+	CHECK_INT(clean(stub, &err, &asked), ==, -1);
+	CHECK_INT(err.kind, ==, ERR_BUSY);
+	CHECK_HAS(err.msg, "a clock that is ahead of this Pod's");
+	CHECK_INT(asked, ==, 1);
+}
+
+KUBE_TEST(and_is_released_when_nobody_has_renewed_it_for_its_length)
+{
+	struct launch launch = {.job_id = JOB_B};
+	struct ha_unchanged unchanged = {.holder = xstrdup(HOLDER),
+					 .renew_time = xstrdup("2099-03-01T12:00:07.000000Z"),
+					 .since_ms = clock_mono_ms() - 17100};
+	struct ha_cluster cluster = {0};
+	struct err err = {0};
+
+	KUBE_SAY(stub, {.body = CLUSTER_MAP(AHEAD, SESSION), .header = DATE_LATER},
+		 {.body = CLUSTER_MAP(FREE, "")}, {.body = CLUSTER_MAP(FREE, "")});
+	CHECK_INT(ha_clean(stub->kube, "orders", &launch, &unchanged, &cluster, &err), ==, 0);
+	CHECK_INT(kube_stub_asked(stub), ==, 3);
+	CHECK_HAS(stub->bodies[1], "\\\"holderIdentity\\\":\\\"\\\"");
+	CHECK_HAS(stub->bodies[1], "\"org.apache.flink.k8s.leader.dispatcher\":null");
+	ha_cluster_release(&cluster);
+	ha_unchanged_release(&unchanged);
+}
+
 KUBE_TEST(a_map_that_changes_under_the_hands_is_judged_anew)
 {
 	struct err err = {0};

@@ -300,6 +300,74 @@ LIFE_TEST_FROM(stopping_begin, a_candidate_that_goes_during_the_stop_gives_the_j
 	CHECK_INT(handover_of(l)->tries, ==, 1);
 }
 
+static void check_rolled_back(struct life *l)
+{
+	stop_saved(l);
+	viewed(l, job_in(JOB_FINISHED));
+	CHECK_HANDOVER(l, HANDOVER_RETURNED);
+	CHECK_HAS(handover_of(l)->why, "the Deployment does not want that version any more");
+	CHECK_INT(handover_of(l)->tries, ==, 0);
+}
+
+LIFE_TEST_FROM(stopping_begin, a_version_that_is_rolled_back_during_the_stop_has_failed_at_nothing)
+{
+	seen(l, &new_pod, CANDIDATE_WITHDRAWN, false, WANTED_NO, 0);
+	check_rolled_back(l);
+}
+
+LIFE_TEST_FROM(stopping_begin, a_version_in_whose_place_another_one_is_wanted_has_failed_at_nothing)
+{
+	seen(l, &third_pod, CANDIDATE_PREPARING, false, WANTED_YES, 0);
+	check_rolled_back(l);
+}
+
+LIFE_TEST_FROM(stopping_begin, a_candidate_that_ends_although_it_is_wanted_has_had_a_try)
+{
+	seen(l, &new_pod, CANDIDATE_WITHDRAWN, false, WANTED_YES, 0);
+	stop_saved(l);
+	viewed(l, job_in(JOB_FINISHED));
+	CHECK_HANDOVER(l, HANDOVER_RETURNED);
+	CHECK_INT(handover_of(l)->tries, ==, 1);
+}
+
+/* By the pod before, which has granted the job. */
+static void taken_back(struct life *l, enum handover_state state, enum wanted wanted)
+{
+	struct event e = {.type = EVENT_HELLO, .hello = {.claim = CLAIM_BACK, .wanted = wanted}};
+
+	agent_of(l, &old_pod, "g1");
+	handover_of(l)->state = state;
+	step(l, &e);
+	CHECK_HANDOVER(l, HANDOVER_RETURNED);
+}
+
+LIFE_TEST_FROM(granted_begin,
+	       a_version_that_was_rolled_back_before_it_took_the_job_has_failed_at_nothing)
+{
+	taken_back(l, HANDOVER_GRANTED, WANTED_YES);
+	CHECK_INT(handover_of(l)->tries, ==, 0);
+	CHECK_HAS(handover_of(l)->why, "the Deployment wants this version again");
+}
+
+LIFE_TEST_FROM(granted_begin, nor_has_one_that_was_rolled_back_when_its_pod_had_taken_the_job)
+{
+	taken_back(l, HANDOVER_TAKEN, WANTED_YES);
+	CHECK_INT(handover_of(l)->tries, ==, 0);
+}
+
+LIFE_TEST_FROM(granted_begin, one_that_is_wanted_and_does_not_take_the_job_has_had_a_try)
+{
+	taken_back(l, HANDOVER_GRANTED, WANTED_NO);
+	CHECK_INT(handover_of(l)->tries, ==, 1);
+	CHECK_HAS(handover_of(l)->why, "handover.takeDeadline");
+}
+
+LIFE_TEST_FROM(granted_begin, in_doubt_it_has_had_one)
+{
+	taken_back(l, HANDOVER_TAKEN, WANTED_UNKNOWN);
+	CHECK_INT(handover_of(l)->tries, ==, 1);
+}
+
 LIFE_TEST_FROM(offered_begin, a_version_that_cannot_be_prepared_is_refused_after_its_tries)
 {
 	beats(l, CANDIDATE_FAILED);

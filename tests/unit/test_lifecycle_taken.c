@@ -461,9 +461,11 @@ static void holds_until_the_deadline(struct life *l)
 	}
 }
 
-LIFE_TEST_FROM(cold_begin, what_cannot_be_started_in_time_is_returned)
+LIFE_TEST_FROM(cold_begin, what_cannot_be_started_in_time_is_returned_with_what_it_holds_for)
 {
 	holds_until_the_deadline(l);
+	CHECK_STR(handover_of(l)->why,
+		  "the job could not be started within handover.runDeadline: rule 6: because");
 	check_returned(l);
 }
 

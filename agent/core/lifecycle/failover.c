@@ -313,3 +313,15 @@ bool failover_lock_is_free(const struct failover_lock *lock, int64_t server_unix
 	*ret_why = xasprintf("%.60s owns it for %" PRId64 " ms more", lock->holder, left_ms);
 	return false;
 }
+
+bool failover_lock_is_ahead(const struct failover_lock *lock, int64_t now_unix_ms)
+{
+	return lock->present && lock->recorded && lock->understood && !lock->deleting &&
+	       lock->resource_version && is_held(lock) &&
+	       lock->renew_unix_ms > now_unix_ms + AHEAD_MS;
+}
+
+char *failover_lock_patch(const struct failover_lock *lock, int64_t now_unix_ms)
+{
+	return make_patch(lock, now_unix_ms);
+}

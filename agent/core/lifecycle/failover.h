@@ -119,4 +119,13 @@ void failover_decide(const struct failover_watch *watch, const char *launch_id, 
 bool failover_lock_is_free(const struct failover_lock *lock, int64_t server_unix_ms,
 			   int64_t unchanged_ms, char **ret_why);
 
+/*
+ * Would a Flink of this machine wait longer than the lease? Its client compares the date of the last renewal with its own clock
+ * (now_unix_ms): where that of the holder was an hour ahead, the next Flink waits for an hour, and the holder may be dead.
+ */
+bool failover_lock_is_ahead(const struct failover_lock *lock, int64_t now_unix_ms);
+
+/* What releases such a lock, if it is free: as the patch of RELEASE. The caller frees. */
+char *failover_lock_patch(const struct failover_lock *lock, int64_t now_unix_ms);
+
 #endif

@@ -141,6 +141,7 @@ struct event {
 			int64_t grace_left_ms;
 			enum upgrade upgrade; /* with stopping */
 			enum claim claim;     /* with hand-overs: why the journal is ours */
+			enum wanted wanted;   /* idem: this pod's template, as known last */
 			/* launch id of a Flink that was started before and waits in main(); it is
 			 * not `running` then. NULL = none */
 			const char *held;
@@ -392,6 +393,7 @@ struct lifecycle {
 	/* hand-overs */
 	struct {
 		enum claim claim;
+		enum wanted wanted; /* this pod's template, as known with that claim */
 		/* the journal is given away: by the write that is under way or about to be; and
 		 * that was acknowledged: it is never written again */
 		bool giving, given;

@@ -67,6 +67,16 @@ void handover_runs_late(struct lifecycle *life)
 			  "the job does not run within handover.runDeadline after it was taken");
 }
 
+/* What it holds for is known here only: the other pod and a person read the journal. */
+static void not_started_in_time(struct lifecycle *life)
+{
+	cleanup_free char *why =
+		handover_quotes("the job could not be started within handover.runDeadline",
+				life->phase == PHASE_HOLDING ? life->reason : NULL);
+
+	handover_returns(life, why);
+}
+
 static void not_running_in_time(struct lifecycle *life)
 {
 	if (life->launch_step == LAUNCH_NONE && handover_may_give_back(life) &&
@@ -83,7 +93,7 @@ static void not_running_in_time(struct lifecycle *life)
 			handover_runs_late(life);
 		}
 	} else if (handover_is_idle(life)) {
-		handover_returns(life, "the job could not be started within handover.runDeadline");
+		not_started_in_time(life);
 	}
 	if (!life->handover.giving)
 		life->handover.deadline_ms = life->now_ms + RETURN_AGAIN_MS;

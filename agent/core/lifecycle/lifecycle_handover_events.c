@@ -153,10 +153,20 @@ static void take_back(struct lifecycle *life)
 {
 	struct handover *handover = &life->journal.handover;
 
+	/* another version than the one that has the job now, or was to have it */
+	bool wanted = life->handover.wanted == WANTED_YES &&
+		      !template_same_content(handover->to.template, handover_me(life)->template);
+
 	if (handover->state == HANDOVER_GRANTED)
-		handover_comes_back(life, "it was not taken within handover.takeDeadline");
+		handover_comes_back(
+			life, !wanted,
+			wanted ? "the Deployment wants this version again, and it was not taken"
+			       : "it was not taken within handover.takeDeadline");
 	else if (handover->state == HANDOVER_TAKEN)
-		handover_comes_back(life, "the pod that had taken it is gone");
+		handover_comes_back(
+			life, !wanted,
+			wanted ? "the Deployment wants this version again, and the pod that had taken it is gone"
+			       : "the pod that had taken it is gone");
 }
 
 static void claim(struct lifecycle *life, enum claim claim)
@@ -205,6 +215,7 @@ static void resume_probation(struct lifecycle *life)
 static void hear_claim(struct lifecycle *life, const struct event *event)
 {
 	life->handover.claim = event->hello.claim;
+	life->handover.wanted = event->hello.wanted;
 	snprintf(life->handover.held_id, JOB_ID_BYTES, "%s",
 		 event->hello.held ? event->hello.held : "");
 }

@@ -133,6 +133,19 @@ bool handover_candidate_lives(const struct lifecycle *life)
 	       party_is(&life->journal.handover.to, seen->party.uid);
 }
 
+bool handover_is_unwanted(const struct lifecycle *life)
+{
+	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
+	const struct party *to = &life->journal.handover.to;
+
+	if (!seen->present)
+		return false;
+	/* the place may be another one's by now: the Deployment wants one template */
+	return template_same_content(to->template, seen->party.template)
+		       ? seen->wanted == WANTED_NO
+		       : seen->wanted == WANTED_YES;
+}
+
 const char *handover_candidate_says(const struct lifecycle *life)
 {
 	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];

@@ -33,6 +33,8 @@ bool handover_is_fresh(const struct lifecycle *life, const struct candidate_seen
 bool handover_is_unheard(const struct lifecycle *life, const struct candidate_seen *seen);
 /* The one that the job is on its way to; true while this agent has not heard of it yet. */
 bool handover_candidate_lives(const struct lifecycle *life);
+/* The Deployment has ceased to want the template that the job is on its way to: rolled back, or another version. */
+bool handover_is_unwanted(const struct lifecycle *life);
 
 /* Why it is not prepared, in its own words; NULL = it is, or has not said it. Borrowed. */
 const char *handover_candidate_says(const struct lifecycle *life);

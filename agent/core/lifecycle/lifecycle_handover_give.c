@@ -51,10 +51,11 @@ void handover_grant(struct lifecycle *life, const char *why)
 	give_to(life, &handover->to);
 }
 
-/* A version whose pod never takes the job would stop it again and again. */
-void handover_comes_back(struct lifecycle *life, const char *why)
+/* A version whose pod never takes the job would stop it again and again: that counts. One that the Deployment has ceased to want
+ * has failed at nothing. */
+void handover_comes_back(struct lifecycle *life, bool counts, const char *why)
 {
-	life->journal.handover.tries++;
+	life->journal.handover.tries += counts;
 	life->handover.ran = false; /* it was stopped for this, perhaps by this agent */
 	handover_set_state(life, HANDOVER_RETURNED, "%s", why);
 }
@@ -64,8 +65,12 @@ void handover_grant_or_keep(struct lifecycle *life)
 {
 	if (handover_candidate_lives(life))
 		handover_grant(life, "the job has stopped");
+	else if (handover_is_unwanted(life))
+		handover_comes_back(
+			life, false,
+			"the Deployment does not want that version any more; the job continues here");
 	else
-		handover_comes_back(life, "the candidate is gone; the job continues here");
+		handover_comes_back(life, true, "the candidate is gone; the job continues here");
 }
 
 void handover_stopped(struct lifecycle *life)

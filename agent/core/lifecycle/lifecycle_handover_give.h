@@ -14,7 +14,8 @@ void handover_written(struct lifecycle *life);
  * with that record. */
 void handover_stopped(struct lifecycle *life);
 
-void handover_comes_back(struct lifecycle *life, const char *why); /* RETURNED, and it counts */
+/* RETURNED. counts: the other version has had its try. */
+void handover_comes_back(struct lifecycle *life, bool counts, const char *why);
 
 /* A launch has failed, and its Flink is dead. True: the job goes back to the pod before. */
 bool handover_returns(struct lifecycle *life, const char *why);

@@ -27,6 +27,7 @@ static const struct field hello_fields[] = {
 	EVENT("graceLeftMs", NUMBER, hello.grace_left_ms),
 	EVENT("upgrade", WORD, hello.upgrade, .words = upgrades),
 	EVENT("claim", SMALL, hello.claim, .sparse = true),
+	EVENT("wanted", SMALL, hello.wanted, .sparse = true),
 	EVENT("held", TEXT, hello.held, .sparse = true),
 };
 

@@ -94,6 +94,33 @@ void ha_unchanged_release(struct ha_unchanged *unchanged)
 	*unchanged = (struct ha_unchanged){0};
 }
 
+/* A lock for which Flink would wait although nobody holds it. 0: it is none; 1: look again. */
+static int release_ahead(struct kube *kube, const char *cluster_id, struct ha_unchanged *unchanged,
+			 const struct ha_cluster *cluster, struct err *err)
+{
+	const struct failover_lock *lock = &cluster->lock;
+	int64_t now_unix_ms = clock_unix_ms();
+	cleanup_free char *why = NULL, *text = NULL;
+	struct err failed = {0};
+
+	/* MUT: Flink is started for a lock that it would wait for as long as a clock was ahead */
+	if (!failover_lock_is_ahead(lock, now_unix_ms))
+		return 0;
+	if (!failover_lock_is_free(lock, cluster->server_unix_ms, ha_unchanged_ms(unchanged, lock),
+				   &why))
+		return err_set(
+			err, ERR_BUSY, 0,
+			"Flink would wait for the leader lock %s-cluster-config-map, which was renewed by a clock that is ahead of this Pod's; drey releases it when nobody renews it any more: %s",
+			cluster_id, why);
+	text = failover_lock_patch(lock, now_unix_ms);
+	if (patch(kube, cluster_id, text, &failed) == 0 || failed.kind == ERR_BUSY)
+		return 1;
+	if (err)
+		*err = failed;
+	return err_wrap(err,
+			"cannot release a leader lock that was renewed by a clock that is ahead");
+}
+
 /* 0: there is nothing to do any more; 1: look again. */
 static int clean_once(struct kube *kube, const char *cluster_id, const struct launch *launch,
 		      struct ha_unchanged *unchanged, const struct ha_cluster *cluster,
@@ -107,7 +134,7 @@ static int clean_once(struct kube *kube, const char *cluster_id, const struct la
 		text = ha_leftover_patch((const char *const *)cluster->stored,
 					 cluster->stored_count, launch, lock->resource_version);
 	if (!text)
-		return 0;
+		return release_ahead(kube, cluster_id, unchanged, cluster, err);
 	/* MUT: a stored job is removed while another Flink may be alive */
 	if (!failover_lock_is_free(lock, cluster->server_unix_ms, ha_unchanged_ms(unchanged, lock),
 				   &why))

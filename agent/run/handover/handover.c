@@ -59,6 +59,7 @@ struct look_job {
 	struct candidate_record records[PLACES];
 	bool present[PLACES], unreadable[PLACES];
 	enum wanted wanted; /* the template of the candidate */
+	bool stopping;      /* the job is being stopped for it */
 	const char *other;  /* cluster id of the other side, if its lock is to be read; borrowed */
 	bool lock_is_free;
 	struct configmap news; /* what the watch has seen */
@@ -129,14 +130,16 @@ static int read_places(struct look_job *job)
 	return 0;
 }
 
-/* A job is stopped for a candidate that is prepared, so of that one it is read when that is seen. */
+/* A job is stopped for a candidate that is prepared, so of that one it is read when that is seen; and of one that ends, because it may
+ * end for that. */
 static enum wanted wanted_now(struct handover_part *part, const struct candidate_record *candidate)
 {
 	struct wanted_known *known = &part->wanted;
-	bool prepared = candidate->state == CANDIDATE_PREPARED;
+	bool matters =
+		candidate->state == CANDIDATE_PREPARED || candidate->state == CANDIDATE_WITHDRAWN;
 	bool fresh =
 		xstris(candidate->template, known->template) &&
-		clock_mono_ms() - known->read_ms < (prepared ? WANTED_FRESH_MS : WANTED_AGAIN_MS);
+		clock_mono_ms() - known->read_ms < (matters ? WANTED_FRESH_MS : WANTED_AGAIN_MS);
 
 	if (fresh && known->wanted == WANTED_YES)
 		return known->wanted;
@@ -164,8 +167,9 @@ static void look_work(void *arg)
 	const struct candidate_record *candidate = &job->records[PLACE_CANDIDATE];
 
 	job->result = read_places(job);
+	/* one that ends while the job is stopped for it is wanted still, or was rolled back */
 	if (job->result == 0 && job->present[PLACE_CANDIDATE] &&
-	    candidate->state != CANDIDATE_WITHDRAWN &&
+	    (candidate->state != CANDIDATE_WITHDRAWN || job->stopping) &&
 	    !xstris(candidate->uid, setup->life.handover.me.uid))
 		job->wanted = wanted_now(part, candidate);
 	if (job->other)
@@ -274,6 +278,7 @@ static void look(struct handover_part *part)
 					     &job->news);
 	if (lifecycle_asks_for_lock(&part->driver->life))
 		job->other = setup_cluster_id(part->driver->setup, side_other(part->driver->side));
+	job->stopping = part->driver->life.journal.handover.state == HANDOVER_STOPPING;
 	part->looking = true;
 	lane_submit(part->kube.lane, look_work, looked, job);
 }

@@ -89,7 +89,8 @@ static void own(struct standing *standing)
 	bool lives =
 		standby->flink == STANDBY_FLINK_STARTED || standby->flink == STANDBY_FLINK_HELD;
 	struct driver_claim claim = {.claim = standby->verdict.claim,
-				     .side = standby->verdict.side};
+				     .side = standby->verdict.side,
+				     .wanted = standby->wanted};
 	struct journal journal = standing->journal;
 
 	memset(&standing->journal, 0, sizeof(standing->journal));

@@ -160,6 +160,7 @@ static void greet(struct driver *driver, const struct message *hello, const stru
 			  .grace_left_ms = grace_now_ms(hello),
 			  .upgrade = job->upgrade,
 			  .claim = driver->start->claim.claim,
+			  .wanted = driver->start->claim.wanted,
 			  .held = *driver->start->claim.held ? driver->start->claim.held : NULL}};
 
 	http_url_tell_server(driver->setup->rest_url, &rest);
