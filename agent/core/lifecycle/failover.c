@@ -206,7 +206,7 @@ static char *released_record(const struct failover_lock *lock, int64_t now_unix_
 		lock->transitions);
 }
 
-static char *make_patch(const struct failover_lock *lock, int64_t now_unix_ms)
+char *failover_lock_patch(const struct failover_lock *lock, int64_t now_unix_ms)
 {
 	cleanup_json struct json *patch = json_object();
 	cleanup_free char *record = released_record(lock, now_unix_ms);
@@ -246,7 +246,7 @@ static void judge_lock(const struct failover_watch *watch, const struct failover
 		snprintf(verdict->reason, sizeof(verdict->reason), "it is already released");
 	} else {
 		verdict->kind = FAILOVER_RELEASE;
-		verdict->patch = make_patch(lock, now_unix_ms);
+		verdict->patch = failover_lock_patch(lock, now_unix_ms);
 		snprintf(verdict->reason, sizeof(verdict->reason), "%s has died",
 			 watch->seen.holder);
 	}
@@ -319,9 +319,4 @@ bool failover_lock_is_ahead(const struct failover_lock *lock, int64_t now_unix_m
 	return lock->present && lock->recorded && lock->understood && !lock->deleting &&
 	       lock->resource_version && is_held(lock) &&
 	       lock->renew_unix_ms > now_unix_ms + AHEAD_MS;
-}
-
-char *failover_lock_patch(const struct failover_lock *lock, int64_t now_unix_ms)
-{
-	return make_patch(lock, now_unix_ms);
 }
