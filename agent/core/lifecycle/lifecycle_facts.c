@@ -126,6 +126,11 @@ bool checkpoint_in_flight(const struct lifecycle *life)
 	return life->checkpoint.step != CHECKPOINT_NONE && life->checkpoint.step != CHECKPOINT_LEFT;
 }
 
+bool job_is_being_ended(const struct lifecycle *life)
+{
+	return life->step != STEP_NONE && operation_ends_job(life->journal.operation.kind);
+}
+
 /* As Flink reports it. After a failed stop the job continues from its savepoint, and may finish. */
 bool stop_has_ended_job(const struct lifecycle *life)
 {

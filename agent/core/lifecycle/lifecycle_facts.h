@@ -35,6 +35,9 @@ bool parallelism_is_unasked(const struct lifecycle *life,
 bool checkpoint_in_flight(
 	const struct lifecycle *life); /* a requested one, that was not given up */
 
+/* A stop or a cancel is in flight. */
+bool job_is_being_ended(const struct lifecycle *life);
+
 /* Flink has said that the stop in flight is done, which it does when the job has ended; that was not seen yet. */
 bool stop_is_reported(const struct lifecycle *life);
 

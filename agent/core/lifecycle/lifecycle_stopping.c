@@ -154,7 +154,7 @@ void stopping_failed(struct lifecycle *life, enum operation_kind kind, const cha
 void on_stopping(struct lifecycle *life, int64_t grace_left_ms, enum upgrade upgrade)
 {
 	int64_t budget_ms = grace_left_ms - life->config->kill_after_ms - JOURNAL_MARGIN_MS;
-	bool stopping = life->step != STEP_NONE && operation_ends_job(life->journal.operation.kind);
+	bool stopping = job_is_being_ended(life);
 
 	if (life->terminating)
 		return;

@@ -2,8 +2,9 @@
 
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_blockers.h"
+#include "core/lifecycle/lifecycle_facts.h"
 
-/* What waits while it is wanted and not in flight. A stop is nothing to wait for where no Flink runs. */
+/* What waits while it is requested or due, and not in flight. Where no Flink runs, no stop waits. */
 static const struct {
 	enum fact wanted;
 	enum activity activity;
@@ -20,7 +21,6 @@ _Static_assert(ARRAY_LEN(rows) <= LIFE_WAITS_MAX, "all rows have room");
 
 size_t lifecycle_waits(const struct lifecycle *life, struct life_wait ret_waits[LIFE_WAITS_MAX])
 {
-	bool stops = life->step != STEP_NONE && operation_ends_job(life->journal.operation.kind);
 	uint64_t facts = facts_of(life);
 	size_t count = 0;
 
@@ -30,7 +30,7 @@ size_t lifecycle_waits(const struct lifecycle *life, struct life_wait ret_waits[
 		for (size_t n = 0; n < ARRAY_LEN(rows[i].unless); n++)
 			unless |= facts & fact_bit(rows[i].unless[n]);
 		/* MUT: what is in flight waits, too */
-		if (unless || (stops && rows[i].activity == BEGIN_STOP))
+		if (unless || (rows[i].activity == BEGIN_STOP && job_is_being_ended(life)))
 			continue;
 		if ((facts & fact_bit(rows[i].wanted)) && against)
 			ret_waits[count++] =

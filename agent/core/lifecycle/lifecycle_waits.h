@@ -1,5 +1,5 @@
 /*
- * lifecycle_waits - what is wanted and has not begun, and what stands in its way: the answer to "why does my savepoint not
+ * lifecycle_waits - what was requested or is due and has not begun, and what it waits for: the answer to "why does my savepoint not
  * begin?". The facts are those by which the life cycle decides (blockers()), so the answer cannot say anything else.
  */
 #ifndef DREY_CORE_LIFECYCLE_WAITS_H
