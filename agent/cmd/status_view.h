@@ -49,7 +49,7 @@ struct status_view {
 	const char *operation_kind, *operation_reason, *operation_format;
 	int64_t operation_started_unix_ms;
 
-	/* what is wanted and has not begun: objects with "what" and a list "for"; NULL = nothing, or an older agent */
+	/* what was requested or is due and has not begun: objects with "what" and a list "for"; NULL = an older agent */
 	const struct json *waits;
 
 	/* the operation that ended last; kind "" = none */

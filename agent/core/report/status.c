@@ -139,7 +139,7 @@ static void add_operation(struct json *doc, const struct journal *journal)
 		   "kind reason format triggerId nonce startedUnixMs");
 }
 
-/* What is wanted, and why it has not begun. */
+/* What was requested or is due, and why it has not begun. */
 static void add_waits(struct json *doc, const struct lifecycle *life)
 {
 	struct json *array = json_add_array(doc, "waits");
