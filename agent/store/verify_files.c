@@ -60,15 +60,9 @@ struct looks {
 	struct files *files;
 	uint32_t *items;
 	size_t count, looked, no_answers;
-	/* of these items, from the front: those that are absent, from the back: those of a wrong size */
-	uint32_t *wrong;
-	size_t absent_count, wrong_size_count;
+	uint32_t *absent, *resized; /* items of these */
+	size_t absent_count, resized_count;
 };
-
-static struct verify_item *wrong_item(const struct looks *looks, size_t at)
-{
-	return &looks->files->list.items[looks->wrong[at]];
-}
 
 static const char *look_uri(void *ctx, size_t index)
 {
@@ -95,11 +89,10 @@ static int on_look(void *ctx, const struct store_look *look, struct err *err)
 		else if (is_right_size(files, item))
 			files->report->files_ok++;
 		else
-			looks->wrong[looks->count - ++looks->wrong_size_count] =
-				looks->items[look->index];
+			looks->resized[looks->resized_count++] = looks->items[look->index];
 		break;
 	case STORE_LOOK_ABSENT:
-		looks->wrong[looks->absent_count++] = looks->items[look->index];
+		looks->absent[looks->absent_count++] = looks->items[look->index];
 		break;
 	case STORE_LOOK_UNREADABLE:
 		verify_add_failure(files->report, item_uri(files, item), look->why);
@@ -131,7 +124,7 @@ static void judge_absent(const struct looks *looks, struct store *store)
 	struct err why = {.kind = ERR_ABSENT};
 
 	for (size_t i = 0; i < looks->absent_count; i++) {
-		const char *uri = item_uri(files, wrong_item(looks, i));
+		const char *uri = item_uri(files, &files->list.items[looks->absent[i]]);
 
 		if (!i)
 			verify_doubt_absent(store, uri, &why);
@@ -158,15 +151,15 @@ static int doubt_size(struct files *files, struct store *store, const struct ver
 		       listed.size_bytes, item->size_bytes);
 }
 
-/* The same of a file of another size. */
-static void judge_sizes(const struct looks *looks, struct store *store)
+/* As judge_absent(), of files of another size. */
+static void judge_resized(const struct looks *looks, struct store *store)
 {
 	struct files *files = looks->files;
 	struct err why = {0};
 	int doubt = 0;
 
-	for (size_t i = 0; i < looks->wrong_size_count; i++) {
-		const struct verify_item *item = wrong_item(looks, looks->count - 1 - i);
+	for (size_t i = 0; i < looks->resized_count; i++) {
+		const struct verify_item *item = &files->list.items[looks->resized[i]];
 		const struct metadata_kept *file = &files->metadata->files[item->file];
 		cleanup_free char *detail = NULL;
 
@@ -189,7 +182,8 @@ static void check_store(struct files *files, struct store *store, size_t first, 
 {
 	struct looks looks = {.files = files,
 			      .items = xcalloc(count, sizeof(*looks.items)),
-			      .wrong = xcalloc(count, sizeof(*looks.wrong))};
+			      .absent = xcalloc(count, sizeof(*looks.absent)),
+			      .resized = xcalloc(count, sizeof(*looks.resized))};
 
 	for (size_t i = first; i < first + count; i++)
 		if (files->list.items[i].size_bytes >= 0 &&
@@ -200,8 +194,9 @@ static void check_store(struct files *files, struct store *store, size_t first, 
 	if (store_look_many(store, look_uri, looks.count, 0, on_look, &looks, NULL))
 		files->report->problems_left_out += looks.count - looks.looked;
 	judge_absent(&looks, store);
-	judge_sizes(&looks, store);
-	free(looks.wrong);
+	judge_resized(&looks, store);
+	free(looks.resized);
+	free(looks.absent);
 	free(looks.items);
 }
 
