@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -241,4 +242,15 @@ void fs_hex(const void *bytes, size_t len_bytes, char *text)
 		text[2 * i + 1] = digits[p[i] & 0xF];
 	}
 	text[2 * len_bytes] = '\0';
+}
+
+char *fs_program_dir(const char *program)
+{
+	char self[PATH_MAX] = "";
+	const char *slash;
+
+	if (!program && readlink("/proc/self/exe", self, sizeof(self) - 1) > 0)
+		program = self;
+	slash = program ? strrchr(program, '/') : NULL;
+	return slash ? xstrndup(program, (size_t)(slash - program)) : NULL;
 }

@@ -45,4 +45,7 @@ int fs_random(void *ret_bytes, size_t len_bytes, struct err *err);
 /* Lower-case hex with a NUL: text has 2 * len_bytes + 1 bytes. */
 void fs_hex(const void *bytes, size_t len_bytes, char *text);
 
+/* The directory of `program`, NULL: of this one. NULL = not known; the caller frees it. */
+char *fs_program_dir(const char *program);
+
 #endif

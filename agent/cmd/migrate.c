@@ -3,27 +3,15 @@
  * own: it is needed once in the life of an application, on the machine of a person, and no image has it.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "base/mem.h"
 #include "cmd/commands.h"
 
 #define PROGRAM "drey-migrate"
-
-/* Beside this program. NULL = not known; the caller frees it. */
-static char *path_beside(void)
-{
-	char self[4096];
-	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash;
-
-	self[len > 0 ? len : 0] = '\0';
-	slash = strrchr(self, '/');
-	return slash ? xasprintf("%.*s/" PROGRAM, (int)(slash - self), self) : NULL;
-}
 
 /* What was given, as words again. */
 static void add_options(const struct cli *cli, char **argv, int *count)
@@ -44,7 +32,8 @@ static void add_options(const struct cli *cli, char **argv, int *count)
 static int migrate_run(const struct cli *cli)
 {
 	char *argv[CLI_MAX_OPTIONS + 4] = {xstrdup(PROGRAM)};
-	cleanup_free char *beside = path_beside();
+	cleanup_free char *dir = fs_program_dir(NULL);
+	cleanup_free char *beside = dir ? xasprintf("%s/" PROGRAM, dir) : NULL;
 	int count = 1, sys;
 
 	add_options(cli, argv, &count);

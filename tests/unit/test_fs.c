@@ -232,3 +232,14 @@ TEST(random_bytes_differ_and_hex_is_lower_case)
 	fs_hex("\x00\xab\xCD\x7f", 4, text);
 	CHECK_STR(text, "00abcd7f");
 }
+
+TEST(the_directory_of_a_program_is_that_of_its_path)
+{
+	cleanup_free char *own = fs_program_dir(NULL),
+			  *other = fs_program_dir("/opt/drey/bin/drey"),
+			  *none = fs_program_dir("drey");
+
+	CHECK_HAS(own, "/tests/unit");
+	CHECK_STR(other, "/opt/drey/bin");
+	CHECK(!none);
+}

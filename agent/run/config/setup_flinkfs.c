@@ -1,6 +1,5 @@
 #include "run/config/setup_flinkfs.h"
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/fs.h"
 #include "base/mem.h"
 #include "flink/command.h"
 #include "flink/java.h"
@@ -21,17 +21,11 @@
 /* PREFIX/bin/drey and PREFIX/lib/drey/files.jar, or both in the directory of a build. */
 static char *find_jar(const char *program)
 {
-	char self[PATH_MAX] = "";
-	const char *slash;
-	ssize_t len = program ? snprintf(self, sizeof(self), "%s", program)
-			      : readlink("/proc/self/exe", self, sizeof(self) - 1);
-	cleanup_free char *dir = NULL, *built = NULL;
+	cleanup_free char *dir = fs_program_dir(program), *built = NULL;
 	char *installed;
 
-	slash = len > 0 ? strrchr(self, '/') : NULL;
-	if (!slash)
+	if (!dir)
 		return xstrdup(DEFAULT_LIB "/files.jar");
-	dir = xstrndup(self, (size_t)(slash - self));
 	built = xasprintf("%s/drey-files.jar", dir);
 	if (access(built, R_OK) == 0)
 		return xstrdup(built);
