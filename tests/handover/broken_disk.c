@@ -36,15 +36,16 @@ static int fails(const char *path)
 
 #define REAL(name, type) ((type)dlsym(RTLD_NEXT, #name))
 
-/* Functions whose first argument is the path. */
+/* Functions that have an argument `path`. */
 #define BROKEN(result, failure, name, parameters, types, arguments)                                \
 	result name parameters                                                                     \
 	{                                                                                          \
 		return fails(path) ? failure : REAL(name, result(*) types) arguments;              \
 	}
 
-#define BROKEN_OPEN(name)                                                                          \
-	int name(const char *path, int flags, ...)                                                 \
+/* The mode may not be there: then it has no meaning. */
+#define BROKEN_OPEN(name, parameters, types, arguments)                                            \
+	int name parameters                                                                        \
 	{                                                                                          \
 		va_list more;                                                                      \
 		mode_t mode;                                                                       \
@@ -54,27 +55,16 @@ static int fails(const char *path)
 		va_end(more);                                                                      \
 		if (fails(path))                                                                   \
 			return -1;                                                                 \
-		return REAL(name, int (*)(const char *, int, ...))(path, flags, mode);             \
+		return REAL(name, int(*) types) arguments;                                         \
 	}
 
-#define BROKEN_OPENAT(name)                                                                        \
-	int name(int dir, const char *path, int flags, ...)                                        \
-	{                                                                                          \
-		va_list more;                                                                      \
-		mode_t mode;                                                                       \
-                                                                                                   \
-		va_start(more, flags);                                                             \
-		mode = va_arg(more, mode_t);                                                       \
-		va_end(more);                                                                      \
-		if (fails(path))                                                                   \
-			return -1;                                                                 \
-		return REAL(name, int (*)(int, const char *, int, ...))(dir, path, flags, mode);   \
-	}
-
-BROKEN_OPEN(open)
-BROKEN_OPEN(open64)
-BROKEN_OPENAT(openat)
-BROKEN_OPENAT(openat64)
+BROKEN_OPEN(open, (const char *path, int flags, ...), (const char *, int, ...), (path, flags, mode))
+BROKEN_OPEN(open64, (const char *path, int flags, ...), (const char *, int, ...),
+	    (path, flags, mode))
+BROKEN_OPEN(openat, (int dir, const char *path, int flags, ...), (int, const char *, int, ...),
+	    (dir, path, flags, mode))
+BROKEN_OPEN(openat64, (int dir, const char *path, int flags, ...), (int, const char *, int, ...),
+	    (dir, path, flags, mode))
 BROKEN(DIR *, NULL, opendir, (const char *path), (const char *), (path))
 BROKEN(FILE *, NULL, fopen, (const char *path, const char *how), (const char *, const char *),
        (path, how))

@@ -49,8 +49,8 @@ candidate_prepares() {
 	is "$(happened returned)" "${BEFORE[returned]}" "at its first try"
 }
 
-# It was prepared, and cannot read what it was granted.
-candidate_takes() {
+# The candidate was prepared, takes the job, and cannot read what it was granted.
+broken_taker() {
 	begin
 	upgrade_to "$NEXT"
 	await "the candidate's main() is held" candidate_has_held
@@ -59,6 +59,11 @@ candidate_takes() {
 	breaks "$CANDIDATE"
 	uncontrol hold-snapshot
 	await "it takes the job" happened_again taken "${BEFORE[taken]}"
+}
+
+# It cannot read it until the job is returned.
+candidate_takes() {
+	broken_taker
 	await "and says what it cannot read" pod_is "$CANDIDATE" '.cause == "StorageUnreadable"'
 	diag "$(pod_status "$CANDIDATE" '"\(.phase): \(.reason)"')"
 	await_returned "$CURRENT" "${BEFORE[returned]}"
@@ -69,14 +74,7 @@ candidate_takes() {
 
 # For a moment only: nothing is returned.
 candidate_hiccup() {
-	begin
-	upgrade_to "$NEXT"
-	await "the candidate's main() is held" candidate_has_held
-	control hold-snapshot
-	await "the job is being stopped" happened_again stopping "${BEFORE[stopping]}"
-	breaks "$CANDIDATE"
-	uncontrol hold-snapshot
-	await "it takes the job" happened_again taken "${BEFORE[taken]}"
+	broken_taker
 	sleep 5
 	works "$CANDIDATE"
 	await_done "$NEXT"
