@@ -1,8 +1,10 @@
 # The programs of the tests, and how they are run; part of the Makefile.
 
+# The library stands last: what a target of its own asks for comes behind the prerequisites of the pattern in $^, and an object behind
+# the library finds only the members that were taken before it.
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(UNIT_HELP) $(B)/libdrey.a
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(LDFLAGS_) -o $@ $(filter %.o,$^) $(B)/libdrey.a $(LIBS)
 
 $(B)/tests/unit/test_migrate $(B)/tests/unit/test_migrate_size $(B)/tests/fuzz/fuzz_migrate: $(MIGRATE_OBJ)
 

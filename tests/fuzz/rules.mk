@@ -12,12 +12,12 @@ $(TOP)/fuzz/libdrey.a: $(AGENT_SRC:%.c=$(TOP)/fuzz/obj/%.o)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
 $(TOP)/fuzz/%: tests/fuzz/%.c $(TOP)/fuzz/libdrey.a
-	$(Q)clang $(CPPFLAGS_) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
+	$(Q)clang $(CPPFLAGS_) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $< $(filter %.o,$^) $(TOP)/fuzz/libdrey.a $(LIBS)
 	@echo "  LINK  $@"
 
 $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/replay.o $(B)/libdrey.a
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(LDFLAGS_) -o $@ $(filter %.o,$^) $(B)/libdrey.a $(LIBS)
 
 # it answers drey's questions itself
 $(TOP)/fuzz/fuzz_rest $(B)/tests/fuzz/fuzz_rest: LIBS += -Wl,--wrap=http_do
