@@ -49,6 +49,9 @@ static int check_config(const struct http_config *config, struct err *err)
 		return err_set(err, ERR_CONFIG, 0, "a certificate is given as a file and as text");
 	if (config->any_name && !config->ca_file && !config->ca_pem)
 		return err_set(err, ERR_CONFIG, 0, "no CA is given for a server of any name");
+	if (config->no_verify && (config->ca_file || config->ca_pem))
+		return err_set(err, ERR_CONFIG, 0,
+			       "a CA is given, and the certificate is not to be checked");
 	return 0;
 }
 
@@ -85,6 +88,7 @@ struct http *http_new(const struct http_config *config, struct err *err)
 		http->user_agent = xstrdup(config->user_agent);
 		http->direct = config->direct;
 		http->any_name = config->any_name;
+		http->no_verify = config->no_verify;
 	}
 	return http;
 }

@@ -42,6 +42,8 @@ struct http_config {
 	const char *tls_name;
 	/* The server's certificate may have any name: only with CAs that are given, which vouch for this one server. */
 	bool any_name;
+	/* The server's certificate is not checked at all; excludes CAs. A person has asked for it. */
+	bool no_verify;
 	/* Where the user gives the CA, such as "storage.s3.caFile": for the message that the server's is
 	 * not trusted. NULL: nowhere. */
 	const char *ca_setting;

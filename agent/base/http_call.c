@@ -216,6 +216,10 @@ static void set_tls(CURL *curl, const struct http *http)
 		/* a resumed session is not verified again */
 		curl_easy_setopt(curl, CURLOPT_SSL_SESSIONID_CACHE, 0L);
 	}
+	if (http->no_verify) {
+		curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
+		curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
+	}
 	if (http->cert_file) {
 		curl_easy_setopt(curl, CURLOPT_SSLCERT, http->cert_file);
 		curl_easy_setopt(curl, CURLOPT_SSLKEY, http->key_file);

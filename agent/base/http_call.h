@@ -24,7 +24,7 @@ struct http {
 	char *ca_pem, *cert_pem, *key_pem;
 	char *system_ca; /* the system's CAs; NULL: libcurl knows them */
 	char *tls_name, *ca_setting, *proxy, *user_agent;
-	bool direct, any_name;
+	bool direct, any_name, no_verify;
 	atomic_bool stopped, woken; /* set by any thread */
 };
 

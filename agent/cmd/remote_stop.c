@@ -252,6 +252,15 @@ static int stop_step(struct stop *stop, const struct journal *journal)
 	return CLIENT_CONTINUE;
 }
 
+/* Whether it is worth waiting for the journal. */
+static bool may_appear(const struct stop *stop)
+{
+	const struct remote *remote = stop->remote;
+
+	return !consent_dry_run(remote->cli) && remote_left_ms(remote) > 0 &&
+	       clock_mono_ms() - remote->began_ms <= APPEAR_MS;
+}
+
 static int no_drey(const struct stop *stop)
 {
 	const struct remote *remote = stop->remote;
@@ -277,9 +286,15 @@ static int stop_poll(struct stop *stop)
 		return status;
 	}
 	if (!stop->request.asked && err.kind == ERR_ABSENT) {
-		remote_report(remote, err.msg);
-		return clock_mono_ms() - remote->began_ms > APPEAR_MS ? no_drey(stop)
-								      : CLIENT_CONTINUE;
+		cleanup_free char *what = NULL;
+
+		if (!may_appear(stop))
+			return no_drey(stop);
+		what = xasprintf(
+			"%s does not exist: waiting %d s, because one that was deleted while the job runs is written again",
+			journal_store_place(remote->store), APPEAR_MS / 1000);
+		remote_report(remote, what);
+		return CLIENT_CONTINUE;
 	}
 	return remote_unread(remote, stop->request.asked, &err);
 }

@@ -127,7 +127,7 @@ int flinkapp_get_status(struct kube *kube, const char *name, struct json **ret_s
 	return rc;
 }
 
-int flinkapp_list(struct kube *kube, const char *namespace,
+int flinkapp_list(struct kube *kube, const char *namespace, bool *ret_unknown,
 		  int (*each)(void *ctx, const struct json *item, struct err *err), void *ctx,
 		  struct err *err)
 {
@@ -137,7 +137,8 @@ int flinkapp_list(struct kube *kube, const char *namespace,
 				 .kind = FLINKAPP_KIND "List",
 				 .limit = LIST_LIMIT,
 				 .max_items = LIST_MAX,
-				 .max_bytes = LIST_MAX_BYTES};
+				 .max_bytes = LIST_MAX_BYTES,
+				 .unknown = ret_unknown};
 
 	return kube_list(kube, &list, each, ctx, err);
 }

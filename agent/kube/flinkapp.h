@@ -45,8 +45,8 @@ int flinkapp_get(struct kube *kube, const char *name, struct flinkapp *ret,
 int flinkapp_get_status(struct kube *kube, const char *name, struct json **ret_status,
 			struct kube_answer *answer, struct err *err);
 
-/* All of a namespace, or of all of them (NULL), as kube_list(). */
-int flinkapp_list(struct kube *kube, const char *namespace,
+/* All of a namespace, or of all of them (NULL), as kube_list(). -1 with *ret_unknown: the definition is not installed. */
+int flinkapp_list(struct kube *kube, const char *namespace, bool *ret_unknown,
 		  int (*each)(void *ctx, const struct json *item, struct err *err), void *ctx,
 		  struct err *err);
 

@@ -149,29 +149,29 @@ static int transfer(const struct call *call, const char *token, struct http_requ
 		    struct http_response *response, struct err *err)
 {
 	const struct kube_request *request = call->request;
-	const char *headers[3] = {"Accept: application/json"};
-	cleanup_free char *authorization = NULL, *type = NULL;
 	cleanup_free char *url = xasprintf("%s%s", kube_client_server(call->client), request->path);
 	cleanup_buf struct buf body = BUF_INIT;
+	struct kube_headers headers;
+	int rc;
 
 	http->method = request->method;
 	http->url = url;
-	http->headers = headers;
-	http->header_count = 1;
 	http->once = !is_get(request) && !request->repeatable && !request->compared;
 	http->repeatable = request->repeatable || request->compared;
-	if (token)
-		headers[http->header_count++] = authorization =
-			xasprintf("Authorization: Bearer %s", token);
+	kube_client_headers(call->client, token, &headers);
 	if (request->body) {
-		headers[http->header_count++] = type =
-			xasprintf("Content-Type: %s", request->content_type ? request->content_type
-									    : "application/json");
+		kube_headers_add(&headers, xasprintf("Content-Type: %s",
+						     request->content_type ? request->content_type
+									   : "application/json"));
 		json_print(request->body, &body);
 		http->body = buf_str(&body);
 		http->body_len_bytes = body.len_bytes;
 	}
-	return http_do(call->http, http, response, err);
+	http->headers = kube_headers_lines(&headers);
+	http->header_count = headers.count;
+	rc = http_do(call->http, http, response, err);
+	kube_headers_release(&headers);
+	return rc;
 }
 
 /* One exchange; a second one when the first was a 401 and the token has changed. */

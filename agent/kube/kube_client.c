@@ -40,7 +40,7 @@ struct kube_client *kube_client_new(const struct kube_target *config, struct err
 	struct kube_client *client;
 	struct http *http;
 
-	if (kube_target_check(config, err)) {
+	if (kube_target_check(config, err) || kube_headers_check(config, err)) {
 		err_wrap(err, "Kubernetes");
 		return NULL;
 	}
@@ -110,6 +110,7 @@ static struct http *connection_new(const struct kube_target *config, struct err 
 		.cert_pem = config->cert_pem,
 		.key_pem = config->key_pem,
 		.tls_name = config->tls_server_name,
+		.no_verify = config->insecure,
 		.proxy = config->proxy_url,
 		.direct = true,
 		.user_agent = USER_AGENT,
@@ -171,6 +172,12 @@ bool kube_client_renew(struct kube_client *client, const char *used)
 	another = !xstrsame(client->token.text, used);
 	pthread_mutex_unlock(&client->lock);
 	return another;
+}
+
+void kube_client_headers(const struct kube_client *client, const char *token,
+			 struct kube_headers *ret_headers)
+{
+	kube_headers_begin(ret_headers, &client->config, token);
 }
 
 /* ---- rate ---- */

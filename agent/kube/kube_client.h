@@ -17,6 +17,7 @@
 
 #include "base/err.h"
 #include "base/http.h"
+#include "kube/kube_headers.h"
 #include "kube/kube_target.h"
 
 #define KUBE_CLIENT_IDLE_MAX 4      /* connections that are kept for later */
@@ -24,7 +25,7 @@
 
 struct kube_client;
 
-/* Copies what it needs; does not connect. NULL: ERR_CONFIG (kube_target_check()). */
+/* Copies what it needs; does not connect. NULL: ERR_CONFIG (kube_target_check(), kube_headers_check()). */
 struct kube_client *kube_client_new(const struct kube_target *config, struct err *err);
 void kube_client_free(struct kube_client *client); /* NULL is allowed */
 
@@ -41,6 +42,10 @@ void kube_client_give(struct kube_client *client, struct http *http); /* one tha
 
 /* The token as kube_token_get(); the caller frees. -1: ERR_DENIED. */
 int kube_client_token(struct kube_client *client, char **ret_text, struct err *err);
+
+/* Of a request with this token. The caller releases. */
+void kube_client_headers(const struct kube_client *client, const char *token,
+			 struct kube_headers *ret_headers);
 
 /* After a 401: read it immediately. True if it is another one than the one that was used. */
 bool kube_client_renew(struct kube_client *client, const char *used);

@@ -151,15 +151,29 @@ static int take_pem(const struct kube_file *file, const struct json *from, const
 	return 0;
 }
 
+/* What the cluster has for the program that logs in. */
+static void take_login_config(const struct json *cluster, struct kube_target *config)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	const struct json *each;
+
+	json_each (each, json_get(cluster, "extensions")) {
+		const char *name = json_str(each, "name");
+
+		if (!name || strcmp(name, "client.authentication.k8s.io/exec") != 0 ||
+		    !json_get(each, "extension") || config->login_config)
+			continue;
+		json_print(json_get(each, "extension"), &text);
+		config->login_config = buf_steal(&text);
+	}
+}
+
 static int take_cluster(const struct kube_file *file, const struct json *cluster,
 			struct kube_target *config, struct err *err)
 {
 	size_t len;
 
-	if (json_is_true(json_get(cluster, "insecure-skip-tls-verify")))
-		return err_set(
-			err, ERR_CONFIG, 0,
-			"insecure-skip-tls-verify is not accepted: set the cluster's CA in certificate-authority");
+	config->insecure = json_is_true(json_get(cluster, "insecure-skip-tls-verify"));
 	if (take_str(cluster, "server", &config->server, err) ||
 	    take_str(cluster, "tls-server-name", &config->tls_server_name, err) ||
 	    take_str(cluster, "proxy-url", &config->proxy_url, err) ||
@@ -168,29 +182,55 @@ static int take_cluster(const struct kube_file *file, const struct json *cluster
 		return -1;
 	if (!config->server)
 		return err_set(err, ERR_CONFIG, 0, "no server");
+	if (config->insecure && (config->ca_file || config->ca_pem))
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"certificate-authority and insecure-skip-tls-verify exclude each other");
+	take_login_config(cluster, config);
 	len = strlen(config->server);
 	while (len && config->server[len - 1] == '/')
 		config->server[--len] = '\0';
 	return 0;
 }
 
-static int refuse_user(const struct json *user, struct err *err)
+static int refuse_provider(const struct json *user, struct err *err)
 {
-	static const char *const refused[] = {"username", "password",  "as",
-					      "as-uid",   "as-groups", "as-user-extra"};
 	const struct json *provider = json_get(user, "auth-provider");
-	const char *name;
+	const char *name = json_str(provider, "name");
 
-	if (json_kind(provider) != JSON_NULL) {
-		name = json_str(provider, "name");
-		return err_set(
-			err, ERR_CONFIG, 0,
-			"auth-provider '%.100s' is not accepted; use a token, a tokenFile or a client certificate",
-			name ? name : "");
-	}
-	for (size_t i = 0; i < ARRAY_LEN(refused); i++)
-		if (json_kind(json_get(user, refused[i])) != JSON_NULL)
-			return err_set(err, ERR_CONFIG, 0, "'%s' is not accepted", refused[i]);
+	if (json_kind(provider) == JSON_NULL)
+		return 0;
+	return err_set(
+		err, ERR_CONFIG, 0,
+		"auth-provider '%.100s' is not accepted: kubectl has not known it since 1.26; use exec, a token, a tokenFile or a client certificate",
+		name ? name : "");
+}
+
+/* In whose name; kube_headers_check() judges it. */
+static void take_as(const struct json *user, struct kube_target *config)
+{
+	static const char *const keys[] = {"as", "as-uid", "as-groups", "as-user-extra"};
+	cleanup_json struct json *as = json_object();
+	cleanup_buf struct buf text = BUF_INIT;
+
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		if (json_kind(json_get(user, keys[i])) != JSON_NULL)
+			json_add(as, keys[i], json_copy(json_get(user, keys[i])));
+	if (!json_len(as))
+		return;
+	json_print(as, &text);
+	config->as = buf_steal(&text);
+}
+
+static int take_basic(const struct json *user, struct kube_target *config, struct err *err)
+{
+	if (take_str(user, "username", &config->username, err) ||
+	    take_str(user, "password", &config->password, err))
+		return -1;
+	if (config->password && !config->username)
+		return err_set(err, ERR_CONFIG, 0, "a password requires its username");
+	if (config->username && (config->token || config->token_file))
+		return err_set(err, ERR_CONFIG, 0, "a username and a token exclude each other");
 	return 0;
 }
 
@@ -237,12 +277,14 @@ static int take_user(const struct kube_file *file, const struct json *user,
 {
 	bool cert, key;
 
-	if (refuse_user(user, err) || take_str(user, "token", &config->token, err) ||
+	if (refuse_provider(user, err) || take_str(user, "token", &config->token, err) ||
 	    take_path(file, user, "tokenFile", &config->token_file, err) ||
+	    take_basic(user, config, err) ||
 	    take_pem(file, user, "client-certificate", &config->cert_file, &config->cert_pem,
 		     err) ||
 	    take_pem(file, user, "client-key", &config->key_file, &config->key_pem, err))
 		return -1;
+	take_as(user, config);
 	take_login(file, user, config);
 	if (config->login) /* it replaces what else is there */
 		return 0;
@@ -256,7 +298,8 @@ static int take_user(const struct kube_file *file, const struct json *user,
 	    (read_half(&config->cert_file, &config->cert_pem, err) ||
 	     read_half(&config->key_file, &config->key_pem, err)))
 		return -1;
-	if (!cert && !config->token && !config->token_file && !strncmp(config->server, "https:", 6))
+	if (!cert && !config->token && !config->token_file && !config->username &&
+	    !strncmp(config->server, "https:", 6))
 		return err_set(err, ERR_CONFIG, 0, "neither a token nor a client certificate");
 	return 0;
 }

@@ -77,7 +77,7 @@ static int load_pod(const struct kube_world *world, struct kube_target *config, 
 
 /* ---- all ---- */
 
-static int refuse_login(const struct kube_target *config, struct err *err)
+static int refuse_program(const struct kube_target *config, struct err *err)
 {
 	cleanup_json struct json *login =
 		json_parse(config->login, strlen(config->login), KUBE_LOGIN_MAX_BYTES, NULL);
@@ -87,6 +87,27 @@ static int refuse_login(const struct kube_target *config, struct err *err)
 		err, ERR_CONFIG, 0,
 		"%s: exec plugin '%.100s' is not accepted: the agent runs no programs to log in; use a token, a tokenFile or a client certificate",
 		config->source, name ? name : "");
+}
+
+/* What only a person may use, and what only a caller that warns. */
+static int refuse_some(const struct kube_world *world, const struct kube_target *config,
+		       struct err *err)
+{
+	if (config->insecure && !world->warns)
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"%s: insecure-skip-tls-verify is not accepted: set the cluster's CA in certificate-authority",
+			config->source);
+	if (world->person)
+		return 0;
+	if (config->login)
+		return refuse_program(config, err);
+	if (config->username || config->as)
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"%s: '%s' is not accepted: the agent has an account of its own; use a token, a tokenFile or a client certificate",
+			config->source, config->as ? "as" : "username");
+	return 0;
 }
 
 int kube_find(const struct kube_world *world, const char *kubeconfig, struct kube_target *ret,
@@ -100,8 +121,10 @@ int kube_find(const struct kube_world *world, const char *kubeconfig, struct kub
 		rc = kube_file_load(list, world->context, &config, err);
 	else
 		rc = load_pod(world, &config, err);
+	if (!rc)
+		rc = refuse_some(world, &config, err);
 	if (!rc && config.login)
-		rc = world->person ? kube_login(&config, err) : refuse_login(&config, err);
+		rc = kube_login(&config, err);
 	if (!rc && config.server)
 		rc = kube_target_check_server(config.server, err);
 	if (rc) {

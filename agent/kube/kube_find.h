@@ -5,10 +5,10 @@
  * ':'), else the pod's service account. ~/.kube/config is not read: an unattended program must not
  * pick whichever cluster a person used last.
  *
- * A program that logs in (`exec`) is run for a person, and refused for the agent.
+ * A program that logs in (`exec`), a user name with a password, and impersonation are for a person, and refused for the
+ * agent. insecure-skip-tls-verify is for a caller that warns.
  *
- * Refused by name, never ignored: auth-provider, user name and password,
- * impersonation, insecure-skip-tls-verify, http:// to another host than this one, a missing CA in a
+ * Refused by name, never ignored: auth-provider, http:// to another host than this one, a missing CA in a
  * pod.
  *
  * Source: client-go rest/config.go (InClusterConfig), tools/clientcmd.
@@ -27,7 +27,8 @@
 struct kube_world {
 	char *(*get)(const char *name); /* getenv() */
 	const char *service_account_dir;
-	bool person;         /* who runs this process: a kubeconfig may log in with a program */
+	bool person; /* who runs this process: it may log in as people do */
+	bool warns; /* the caller says that the certificate is not checked (kube_target.insecure) */
 	const char *context; /* of the kubeconfig; NULL = the current one */
 };
 

@@ -86,6 +86,8 @@ static int read_page(struct listing *list, bool *ret_expired, struct err *err)
 			return 1;
 		}
 		*ret_expired = answer.status == 410;
+		if (list->list->unknown)
+			*list->list->unknown = answer.path_unknown;
 		if (err)
 			*err = why;
 		return -1;

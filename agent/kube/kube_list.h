@@ -4,6 +4,7 @@
 #ifndef DREY_KUBE_KUBE_LIST_H
 #define DREY_KUBE_KUBE_LIST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
@@ -17,6 +18,7 @@ struct kube_list {
 	const char *label_selector;  /* "app=x,type=y"; NULL: all */
 	int limit;                   /* objects of one page; fewer if a page is too large */
 	size_t max_items, max_bytes; /* of all pages; more is ERR_FORMAT */
+	bool *unknown; /* set if the API server does not know the resource (path_unknown); NULL: nobody asks */
 };
 
 /*

@@ -4,7 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/base64.h"
 #include "base/child_output.h"
+#include "base/fs.h"
 #include "base/mem.h"
 
 #define INFO "KUBERNETES_EXEC_INFO"
@@ -40,7 +42,7 @@ static bool words_name(const struct words *words, const char *variable)
 	return false;
 }
 
-static int take_version(const struct json *login, const char **ret_version, struct err *err)
+static int check_version(const struct json *login, struct err *err)
 {
 	const char *version = json_str(login, "apiVersion");
 
@@ -48,9 +50,6 @@ static int take_version(const struct json *login, const char **ret_version, stru
 			 strcmp(version, "client.authentication.k8s.io/v1beta1") != 0))
 		return err_set(err, ERR_CONFIG, 0, "apiVersion '%.80s' is not supported",
 			       version ? version : "");
-	if (json_bool_or(login, "provideClusterInfo", false))
-		return err_set(err, ERR_CONFIG, 0, "provideClusterInfo: true is not supported");
-	*ret_version = version;
 	return 0;
 }
 
@@ -68,10 +67,57 @@ static int take_arguments(const struct json *login, const char *command, struct 
 	return 0;
 }
 
-/* That of this process, without what is set here. */
-static int take_environment(const struct json *login, const char *version, struct words *env,
-			    struct err *err)
+/* Of one cluster: what a kubeconfig says of it, and the CA itself. */
+static int add_cluster(const struct kube_target *target, struct json *spec, struct err *err)
 {
+	cleanup_json struct json *config = NULL;
+	cleanup_buf struct buf file = BUF_INIT, ca = BUF_INIT;
+	struct json *cluster;
+
+	if (target->ca_file && fs_read(target->ca_file, KUBE_LOGIN_MAX_BYTES, &file, err) < 0)
+		return -1;
+	cluster = json_object();
+	json_add(spec, "cluster", cluster);
+	json_add_str(cluster, "server", target->server);
+	json_add_str_opt(cluster, "tls-server-name", target->tls_server_name);
+	if (target->insecure)
+		json_add_bool(cluster, "insecure-skip-tls-verify", true);
+	if (target->ca_pem)
+		buf_addstr(&file, target->ca_pem);
+	if (file.len_bytes) {
+		base64_encode(buf_str(&file), file.len_bytes, &ca);
+		json_add_str(cluster, "certificate-authority-data", buf_str(&ca));
+	}
+	json_add_str_opt(cluster, "proxy-url", target->proxy_url);
+	if (target->login_config)
+		config = json_parse(target->login_config, strlen(target->login_config),
+				    KUBE_LOGIN_MAX_BYTES, NULL);
+	if (config)
+		json_add(cluster, "config", json_copy(config));
+	return 0;
+}
+
+int kube_login_info(const struct kube_target *target, const struct json *login,
+		    struct buf *ret_info, struct err *err)
+{
+	cleanup_json struct json *info = json_object();
+	struct json *spec = json_object();
+
+	json_add_str(info, "apiVersion", json_str(login, "apiVersion"));
+	json_add_str(info, "kind", "ExecCredential");
+	json_add(info, "spec", spec);
+	json_add_bool(spec, "interactive", false);
+	if (json_bool_or(login, "provideClusterInfo", false) && add_cluster(target, spec, err) < 0)
+		return -1;
+	json_print(info, ret_info);
+	return 0;
+}
+
+/* That of this process, without what is set here. */
+static int take_environment(const struct kube_target *target, const struct json *login,
+			    struct words *env, struct err *err)
+{
+	cleanup_buf struct buf info = BUF_INIT;
 	const struct json *each;
 
 	json_each (each, json_get(login, "env")) {
@@ -81,12 +127,9 @@ static int take_environment(const struct json *login, const char *version, struc
 			return err_set(err, ERR_CONFIG, 0, "env: not a list of names and values");
 		words_take(env, xasprintf("%s=%s", name, value));
 	}
-	words_take(
-		env,
-		xasprintf(
-			INFO
-			"={\"apiVersion\":\"%s\",\"kind\":\"ExecCredential\",\"spec\":{\"interactive\":false}}",
-			version));
+	if (kube_login_info(target, login, &info, err) < 0)
+		return -1;
+	words_take(env, xasprintf(INFO "=%s", buf_str(&info)));
 	/* of two variables with one name, some programs take the first one, others the last */
 	for (size_t i = 0; environ[i]; i++)
 		if (!words_name(env, environ[i]))
@@ -148,16 +191,15 @@ int kube_login(struct kube_target *target, struct err *err)
 {
 	cleanup_json struct json *login =
 		json_parse(target->login, strlen(target->login), KUBE_LOGIN_MAX_BYTES, err);
-	const char *command = json_str(login, "command"), *version = NULL;
+	const char *command = json_str(login, "command");
 	struct words argv = {0}, env = {0};
 	cleanup_buf struct buf output = BUF_INIT;
 	int result = -1;
 
 	if (!login || !command || !*command)
 		return err_set(err, ERR_CONFIG, 0, "exec: no command");
-	if (take_version(login, &version, err) == 0 &&
-	    take_arguments(login, command, &argv, err) == 0 &&
-	    take_environment(login, version, &env, err) == 0 &&
+	if (check_version(login, err) == 0 && take_arguments(login, command, &argv, err) == 0 &&
+	    take_environment(target, login, &env, err) == 0 &&
 	    run_login(login, &argv, &env, &output, err) == 0)
 		result = kube_login_read(buf_str(&output), output.len_bytes, target, err);
 	words_release(&argv);

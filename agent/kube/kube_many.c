@@ -9,8 +9,8 @@
 
 /* What a request needs until it ends. */
 struct slot {
-	char *url, *token, *authorization;
-	const char *headers[2];
+	char *url, *token;
+	struct kube_headers headers;
 };
 
 struct reading {
@@ -46,14 +46,11 @@ static int next(void *ctx, struct http_request *ret_request, void **ret_tag, int
 		return -1;
 	kube_client_rate(client, true);
 	slot->url = xasprintf("%s%s", kube_client_server(client), reading->paths[reading->begun++]);
-	slot->headers[0] = "Accept: application/json";
-	if (slot->token)
-		slot->headers[1] = slot->authorization =
-			xasprintf("Authorization: Bearer %s", slot->token);
+	kube_client_headers(client, slot->token, &slot->headers);
 	*ret_request = (struct http_request){
 		.url = slot->url,
-		.headers = slot->headers,
-		.header_count = slot->token ? 2 : 1,
+		.headers = kube_headers_lines(&slot->headers),
+		.header_count = slot->headers.count,
 		.timeout_ms = left_ms < KUBE_ATTEMPT_TIMEOUT_MS ? left_ms : KUBE_ATTEMPT_TIMEOUT_MS,
 		.max_bytes = KUBE_MAX_BYTES,
 	};
@@ -134,7 +131,7 @@ int kube_get_many(struct kube *kube, const char *const *paths, size_t count, int
 	for (size_t i = 0; i < count; i++) {
 		free(reading.slots[i].url);
 		free(reading.slots[i].token);
-		free(reading.slots[i].authorization);
+		kube_headers_release(&reading.slots[i].headers);
 	}
 	free(reading.slots);
 	free(reading.again);

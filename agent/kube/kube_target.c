@@ -19,7 +19,11 @@ void kube_target_release(struct kube_target *config)
 	free(config->key_file);
 	free(config->cert_pem);
 	free(config->key_pem);
+	free(config->username);
+	free(config->password);
+	free(config->as);
 	free(config->login);
+	free(config->login_config);
 	free(config->tls_server_name);
 	free(config->proxy_url);
 	free(config->namespace);
@@ -39,7 +43,12 @@ void kube_target_copy(struct kube_target *to, const struct kube_target *from)
 		.key_file = xstrdup(from->key_file),
 		.cert_pem = xstrdup(from->cert_pem),
 		.key_pem = xstrdup(from->key_pem),
+		.username = xstrdup(from->username),
+		.password = xstrdup(from->password),
+		.as = xstrdup(from->as),
 		.login = xstrdup(from->login),
+		.login_config = xstrdup(from->login_config),
+		.insecure = from->insecure,
 		.tls_server_name = xstrdup(from->tls_server_name),
 		.proxy_url = xstrdup(from->proxy_url),
 		.namespace = xstrdup(from->namespace),

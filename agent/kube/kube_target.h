@@ -13,6 +13,8 @@
 
 #include "base/err.h"
 
+#define KUBE_AS_MAX_BYTES (64u << 10)
+
 /* All strings are owned; NULL: not given. */
 struct kube_target {
 	char *server;           /* "https://host:port", perhaps with a path; no '/' at the end */
@@ -21,8 +23,13 @@ struct kube_target {
 	char *token_file;       /* read again and again */
 	char *cert_file, *key_file; /* of the client; both files or both texts */
 	char *cert_pem, *key_pem;
-	/* the program that gives a token or a certificate, as JSON (`exec` of a kubeconfig): kube_login.h */
-	char *login;
+	char *username, *password; /* instead of a token */
+	/* in whose name: JSON with `as`, `as-uid`, `as-groups` and `as-user-extra` of a kubeconfig; kube_headers.h */
+	char *as;
+	/* the program that gives a token or a certificate, and what the cluster has for it, as JSON (`exec` and the extension
+	 * client.authentication.k8s.io/exec of a kubeconfig): kube_login.h */
+	char *login, *login_config;
+	bool insecure; /* the server's certificate is not checked; kube_find() says for whom */
 	char *tls_server_name;
 	char *proxy_url; /* NULL: no proxy, whatever the environment says */
 	char *namespace; /* NULL: not known; set it before kube_client_new() */

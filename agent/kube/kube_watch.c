@@ -27,8 +27,8 @@ enum { LEAST_S = 300, MOST_S = 600 };
 /* What a request needs until it has ended. */
 struct asking {
 	bool list; /* else: watch */
-	char *url, *path, *token, *authorization;
-	const char *headers[2];
+	char *url, *path, *token;
+	struct kube_headers headers;
 	int64_t begin_ms;
 	struct watch_stream stream;
 	struct err bad; /* why the stream is not followed; .kind ERR_NONE: it is */
@@ -162,7 +162,7 @@ static void asking_release(struct asking *asking)
 	free(asking->url);
 	free(asking->path);
 	free(asking->token);
-	free(asking->authorization);
+	kube_headers_release(&asking->headers);
 	watch_stream_release(&asking->stream);
 	*asking = (struct asking){0};
 }
@@ -232,13 +232,10 @@ static int begin(struct kube_watch *watch, struct http_request *ret_request, str
 	else
 		begin_watch(watch, ret_request);
 	asking->url = xasprintf("%s%s", kube_client_server(client), asking->path);
-	asking->headers[0] = "Accept: application/json";
-	if (asking->token)
-		asking->headers[1] = asking->authorization =
-			xasprintf("Authorization: Bearer %s", asking->token);
+	kube_client_headers(client, asking->token, &asking->headers);
 	ret_request->url = asking->url;
-	ret_request->headers = asking->headers;
-	ret_request->header_count = asking->token ? 2 : 1;
+	ret_request->headers = kube_headers_lines(&asking->headers);
+	ret_request->header_count = asking->headers.count;
 	watch->busy = true;
 	return 0;
 }

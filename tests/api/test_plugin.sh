@@ -32,6 +32,10 @@ kubectl_cluster create clusterrolebinding "half-$NAMESPACE" --clusterrole "half-
 	--serviceaccount "$NAMESPACE:half" >/dev/null
 await "the rights count" plugin_can half list flinkapplications.drey.dev --all-namespaces
 
+kubectl_cluster create clusterrole "impersonator-$NAMESPACE" --verb impersonate --resource serviceaccounts >/dev/null
+kubectl_cluster create clusterrolebinding "impersonator-$NAMESPACE" --clusterrole "impersonator-$NAMESPACE" \
+	--serviceaccount "$NAMESPACE:nobody" >/dev/null
+
 # ---- there is nothing yet --------------------------------------------------------------------------
 
 as_plugin viewer plugin list >"$RUN/plugins" 2>&1
@@ -41,6 +45,16 @@ ended "no application: the list is empty" 0 '' 'there is no application in names
 plugin viewer status orders
 ended "no application: it is named" 5 '' "there is no application 'orders' in namespace $NAMESPACE"
 
+plugin nobody list
+ended "an account without rights" 5 '' 'cannot list resource "configmaps"'
+plugin nobody list --as "system:serviceaccount:$NAMESPACE:viewer"
+ended "which may act as another one" 0 '' 'there is no application in namespace'
+plugin viewer list --as "system:serviceaccount:$NAMESPACE:operator"
+ended "and one that may not" 5 '' 'cannot impersonate resource "serviceaccounts"'
+jq '.clusters[0].cluster |= {server, "insecure-skip-tls-verify": true}' "$RUN/viewer.conf" >"$RUN/insecure.conf"
+plugin insecure list
+ended "a certificate that nobody checks: it is said" 0 '' "warning: context 'plugin' of" 'certificate is not checked'
+
 # ---- an application of the chart, with a journal and no custom resource ------------------------------
 
 api_template configmaps.yaml >"$RUN/maps.yaml" && api_apply "$RUN/maps.yaml" || die 1 "no ConfigMaps"
@@ -48,6 +62,10 @@ plugin viewer status orders
 ended "deployed, and never run" 5 '' 'drey has not run for orders yet'
 plugin operator savepoint orders
 ended "nothing to take a savepoint of" 5 '' 'has not run for orders yet'
+plugin operator suspend orders --dry-run
+ended "nor to suspend: a dry run says it at once" 5 '' 'has not run for orders yet'
+plugin operator suspend orders --timeout 2s
+ended "nor in the time that was given" 5 '' 'has not run for orders yet' 'written again'
 with_resource a 'control:' '  poll: 500ms'
 pod_start a
 await "it runs" launched 1

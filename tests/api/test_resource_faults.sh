@@ -16,6 +16,12 @@ api_begin resource-faults own
 . "$TOP/tests/api/journal_lib.sh"
 # shellcheck source=tests/api/resource_lib.sh
 . "$TOP/tests/api/resource_lib.sh"
+# shellcheck source=tests/api/plugin_lib.sh
+. "$TOP/tests/api/plugin_lib.sh"
+
+plugin_begin
+plugin_user viewer
+plugin_role viewer drey-viewer
 
 requests_since() { # UNIX_MS
 	api_requests ".unixMs >= $1"
@@ -68,6 +74,11 @@ with_resource b
 pod_start b
 await "without the definition it starts" launched $((before + 1))
 check "nothing is wrong" pod_is b '.control.error == null'
+plugin viewer list
+ended "and is listed" 0 "orders " ''
+check "without an error" test ! -s "$RUN/err"
+plugin viewer suspend nobody --timeout 5s
+ended "what never ran is said" 5 '' "there is no application 'nobody'"
 
 # ---- SIGTERM while the API server hangs ------------------------------------------------------------------
 

@@ -79,6 +79,21 @@ result $? 'which may stand in front'
 plugin list --context nobody
 said 2 "there is no context 'nobody'"
 result $? 'a context that is none'
+mkdir -p "$dir/gke"
+cat >"$dir/gke/gke-gcloud-auth-plugin" <<-'SH'
+	#!/bin/sh
+	case $KUBERNETES_EXEC_INFO in *'"cluster":{"server":"http://127.0.0.1:1"'*) ;; *) exit 3 ;; esac
+	echo '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1beta1","status":{"token":"t"}}'
+SH
+chmod +x "$dir/gke/gke-gcloud-auth-plugin"
+# as gcloud container clusters get-credentials writes it
+sed "s|user: {token: t}|user: {exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: $dir/gke/gke-gcloud-auth-plugin, installHint: x, provideClusterInfo: true}}|" \
+	"$dir/given" >"$dir/gke.conf"
+namespace_is of-given --kubeconfig "$dir/gke.conf"
+result $? 'a login of GKE, which hears of its cluster'
+plugin list --as-group system:masters
+said 2 "requires a user ('as')"
+result $? 'a group without a user: as kubectl'
 plugin list -A -n mine
 said 2 'exclude each other'
 result $? 'all namespaces, or one'

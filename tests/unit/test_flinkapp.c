@@ -54,6 +54,33 @@ KUBE_TEST(no_object_and_no_definition_are_two_things)
 	}
 }
 
+static int count_items(void *ctx, const struct json *item, struct err *err)
+{
+	(void)item;
+	(void)err;
+	++*(int *)ctx;
+	return 0;
+}
+
+/* An error of the server is no missing definition. */
+KUBE_TEST(a_list_without_the_definition_says_so)
+{
+	static const bool unknown_of[] = {true, false, false};
+
+	KUBE_SAY(stub, {.status = 404, .body = "404 page not found\n"},
+		 {.status = 403, .body = "{\"kind\":\"Status\",\"code\":403}"},
+		 {.status = 404, .body = "<html>no route</html>"});
+	for (int i = 0; i < 3; i++) {
+		bool unknown = false;
+		int count = 0;
+
+		CHECK_INT(flinkapp_list(stub->kube, NULL, &unknown, count_items, &count, NULL), ==,
+			  -1);
+		CHECK_INT(unknown, ==, unknown_of[i]);
+		CHECK_INT(count, ==, 0);
+	}
+}
+
 TEST(nonsense_is_no_resource)
 {
 	static const char *const bodies[] = {

@@ -160,6 +160,16 @@ TEST(a_certificate_that_has_ended_is_denied)
 	rig_stop(&rig);
 }
 
+RIG_TEST(a_person_may_leave_a_certificate_unchecked)
+{
+	struct http_config config = {.no_verify = true};
+
+	CHECK_INT(get_with(rig, &config), ==, 0);
+	config.ca_file = rig->ca_file;
+	CHECK(!http_new(&config, &rig->err));
+	CHECK_INT(rig->err.kind, ==, ERR_CONFIG);
+}
+
 TEST(a_server_that_wants_to_know_the_client_is_told)
 {
 	static const int versions[] = {TLS1_2_VERSION, TLS1_3_VERSION};

@@ -4,8 +4,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/base64.h"
+#include "base/fs.h"
 #include "base/mem.h"
 #include "kube/kube_file.h"
+#include "kube/kube_headers.h"
 #include "store_dir.h"
 #include "tap.h"
 
@@ -261,8 +264,6 @@ TEST(a_person_logs_in_with_the_program_of_the_kubeconfig)
 		{YAML("", LOGIN("      args: []\n")), NULL, "no command"},
 		{YAML("", "    exec: {apiVersion: v9, command: sh}\n"), NULL,
 		 "apiVersion 'v9' is not supported"},
-		{YAML("", LOGIN("      command: sh\n      provideClusterInfo: true\n")), NULL,
-		 "provideClusterInfo"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -271,8 +272,8 @@ TEST(a_person_logs_in_with_the_program_of_the_kubeconfig)
 
 		rig_start(&rig);
 		rig.world.person = true;
-		put(&rig, "login",
-		    "#!/bin/sh\ncase $KUBERNETES_EXEC_INFO in *client.authentication.k8s.io/v1*ExecCredential*) ;; *) exit 9 ;; esac\n"
+		put(&rig, "login", /* clusters are for those who ask */
+		    "#!/bin/sh\ncase $KUBERNETES_EXEC_INFO in *certificate-authority*) exit 8 ;; *client.authentication.k8s.io/v1*ExecCredential*) ;; *) exit 9 ;; esac\n"
 		    "echo 'open this link' >&2\n"
 		    "echo '{\"kind\":\"ExecCredential\",\"status\":{\"token\":\"'$1'-v1\"}}'\n");
 		login = xasprintf("%s/login", rig.top);
@@ -325,6 +326,136 @@ TEST(a_login_gets_the_whole_environment)
 	rig_stop(&rig);
 }
 
+/* As `gcloud container clusters get-credentials` writes it. */
+TEST(a_login_hears_of_its_cluster_if_it_asks)
+{
+	static const char ca[] = "-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----\n";
+	cleanup_buf struct buf data = BUF_INIT;
+	cleanup_json struct json *info = NULL;
+	const struct json *cluster;
+	struct rig rig;
+
+	rig_start(&rig);
+	rig.world.person = true;
+	base64_encode(ca, strlen(ca), &data);
+	put(&rig, "ca.crt", ca);
+	put(&rig, "config",
+	    YAML("    certificate-authority: ca.crt\n    tls-server-name: kubernetes\n"
+		 "    proxy-url: http://127.0.0.1:3128\n"
+		 "    extensions:\n    - name: other\n      extension: {x: 1}\n"
+		 "    - name: client.authentication.k8s.io/exec\n      extension: {audience: here}\n",
+		 LOGIN("      command: sh\n      provideClusterInfo: true\n"
+		       "      args: [-c, 'printf %s \"$KUBERNETES_EXEC_INFO\" >\"$OUT\"; printf "
+		       "\"{\\\"kind\\\":\\\"ExecCredential\\\",\\\"status\\\":{\\\"token\\\":\\\"abc\\\"}}\"']\n")));
+	{
+		cleanup_free char *out = xasprintf("%s/info", rig.top);
+		cleanup_buf struct buf text = BUF_INIT;
+
+		setenv("OUT", out, 1);
+		if (!CHECK_INT(load(&rig, "config"), ==, 0))
+			tap_note("%s", rig.err.msg);
+		unsetenv("OUT");
+		CHECK_STR(rig.config.token, "abc");
+		CHECK_INT(fs_read(out, 65536, &text, NULL), ==, 0);
+		info = json_parse(buf_str(&text), text.len_bytes, 65536, NULL);
+	}
+	CHECK_STR(json_str(info, "apiVersion"), "client.authentication.k8s.io/v1");
+	CHECK_STR(json_str(info, "kind"), "ExecCredential");
+	cluster = json_get(json_get(info, "spec"), "cluster");
+	CHECK_STR(json_str(cluster, "server"), "https://example.net:6443");
+	CHECK_STR(json_str(cluster, "tls-server-name"), "kubernetes");
+	CHECK_STR(json_str(cluster, "proxy-url"), "http://127.0.0.1:3128");
+	CHECK_STR(json_str(cluster, "certificate-authority-data"), buf_str(&data));
+	CHECK_STR(json_str(json_get(cluster, "config"), "audience"), "here");
+	CHECK(!json_get(cluster, "insecure-skip-tls-verify"));
+	rig_stop(&rig);
+}
+
+RIG_TEST(a_person_may_be_somebody_else)
+{
+	static const char want[] = "Accept: application/json\n"
+				   "Authorization: Basic bWU6eDp5\n"
+				   "Impersonate-User: root\n"
+				   "Impersonate-Uid: 7\n"
+				   "Impersonate-Group: a\n"
+				   "Impersonate-Group: system:b\n"
+				   "Impersonate-Extra-dn%2Fx: one\n"
+				   "Impersonate-Extra-dn%2Fx: two\n";
+	cleanup_buf struct buf lines = BUF_INIT;
+	struct kube_headers headers;
+
+	rig->world.person = true;
+	put(rig, "config",
+	    YAML("", "    username: me\n    password: 'x:y'\n    as: root\n    as-uid: '7'\n"
+		     "    as-groups: [a, 'system:b']\n    as-user-extra: {dn/x: [one, two]}\n"));
+	if (!CHECK_INT(load(rig, "config"), ==, 0))
+		tap_note("%s", rig->err.msg);
+	CHECK_INT(kube_headers_check(&rig->config, NULL), ==, 0);
+	kube_headers_begin(&headers, &rig->config, NULL);
+	for (size_t i = 0; i < headers.count; i++)
+		buf_addf(&lines, "%s\n", kube_headers_lines(&headers)[i]);
+	CHECK_STR(buf_str(&lines), want);
+	kube_headers_release(&headers);
+	kube_headers_begin(&headers, &rig->config, "abc");
+	CHECK_STR(headers.lines[1], "Authorization: Bearer abc");
+	kube_headers_release(&headers);
+}
+
+TEST(a_name_that_no_header_can_have_is_refused)
+{
+	static const struct {
+		const char *as, *named;
+	} cases[] = {
+		{"{\"as-groups\":[\"a\"]}", "requires a user"},
+		{"{\"as\":[\"a\"]}", "requires a user"},
+		{"{\"as\":\"\"}", "Impersonate-User"},
+		{"{\"as\":\"a\\r\\nX: y\"}", "Impersonate-User"},
+		{"{\"as\":\"a\",\"as-groups\":[\"b\\n\"]}", "Impersonate-Group"},
+		{"{\"as\":\"a\",\"as-groups\":[7]}", "Impersonate-Group"},
+		{"{\"as\":\"a\",\"as-user-extra\":{\"k\":[\"\\u00e4\"]}}", "Impersonate-Extra-k"},
+	};
+	cleanup_buf struct buf many = BUF_INIT;
+	struct kube_target target = {.server = (char *)"https://h", .namespace = (char *)"n"};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct err err = {0};
+
+		target.as = (char *)cases[i].as;
+		CHECK_INT(kube_headers_check(&target, &err), ==, -1);
+		CHECK_INT(err.kind, ==, ERR_CONFIG);
+		CHECK_HAS(err.msg, cases[i].named);
+	}
+	for (int count = 35; count <= 36; count++) {
+		struct err err = {0};
+		struct kube_headers headers;
+
+		buf_clear(&many);
+		buf_addstr(&many, "{\"as\":\"a\",\"as-groups\":[\"g\"");
+		for (int i = 1; i < count; i++)
+			buf_addstr(&many, ",\"g\"");
+		buf_addstr(&many, "]}");
+		target.as = (char *)buf_str(&many);
+		CHECK_INT(kube_headers_check(&target, &err), ==, count == 35 ? 0 : -1);
+		if (count == 36)
+			continue;
+		kube_headers_begin(&headers, &target, "token");
+		kube_headers_add(&headers, xstrdup("one"));
+		kube_headers_add(&headers, xstrdup("two"));
+		kube_headers_release(&headers);
+	}
+}
+
+RIG_TEST(a_certificate_is_left_unchecked_only_for_a_caller_that_says_so)
+{
+	put(rig, "config", YAML("    insecure-skip-tls-verify: true\n", "    token: abc\n"));
+	rig->world.person = true;
+	CHECK_INT(load(rig, "config"), ==, -1);
+	CHECK_HAS(rig->err.msg, "insecure-skip-tls-verify is not accepted");
+	rig->world.warns = true;
+	CHECK_INT(load(rig, "config"), ==, 0);
+	CHECK(rig->config.insecure);
+}
+
 TEST(what_is_refused_is_named)
 {
 	static const struct {
@@ -335,6 +466,11 @@ TEST(what_is_refused_is_named)
 		{YAML("", "    token: abc\n    exec: {command: x}\n"), "exec plugin 'x'"},
 		{YAML("", "    auth-provider:\n      name: oidc\n"), "auth-provider 'oidc'"},
 		{YAML("", "    username: me\n    password: x\n"), "'username' is not accepted"},
+		{YAML("", "    password: x\n"), "requires its username"},
+		{YAML("", "    username: me\n    token: x\n"), "exclude each other"},
+		{YAML("    insecure-skip-tls-verify: true\n    certificate-authority: /a\n",
+		      "    token: abc\n"),
+		 "exclude each other"},
 		{YAML("", "    token: abc\n    as: root\n"), "'as' is not accepted"},
 		{YAML("    insecure-skip-tls-verify: true\n", "    token: abc\n"),
 		 "insecure-skip-tls-verify is not accepted"},

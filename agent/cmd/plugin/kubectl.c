@@ -28,10 +28,22 @@ void kubectl_add_names(struct kubectl *kubectl, const char *first, const char *s
 	kubectl_add(kubectl, second);
 }
 
+static void add_groups(struct kubectl *kubectl, const struct cli *cli)
+{
+	const char *groups[CLI_MAX_REPEATS];
+	size_t count = cli_values(cli, "as-group", groups);
+
+	for (size_t i = 0; i < count; i++) {
+		cleanup_free char *word = xasprintf("--as-group=%s", groups[i]);
+
+		kubectl_add(kubectl, word);
+	}
+}
+
 void kubectl_begin(struct kubectl *kubectl, const struct cli *cli, const char *namespace)
 {
 	const char *program = getenv(KUBECTL_ENV);
-	static const char *const options[] = {"kubeconfig", "context"};
+	static const char *const options[] = {"kubeconfig", "context", "as"};
 
 	*kubectl = (struct kubectl){0};
 	kubectl_add(kubectl, program && *program ? program : "kubectl");
@@ -41,6 +53,7 @@ void kubectl_begin(struct kubectl *kubectl, const struct cli *cli, const char *n
 
 		kubectl_add(kubectl, word);
 	}
+	add_groups(kubectl, cli);
 	kubectl_add(kubectl, "--namespace");
 	kubectl_add(kubectl, namespace);
 }

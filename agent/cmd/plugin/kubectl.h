@@ -14,7 +14,7 @@
 #include "cmd/cli.h"
 
 #define KUBECTL_ENV   "KUBECTL"
-#define KUBECTL_WORDS 24
+#define KUBECTL_WORDS (CLI_MAX_REPEATS + 24)
 
 struct kubectl {
 	char *words[KUBECTL_WORDS + 1]; /* owned; NULL-terminated */

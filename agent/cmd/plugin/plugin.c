@@ -49,11 +49,34 @@ static bool has_option(const struct cli *cli, const char *name)
 	return option->name;
 }
 
+/* --as and --as-group count instead of what the kubeconfig says, as in kubectl. */
+static void take_as(const struct cli *cli, struct kube_target *target)
+{
+	const char *groups[CLI_MAX_REPEATS], *user = cli_value(cli, "as");
+	size_t count = cli_values(cli, "as-group", groups);
+	cleanup_json struct json *as = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+	struct json *list;
+
+	if (!user && !count)
+		return;
+	as = json_object();
+	json_add_str_opt(as, "as", user);
+	list = json_array();
+	for (size_t i = 0; i < count; i++)
+		json_add_str(list, NULL, groups[i]);
+	json_add(as, "as-groups", list);
+	json_print(as, &text);
+	free(target->as);
+	target->as = buf_steal(&text);
+}
+
 int plugin_target(const struct cli *cli, struct kube_target *ret_target, struct err *err)
 {
 	struct kube_world world = {.get = getenv,
 				   .service_account_dir = KUBE_SERVICE_ACCOUNT_DIR,
 				   .person = true,
+				   .warns = true,
 				   .context = cli_value(cli, "context")};
 	cleanup_free char *kubeconfig = kubeconfig_of(cli);
 	const char *namespace = has_option(cli, "namespace") ? cli_value(cli, "namespace") : NULL;
@@ -63,6 +86,10 @@ int plugin_target(const struct cli *cli, struct kube_target *ret_target, struct 
 			       namespace);
 	if (kube_find(&world, kubeconfig, ret_target, err) < 0)
 		return -1;
+	if (ret_target->insecure)
+		out_put(cli->err, "%s: warning: %s: the API server's certificate is not checked\n",
+			PLUGIN_PROGRAM, ret_target->source);
+	take_as(cli, ret_target);
 	if (namespace)
 		xstrset(&ret_target->namespace, namespace);
 	else if (!ret_target->namespace)

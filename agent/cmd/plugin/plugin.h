@@ -18,7 +18,10 @@
 #define PLUGIN_PROGRAM "kubectl drey"
 
 #define PLUGIN_CLUSTER                                                                             \
-	{"context", 0, "NAME", "context of the kubeconfig (default: the current one)", false},     \
+	{"as", 0, "USER", "act as this user, if you may impersonate", false},                      \
+		{"as-group", 0, "GROUP", "and as a member of this group; may be repeated", true},  \
+		{"context", 0, "NAME", "context of the kubeconfig (default: the current one)",     \
+		 false},                                                                           \
 	{                                                                                          \
 		"kubeconfig", 0, "FILE", "kubeconfig (default $KUBECONFIG, then ~/.kube/config)",  \
 			false                                                                      \
@@ -35,8 +38,8 @@ extern const struct cli_command *const plugin_commands[];
 /* The name under which this process was started is that of the plugin. */
 bool plugin_is_called(const char *argv0);
 
-/* The API server and the user that the options name; its namespace is set. A kubeconfig may log in with a program.
- * ERR_CONFIG and the errors of kube_find(). The caller releases. */
+/* The API server and the user that the options name; its namespace is set. A kubeconfig may log in with a program, and a
+ * warning is printed if the server's certificate is not checked. ERR_CONFIG and the errors of kube_find(). The caller releases. */
 int plugin_target(const struct cli *cli, struct kube_target *ret_target, struct err *err);
 
 /*

@@ -50,10 +50,12 @@ static int take_resource(void *ctx, const struct json *item, struct err *err)
 static void read_resources(struct gathering *gathering)
 {
 	struct err err = {0};
+	bool unknown = false;
 
-	if (flinkapp_list(gathering->kube, gathering->namespace, take_resource, gathering, &err) ==
-		    0 ||
-	    err.kind == ERR_ABSENT)
+	/* without the definition there are none: it is optional */
+	if (flinkapp_list(gathering->kube, gathering->namespace, &unknown, take_resource, gathering,
+			  &err) == 0 ||
+	    err.kind == ERR_ABSENT || unknown)
 		gathering->lists++;
 	else
 		note_missing(gathering, "the custom resources FlinkApplication", err.msg);
