@@ -145,6 +145,11 @@ bool migrate_find_mount(const struct migrator *m, const char *directory,
 /* The Pod templates; without the volume m->claim_volume. */
 int migrate_pods(struct migrator *m);
 
+/* ---- migrate_place.c ---- */
+
+/* Move out of the template of a part what the chart has values for, which its Jobs need, too. */
+void migrate_place(struct migrator *m, enum migrate_part part, struct json *template);
+
 /* ---- migrate_container.c ---- */
 
 #define MIGRATE_MAIN_CONTAINER "flink-main-container"

@@ -356,6 +356,7 @@ int migrate_pods(struct migrator *m)
 			note_init_containers(m, m->parts[i].pod_template, path);
 		if (m->parts[i].pod_template)
 			migrate_note(m, MIGRATE_MAPPED, path, part_keys[i], "%s", "");
+		migrate_place(m, (enum migrate_part)i, template);
 		if (json_len(template))
 			migrate_put(m, part_keys[i], template);
 		else

@@ -23,6 +23,7 @@ static const char *const section_names[] = {
 	"taskManager.resources",
 	"taskManager.resources.requests",
 	"taskManager.resources.limits",
+	"jobs",
 	"control",
 	"service",
 	"ingress",

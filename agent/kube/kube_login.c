@@ -76,8 +76,7 @@ static int add_cluster(const struct kube_target *target, struct json *spec, stru
 
 	if (target->ca_file && fs_read(target->ca_file, KUBE_LOGIN_MAX_BYTES, &file, err) < 0)
 		return -1;
-	cluster = json_object();
-	json_add(spec, "cluster", cluster);
+	cluster = json_add_object(spec, "cluster");
 	json_add_str(cluster, "server", target->server);
 	json_add_str_opt(cluster, "tls-server-name", target->tls_server_name);
 	if (target->insecure)
@@ -101,11 +100,11 @@ int kube_login_info(const struct kube_target *target, const struct json *login,
 		    struct buf *ret_info, struct err *err)
 {
 	cleanup_json struct json *info = json_object();
-	struct json *spec = json_object();
+	struct json *spec;
 
 	json_add_str(info, "apiVersion", json_str(login, "apiVersion"));
 	json_add_str(info, "kind", "ExecCredential");
-	json_add(info, "spec", spec);
+	spec = json_add_object(info, "spec");
 	json_add_bool(spec, "interactive", false);
 	if (json_bool_or(login, "provideClusterInfo", false) && add_cluster(target, spec, err) < 0)
 		return -1;

@@ -38,6 +38,11 @@ is "$(object claim Deployment/rides-claim-drey-taskmanager '[.spec.template.spec
 is "$(object pod-template Deployment/rides-pods-drey-jobmanager '[.spec.template.spec | .initContainers[].name, .containers[].name] | join(" ")') $(
 	object pod-template Deployment/rides-pods-drey-taskmanager '[.spec.template.spec | .initContainers[]?.name, .containers[].name] | join(" ")')" \
 	"fetch jobmanager shipper taskmanager shipper" "what is said of one part is in its Pod only"
+is "$(jq -r '[.items[] | (.spec.jobTemplate // .).spec.template | select(.) | .spec
+	| [([.imagePullSecrets[]?.name] | index("regcred") != null), ([.tolerations[]?.key] | index("dedicated") != null),
+		.nodeSelector.pool, .affinity.nodeAffinity != null] | join(" ")] | "\(length) \(unique | join(", "))"' "$RUN/pod-place.json")" \
+	"$(jq '[.items[] | select(.kind | . == "Deployment" or . == "Job" or . == "CronJob")] | length' "$RUN/pod-place.json") true true flink true" \
+	"the Jobs of the chart pull the image and run where the JobManager does"
 is "$(configuration all-fields flink config.yaml | grep -cE 'state.checkpoints.dir|kubernetes.operator|secret-key|s3.endpoint: https')" 1 \
 	"Flink's configuration has the endpoint, and nothing of the operator"
 is "$(configuration every-key drey drey.yaml | grep -A 9 '^savepoints:' | tr -d '\n ')" 'savepoints:format:nativeinterval:6hretention:count:10maxAge:24hstateDirectory:/var/lib/dreyupgrade:savepoint' \

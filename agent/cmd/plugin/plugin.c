@@ -62,10 +62,9 @@ static void take_as(const struct cli *cli, struct kube_target *target)
 		return;
 	as = json_object();
 	json_add_str_opt(as, "as", user);
-	list = json_array();
+	list = json_add_array(as, "as-groups");
 	for (size_t i = 0; i < count; i++)
 		json_add_str(list, NULL, groups[i]);
-	json_add(as, "as-groups", list);
 	json_print(as, &text);
 	free(target->as);
 	target->as = buf_steal(&text);
