@@ -16,6 +16,8 @@ TEST(every_page_names_its_ways_out)
 
 		while (page && runbook_next_way(page->text, &way)) {
 			ways++;
+			/* it is pasted: it must not name an application that there may be */
+			CHECK(!memmem(way.text, way.text_bytes, "orders", 6));
 			CHECK(way.text_bytes > 2 && !memchr(way.text, '|', way.text_bytes));
 			CHECK(!memchr(way.loses, '|', way.loses_bytes) &&
 			      !memchr(way.loses, '\n', way.loses_bytes));

@@ -102,7 +102,8 @@ TEST(a_command_names_what_is_here)
 		{"DoNotRestart", "'control': {'configMap': 'shop-control'}",
 		 ">kubectl -n shop patch configmap shop-control --type merge --patch "
 		 "&#39;{&quot;data&quot;:{&quot;do-not-restart&quot;:&quot;false&quot;}}&#39;</code>"},
-		{"AttemptsUsedUp", "'x': 1", ">helm -n shop rollback bills</code>"},
+		/* nobody here knows the name of the release: it is said, and nothing is to be copied */
+		{"AttemptsUsedUp", "'x': 1", "<code>helm rollback RELEASE</code></p>\n<p"},
 		{"StorageUnreadable", "'x': 1",
 		 ">kubectl -n shop rollout restart deployment/orders-jm</code>"},
 		{"HandoverRefused", "'owner': {'pod': 'orders-0'}",

@@ -6,10 +6,11 @@
 #define SHELL_SAFE "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_"
 #define PATH_WORD  "PATH"
 
-/* The names that the pages of the runbook use. */
-#define EXAMPLE_NAME       "orders"
-#define EXAMPLE_CONTROL    "orders-drey-control"
-#define EXAMPLE_DEPLOYMENT "orders-jobmanager"
+/* What stands for names in the ways out of the runbook, which must not be those of any application. The release of Helm (RELEASE)
+ * is not known here. */
+#define NAME_WORD       "NAME"
+#define CONTROL_WORD    "NAME-drey-control"
+#define DEPLOYMENT_WORD "NAME-jobmanager"
 
 static void add_word(struct buf *to, const char *word)
 {
@@ -78,14 +79,14 @@ static char *drey_command(const struct web *page, const char *text, size_t lengt
 
 /* ---- kubectl, helm ---- */
 
-/* The name that stands for the one in the example; NULL: not known here. */
+/* What the word stands for; NULL: not known here. */
 static const char *name_here(const struct web *page, const char *text, size_t *ret_bytes)
 {
-	if (!strncmp(text, EXAMPLE_CONTROL, *ret_bytes = strlen(EXAMPLE_CONTROL)))
+	if (!strncmp(text, CONTROL_WORD, *ret_bytes = strlen(CONTROL_WORD)))
 		return json_str(json_get(page->status, "control"), "configMap");
-	if (!strncmp(text, EXAMPLE_DEPLOYMENT, *ret_bytes = strlen(EXAMPLE_DEPLOYMENT)))
+	if (!strncmp(text, DEPLOYMENT_WORD, *ret_bytes = strlen(DEPLOYMENT_WORD)))
 		return page->facts->deployment;
-	*ret_bytes = strlen(EXAMPLE_NAME);
+	*ret_bytes = strlen(NAME_WORD);
 	return json_str(page->status, "application");
 }
 
@@ -101,7 +102,7 @@ static char *tool_command(const struct web *page, const char *text, size_t lengt
 		const char *name;
 		size_t bytes;
 
-		if (strncmp(text + i, EXAMPLE_NAME, strlen(EXAMPLE_NAME)) != 0) {
+		if (strncmp(text + i, NAME_WORD, strlen(NAME_WORD)) != 0) {
 			buf_addch(&to, text[i++]);
 			continue;
 		}
