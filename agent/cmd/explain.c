@@ -1,4 +1,5 @@
 #include <string.h>
+#include <strings.h>
 
 #include "base/distance.h"
 #include "base/mem.h"
@@ -11,6 +12,7 @@
 
 #define READABLE_COLUMNS 100
 #define NAME_COLUMNS     26
+#define BEGUN_LEAST      4 /* letters of a word that is only begun */
 
 static const struct cli_option options[] = {
 	{"markdown", 0, NULL, "print the page as it is in docs/runbook", false},
@@ -52,9 +54,16 @@ static void print_list(struct out out)
 static int unknown(const struct cli *cli, const char *word)
 {
 	const char *causes[CAUSE_COUNT + 1] = {NULL}, *nearest;
+	cleanup_buf struct buf begun = BUF_INIT;
 
-	for (size_t i = 0; i < CAUSE_COUNT && runbook_pages[i].name; i++)
+	for (size_t i = 0; i < CAUSE_COUNT && runbook_pages[i].name; i++) {
 		causes[i] = runbook_pages[i].name;
+		if (strlen(word) >= BEGUN_LEAST && !strncasecmp(causes[i], word, strlen(word)))
+			buf_addf(&begun, "%s%s", begun.len_bytes ? ", " : "", causes[i]);
+	}
+	if (begun.len_bytes)
+		return cli_fail(cli, CLI_USAGE, "no cause '%s'; these begin like it: %s", word,
+				buf_str(&begun));
 	nearest = distance_nearest(word, causes);
 	if (nearest)
 		return cli_fail(cli, CLI_USAGE, "no cause '%s'; did you mean '%s'?", word, nearest);

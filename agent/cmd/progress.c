@@ -49,6 +49,7 @@ void progress_free(struct progress *progress)
 void progress_line(const struct progress_facts *facts, size_t width, struct shown *ret_line)
 {
 	char age[AGE_TEXT_BYTES], size[TEXT_SIZE_BYTES];
+	cleanup_buf struct buf doing = BUF_INIT;
 
 	shown_addf(ret_line, "%s: %s", facts->command, age_text(0, facts->elapsed_ms, age));
 	if (facts->subtasks)
@@ -56,7 +57,8 @@ void progress_line(const struct progress_facts *facts, size_t width, struct show
 			   facts->subtasks);
 	if (facts->size_bytes)
 		shown_addf(ret_line, ", %s", text_size(facts->size_bytes, size));
-	shown_addf(ret_line, ", waiting for %s: %s", facts->what, facts->doing);
+	text_short_ids(facts->doing, &doing);
+	shown_addf(ret_line, ", waiting for %s: %s", facts->what, buf_str(&doing));
 	if (width)
 		shown_cut(ret_line, width);
 }

@@ -1,7 +1,11 @@
 #include "cmd/text.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
+
+#define ID_DIGITS 32
+#define ID_SHORT  8
 
 #define SHELL_SAFE "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_"
 
@@ -29,6 +33,23 @@ void text_print_shell(const char *word, struct out out)
 		word += len + (word[len] != '\0');
 	}
 	out_put(out, "'");
+}
+
+void text_short_ids(const char *text, struct buf *to)
+{
+	static const char hex[] = "0123456789abcdef";
+	bool inside = false; /* a word that began with another character */
+
+	while (*text) {
+		size_t digits = strspn(text, hex);
+		bool alone =
+			!inside && digits == ID_DIGITS && !isalnum((unsigned char)text[digits]);
+		size_t taken = digits ? digits : 1;
+
+		buf_add(to, text, alone ? ID_SHORT : taken);
+		inside = isalnum((unsigned char)text[taken - 1]);
+		text += taken;
+	}
 }
 
 const char *text_size(int64_t size_bytes, char text[TEXT_SIZE_BYTES])

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "cmd/out.h"
 
 #define TEXT_SIZE_BYTES 24
@@ -18,5 +19,9 @@ void text_print_shell(const char *word, struct out out);
 
 /* "830 B", "1.5 kB", "2.4 GB" (powers of 1000). Returns `text`. */
 const char *text_size(int64_t size_bytes, char text[TEXT_SIZE_BYTES]);
+
+/* Append the text with each id (32 hex digits alone) as its first 8 digits: for one line of a terminal, where the rest of it
+ * would hide what follows. */
+void text_short_ids(const char *text, struct buf *to);
 
 #endif

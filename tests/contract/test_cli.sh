@@ -169,6 +169,8 @@ result $? 'outside of a terminal: 80 columns, no colour'
 drey explain
 [ "$status" -eq 0 ] && [ "$(grep -cE '^[A-Z][A-Za-z]+ ' "$dir/out")" -eq "$(($(find docs/runbook -name '*.md' | wc -l) - 1))" ]
 result $? 'drey explain lists every cause'
+drey explain neweststate
+refused 'a word that is only begun is completed' 2 "no cause 'neweststate'; these begin like it: NewestStateDamaged, NewestStateMissing"
 drey explain StopFaild
 refused 'a wrong word: the nearest one' 2 "no cause 'StopFaild'; did you mean 'StopFailed'?"
 drey explain $'\033[2J'
