@@ -161,6 +161,19 @@ int workload_get(struct kube *kube, enum workload_kind kind, const char *name, i
 	return rc;
 }
 
+int workload_get_object(struct kube *kube, enum workload_kind kind, const char *name,
+			struct json **ret_object, struct err *err)
+{
+	cleanup_free char *path = path_of(kube, kind, name, "", err);
+	struct kube_request request = {.path = path};
+	cleanup_kube_answer struct kube_answer got = {0};
+
+	if (!path || kube_do(kube, &request, &got, err) < 0)
+		return -1;
+	*ret_object = json_copy(got.object);
+	return 0;
+}
+
 /* Whole seconds, as Kubernetes writes them. */
 static void add_time(struct json *to, const char *key, int64_t unix_ms)
 {

@@ -66,6 +66,10 @@ int workload_decode(const struct json *object, enum workload_kind kind, const ch
 int workload_get(struct kube *kube, enum workload_kind kind, const char *name, int64_t timeout_ms,
 		 struct workload *ret, struct kube_answer *answer, struct err *err);
 
+/* As the API server gives it; the caller frees. */
+int workload_get_object(struct kube *kube, enum workload_kind kind, const char *name,
+			struct json **ret_object, struct err *err);
+
 /* The pods that a workload creates now. The strings are borrowed from it. */
 struct workload_wants {
 	bool known;             /* false: neither is, or it does not name a generation */

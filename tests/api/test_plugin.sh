@@ -59,7 +59,29 @@ ended "a certificate that nobody checks: it is said" 0 '' "warning: context 'plu
 
 api_template configmaps.yaml >"$RUN/maps.yaml" && api_apply "$RUN/maps.yaml" || die 1 "no ConfigMaps"
 plugin viewer status orders
-ended "deployed, and never run" 5 '' 'drey has not run for orders yet'
+ended "deployed, and never run" 5 '' 'drey has not run for orders yet' 'its Deployment or Job does not exist'
+plugin viewer list
+ended "but listed" 0 'orders   -       -     -           NoWorkload' ''
+kubectl create deployment orders-jobmanager --image registry.example/orders:1 --replicas 1 >/dev/null || die 1 "no Deployment"
+pod_of_the_deployment() {
+	kubectl get pods --selector app=orders-jobmanager --output name | grep -o '[^/]*$'
+}
+await "its Pod is there" pod_of_the_deployment
+pod_says() { # STATUS: as a kubelet and a scheduler do, which are not here
+	kubectl patch pod "$(pod_of_the_deployment)" --subresource status --type merge --patch "{\"status\": $1}" >/dev/null
+}
+pod_says '{"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes are available"}]}'
+plugin viewer status orders
+ended "a Pod for which there is no node" 5 '' "Pod $(pod_of_the_deployment) is not scheduled: 0/3 nodes are available"
+pod_says '{"conditions": [{"type": "PodScheduled", "status": "True"}], "containerStatuses": [{"name": "orders", "image": "x", "imageID": "", "ready": false, "restartCount": 0, "state": {"waiting": {"reason": "ImagePullBackOff", "message": "Back-off pulling image"}}}]}'
+plugin viewer status orders
+ended "an image that cannot be pulled" 5 '' "container orders: ImagePullBackOff: Back-off pulling image"
+plugin viewer list
+ended "in the list as well" 0 'ImagePullBackOff' ''
+plugin fleet list -A -o json
+check "of all namespaces: without the right to read it, that is said" \
+	jq --exit-status --arg n "$NAMESPACE" '.applications[] | select(.namespace == $n and .application == "orders") | .phase == null and .cause == "Unknown" and (.reason | test("cannot get resource"))' "$RUN/out"
+kubectl delete deployment orders-jobmanager >/dev/null
 plugin operator savepoint orders
 ended "nothing to take a savepoint of" 5 '' 'has not run for orders yet'
 plugin operator suspend orders --dry-run

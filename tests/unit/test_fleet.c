@@ -153,6 +153,26 @@ TEST(what_cannot_be_read_is_a_line_of_its_own)
 	      (struct fleet_layout){0});
 }
 
+TEST(what_has_not_started_gives_way_to_what_has)
+{
+	cleanup_free char *status = status_text_of("clicks", "Running", 1, "");
+	cleanup_json struct json *doc = NULL;
+
+	fleet_add_unstarted(&fleet, "shop", "orders", "ImagePullBackOff", "Pod p: ...");
+	fleet_add_unstarted(&fleet, "shop", "clicks", "NoPod", "x");
+	CHECK(!fleet_knows(&fleet, "shop", "orders") && !fleet_knows(&fleet, "shop", "clicks"));
+	journal("shop", status);
+	CHECK(fleet_knows(&fleet, "shop", "clicks") && !fleet_knows(&fleet, "ads", "clicks"));
+	fleet_add_unstarted(&fleet, "shop", "clicks", "NoPod", "x");
+	doc = fleet_document(&fleet, NULL);
+	CHECK(json_kind(json_get(json_at(json_get(doc, "applications"), 0), "phase")) == JSON_NULL);
+	CHECK_STR(json_str(json_at(json_get(doc, "applications"), 0), "reason"), "Pod p: ...");
+	lines("NAME     PHASE     AGE     SAVEPOINT   CAUSE\n"
+	      "clicks   Running   1 min   -           -\n"
+	      "orders   -         -       -           ImagePullBackOff\n",
+	      (struct fleet_layout){0});
+}
+
 TEST(the_document_tells_what_is_known)
 {
 	cleanup_free char *status =

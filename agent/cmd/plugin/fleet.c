@@ -113,6 +113,29 @@ void fleet_add_broken(struct fleet *fleet, const char *namespace, const char *ap
 	fleet_add(fleet, &row);
 }
 
+void fleet_add_unstarted(struct fleet *fleet, const char *namespace, const char *application,
+			 const char *word, const char *text)
+{
+	struct status_view view;
+	struct fleet_row row;
+
+	status_view_read(NULL, &view);
+	row = row_of(namespace, application, &view);
+	xstrset(&row.cause, word);
+	xstrset(&row.reason, text);
+	row.ready_known = false;
+	fleet_add(fleet, &row);
+}
+
+bool fleet_knows(const struct fleet *fleet, const char *namespace, const char *application)
+{
+	for (size_t i = 0; i < fleet->count; i++)
+		if (!strcmp(fleet->rows[i].namespace, namespace) &&
+		    !strcmp(fleet->rows[i].application, application))
+			return *fleet->rows[i].phase;
+	return false;
+}
+
 static int by_name(const void *left, const void *right)
 {
 	const struct fleet_row *a = left, *b = right;

@@ -1,7 +1,7 @@
 /*
  * fleet - the applications of a cluster, one line each, from their custom resources and their journals. Pure.
  *
- * Life cycle: a zeroed one -> fleet_add_resource(), fleet_add_journal(), fleet_add_broken() in any order ->
+ * Life cycle: a zeroed one -> fleet_add_resource(), fleet_add_journal(), fleet_add_broken(), fleet_add_unstarted() in any order ->
  * fleet_sort() -> fleet_text() or fleet_document() -> fleet_release().
  *
  * The status of a custom resource and a journal are of the same application if namespace and name of it are the same.
@@ -47,6 +47,13 @@ void fleet_add_journal(struct fleet *fleet, const char *namespace, const struct 
 /* A journal that cannot be decoded. */
 void fleet_add_broken(struct fleet *fleet, const char *namespace, const char *application,
 		      const char *why);
+
+/* One that has not started: in a word of Kubernetes, and a sentence. It gives way to anything else. */
+void fleet_add_unstarted(struct fleet *fleet, const char *namespace, const char *application,
+			 const char *word, const char *text);
+
+/* It has a phase. */
+bool fleet_knows(const struct fleet *fleet, const char *namespace, const char *application);
 
 /* By namespace and application. */
 void fleet_sort(struct fleet *fleet);

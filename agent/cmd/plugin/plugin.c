@@ -13,7 +13,6 @@
 #include "run/config/config.h"
 
 #define JOURNAL_SUFFIX "-drey-journal"
-#define CHART_MAPS     "app.kubernetes.io/name=flink-application,!app.kubernetes.io/component"
 
 bool plugin_is_called(const char *argv0)
 {
@@ -136,7 +135,7 @@ static int find_by_label(struct kube *kube, const char *name, struct config *ret
 {
 	const struct configmap *map = NULL;
 	struct maps maps = {0};
-	int found = configmap_list(kube, CHART_MAPS, keep_map, &maps, err);
+	int found = configmap_list(kube, PLUGIN_CHART_MAPS, keep_map, &maps, err);
 
 	if (found == 0)
 		found = app_choose(maps.list, maps.count, name, &map, err);

@@ -30,6 +30,9 @@
 	{"namespace", 'n', "NAMESPACE", "namespace (default: that of the context)", false},        \
 		PLUGIN_CLUSTER
 
+/* Labels of the ConfigMaps of the chart that have a drey.yaml. */
+#define PLUGIN_CHART_MAPS "app.kubernetes.io/name=flink-application,!app.kubernetes.io/component"
+
 struct config;
 
 /* All of them, in the order of `kubectl drey --help`; NULL-terminated. */

@@ -9,6 +9,7 @@
 #include "cmd/plugin/fleet.h"
 #include "cmd/plugin/plugin.h"
 #include "cmd/plugin/plugin_commands.h"
+#include "cmd/plugin/plugin_unstarted.h"
 #include "cmd/status_offline.h"
 #include "core/journal/journal.h"
 #include "kube/configmap.h"
@@ -88,7 +89,7 @@ static int take_journal(void *ctx, const struct json *item, struct err *err)
 	return 0;
 }
 
-static void read_journals(struct gathering *gathering)
+static bool read_journals(struct gathering *gathering)
 {
 	cleanup_free char *collection = gathering->namespace
 						? configmap_collection(gathering->namespace)
@@ -101,12 +102,23 @@ static void read_journals(struct gathering *gathering)
 				 .max_bytes = 4 * (size_t)CONFIGMAP_LIST_MAX_BYTES};
 	struct err err = {0};
 
-	if (kube_list(gathering->kube, &list, take_journal, gathering, &err) == 0)
-		gathering->lists++;
-	else
+	if (kube_list(gathering->kube, &list, take_journal, gathering, &err) < 0) {
 		note_missing(gathering,
 			     "the journals of applications without a custom resource (ConfigMaps)",
 			     err.msg);
+		return false;
+	}
+	gathering->lists++;
+	return true;
+}
+
+/* They have no journal, so this needs to know the journals. */
+static void read_unstarted(struct gathering *gathering, const struct kube_target *target)
+{
+	struct err err = {0};
+
+	if (plugin_unstarted_list(target, gathering->namespace, &gathering->fleet, &err) < 0)
+		note_missing(gathering, "applications that have not started (ConfigMaps)", err.msg);
 }
 
 /* ---- printing ---- */
@@ -147,7 +159,8 @@ static int gather(const struct cli *cli, const struct kube_target *target, struc
 	}
 	gathering.namespace = cli_has(cli, "all-namespaces") ? NULL : target->namespace;
 	read_resources(&gathering);
-	read_journals(&gathering);
+	if (read_journals(&gathering))
+		read_unstarted(&gathering, target);
 	fleet_sort(&gathering.fleet);
 	if (gathering.lists)
 		print_fleet(&gathering);

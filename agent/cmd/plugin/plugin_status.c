@@ -8,6 +8,7 @@
 #include "cmd/output.h"
 #include "cmd/plugin/plugin.h"
 #include "cmd/plugin/plugin_commands.h"
+#include "cmd/plugin/plugin_unstarted.h"
 #include "cmd/rows.h"
 #include "cmd/status_offline.h"
 #include "cmd/status_text.h"
@@ -73,9 +74,24 @@ static int64_t changed(const struct source *source)
 	return source->doc ? status_view_changed(&view) : -1;
 }
 
+/* There is no journal: the Deployment or Job and its Pods say more. */
+static void tell_why_unstarted(const struct cli *cli, const struct config *config,
+			       const struct setup_kube *setup)
+{
+	struct unstarted unstarted = {0};
+	struct err err = {0};
+
+	if (plugin_unstarted_read(&setup->config, config, &unstarted, &err) < 0)
+		cli_fail(cli, 0, "why cannot be read: %s", err.msg);
+	else
+		cli_fail(cli, 0, "%s", unstarted.text);
+	unstarted_release(&unstarted);
+}
+
 /* CLI_OK: it is taken out of the source. */
-static int choose(const struct cli *cli, const struct config *config, struct source *journal,
-		  struct source *resource, struct plugin_status *ret)
+static int choose(const struct cli *cli, const struct config *config,
+		  const struct setup_kube *setup, struct source *journal, struct source *resource,
+		  struct plugin_status *ret)
 {
 	bool use_resource = changed(resource) >= changed(journal);
 	struct source *from = use_resource ? resource : journal;
@@ -86,10 +102,12 @@ static int choose(const struct cli *cli, const struct config *config, struct sou
 		cli_fail(cli, 0, "%s cannot be read: %s", journal->place, journal->err.msg);
 	if (!from->doc && (!journal->absent || !resource->absent))
 		return CLI_ABSENT;
-	if (!from->doc)
-		return cli_fail(cli, CLI_ABSENT,
-				"there is no journal in %s: drey has not run for %s yet",
-				journal->place, config->application);
+	if (!from->doc) {
+		cli_fail(cli, 0, "there is no journal in %s: drey has not run for %s yet",
+			 journal->place, config->application);
+		tell_why_unstarted(cli, config, setup);
+		return CLI_ABSENT;
+	}
 	*ret = (struct plugin_status){.doc = from->doc,
 				      .place = xstrdup(from->place),
 				      .writer = xstrdup(from->writer),
@@ -113,7 +131,7 @@ int plugin_status_read(const struct cli *cli, struct plugin_status *ret)
 	} else {
 		read_from_journal(&config, &setup, &journal);
 		read_from_resource(&setup, &resource);
-		status = choose(cli, &config, &journal, &resource, ret);
+		status = choose(cli, &config, &setup, &journal, &resource, ret);
 	}
 	source_release(&journal);
 	source_release(&resource);
