@@ -9,7 +9,9 @@
 #include "cmd/commands.h"
 #include "cmd/output.h"
 #include "cmd/places.h"
+#include "cmd/term.h"
 #include "cmd/text.h"
+#include "cmd/wrap.h"
 
 #define DEFAULT_LIMIT 50
 
@@ -166,39 +168,93 @@ static void print_json(const struct cli *cli, const struct history *history)
 	output_document(cli, doc);
 }
 
-#define ROW "%-10s  %-8s  %6s  %-8.8s  %-16s  %8s  %5s  %-16s  %-10s  "
+#define ROW         "%-10s  %-8s  %6s  %-8.8s  %-16s  %8s  %5s  %-16s  %-10s  "
+#define ROW_COLUMNS 106 /* in front of the path */
+
+/* The columns as texts; "-" where nothing is known. */
+struct cells {
+	char id[24], age[CLOCK_TEXT_BYTES], size[TEXT_SIZE_BYTES], files[24],
+		when[CLOCK_TEXT_BYTES];
+	const char *job;
+};
+
+static void cells_of(const struct row *row, int64_t now_ms, struct cells *ret)
+{
+	*ret = (struct cells){"-", "-", "-", "-", "-", *job_id_of(row) ? job_id_of(row) : "-"};
+	if (checkpoint_id_of(row) > 0)
+		snprintf(ret->id, sizeof(ret->id), "%" PRId64, checkpoint_id_of(row));
+	if (completed_of(row) > 0)
+		clock_ago(completed_of(row), now_ms, ret->age);
+	if (size_of(row) >= 0)
+		text_size(size_of(row), ret->size);
+	if (files_of(row) >= 0)
+		snprintf(ret->files, sizeof(ret->files), "%" PRId64, files_of(row));
+	if (verified_of(row) > 0)
+		clock_ago(verified_of(row), now_ms, ret->when);
+}
 
 static void print_row(const struct cli *cli, const struct history *history, const struct row *row)
 {
-	char id[24] = "-", age[CLOCK_TEXT_BYTES] = "-", size[TEXT_SIZE_BYTES] = "-";
-	char files[24] = "-", when[CLOCK_TEXT_BYTES] = "-";
-	int64_t now_ms = history->facts->now_unix_ms;
+	struct cells cells;
 
-	if (checkpoint_id_of(row) > 0)
-		snprintf(id, sizeof(id), "%" PRId64, checkpoint_id_of(row));
-	if (completed_of(row) > 0)
-		clock_ago(completed_of(row), now_ms, age);
-	if (size_of(row) >= 0)
-		text_size(size_of(row), size);
-	if (files_of(row) >= 0)
-		snprintf(files, sizeof(files), "%" PRId64, files_of(row));
-	if (verified_of(row) > 0)
-		clock_ago(verified_of(row), now_ms, when);
+	cells_of(row, history->facts->now_unix_ms, &cells);
 	out_put(cli->out, ROW, snapshot_kind_name(row->seen->snapshot.kind),
-		snapshot_origin_name(origin_of(row)), id, *job_id_of(row) ? job_id_of(row) : "-",
-		age, size, files, when, state_of(row));
+		snapshot_origin_name(origin_of(row)), cells.id, cells.job, cells.age, cells.size,
+		cells.files, cells.when, state_of(row));
 	out_put(cli->out, "%s\n", row->seen->snapshot.path);
 	if (row->seen->detail && row->seen->integrity) {
 		out_put(cli->out, "            %s\n", row->seen->detail);
 	}
 }
 
+/* ---- on a terminal that has no room for the columns ---- */
+
+static bool fits(const struct history *history, const struct term *term)
+{
+	for (size_t i = 0; i < history->shown && term->width; i++)
+		if (ROW_COLUMNS + strlen(history->rows[i].seen->snapshot.path) >
+		    (size_t)term->width)
+			return false;
+	return true;
+}
+
+/* The path, which is what one copies, and below it a sentence. */
+static void print_narrow(const struct cli *cli, const struct history *history,
+			 const struct row *row, const struct term *term)
+{
+	cleanup_shown struct shown line = {0};
+	cleanup_buf struct buf text = BUF_INIT;
+	struct cells cells;
+
+	cells_of(row, history->facts->now_unix_ms, &cells);
+	buf_addf(&text, "%s (%s), id %s, job %.8s, %s, %s",
+		 snapshot_kind_name(row->seen->snapshot.kind), snapshot_origin_name(origin_of(row)),
+		 cells.id, cells.job, cells.age, state_of(row));
+	if (size_of(row) >= 0)
+		buf_addf(&text, ", %s", cells.size);
+	if (files_of(row) >= 0)
+		buf_addf(&text, " in %s files", cells.files);
+	if (verified_of(row) > 0)
+		buf_addf(&text, ", verified %s", cells.when);
+	if (row->seen->detail && row->seen->integrity)
+		buf_addf(&text, ": %s", row->seen->detail);
+	shown_addf(&line, "%s\n    ", row->seen->snapshot.path);
+	wrap_add(buf_str(&text), 4, 4, (size_t)term->width, &line);
+	shown_addf(&line, "\n");
+	out_shown(cli->out, &line);
+}
+
 static void print_text(const struct cli *cli, const struct history *history)
 {
-	if (history->shown)
+	struct term term = out_term(cli->out);
+	bool narrow = !fits(history, &term);
+
+	for (size_t i = 0; i < history->shown && narrow; i++)
+		print_narrow(cli, history, &history->rows[i], &term);
+	if (history->shown && !narrow)
 		out_put(cli->out, ROW "%s\n", "KIND", "ORIGIN", "ID", "JOB", "AGE", "SIZE", "FILES",
 			"VERIFIED", "STATE", "PATH");
-	for (size_t i = 0; i < history->shown; i++)
+	for (size_t i = 0; i < history->shown && !narrow; i++)
 		print_row(cli, history, &history->rows[i]);
 	if (!history->shown)
 		out_put(cli->out, "no snapshots\n");

@@ -82,6 +82,22 @@ ok '20 columns: nothing breaks' wait_for shows '[exit 0]'
 status 0 "$DREY" status -c "$dir/drey.yaml" && ! grep -q $'\033' "$dir/out" && [ "$(wc -L <"$dir/out")" -gt 100 ]
 result $? 'no terminal: no colour, and whole lines'
 
+# ---- snapshots
+
+job=3f9a107c2e5d1b8a44f0a1b2c3d4e5f6
+mkdir -p "$dir/ck/$job/chk-5" "$dir/sp"
+cp tests/fixtures/metadata/1.20.5-hashmap-chk "$dir/ck/$job/chk-5/_metadata"
+printf 'application: orders\nstateDirectory: %s\nflink: {command: [java], checkpointDirectory: "file://%s", savepointDirectory: "file://%s"}\n' \
+	"$dir/none" "$dir/ck" "$dir/sp" >"$dir/bare.yaml"
+terminal 80 40 "drey snapshots -c $dir/bare.yaml"
+wait_for shows '[exit 0]' && shows "file:$dir/ck/$job/chk-5" && shows '    checkpoint (found), id 5, job 3f9a107c, '
+result $? 'where the columns do not fit, a path has a line of its own'
+! grep -q KIND "$dir/screen"
+result $? 'without heads'
+terminal 250 40 "drey snapshots -c $dir/bare.yaml"
+wait_for shows '[exit 0]' && shows 'KIND        ORIGIN'
+result $? 'where they fit, they are columns'
+
 # ---- status --watch
 
 says

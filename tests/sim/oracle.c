@@ -356,7 +356,7 @@ static bool continues(const struct world *w, int head, int base)
 	for (; head >= 0; head--) {
 		if (!w->truth.launches[head].ran)
 			continue;
-		if (is_newest(w, head, base))
+		if (is_newest(w, head, base) || oracle_took_for_good(w, head, base))
 			return true;
 		if (!w->truth.launches[head].unsure && !is_forgotten(w, head) &&
 		    !start_is_unknown(w, head) &&
@@ -630,7 +630,7 @@ static void continuation_is_right(struct world *w, int index, int base)
 	nothing_is_missed(w, base);
 	/* the maps that drey was shown are old: Flink takes its own newest entry, or else its argument */
 	if (w->lies.old_maps && entry < 0) {
-		if (base >= 0 && lie_leaves_whole(&w->storage.snaps[base]))
+		if (base >= 0 && !oracle_continues_as_shown(w, index, base))
 			launch_starts_right(w, base);
 	} else if (entry < 0)
 		fail(w, "job %s continues, but Flink's HA has nothing of it", truth->job_id);

@@ -86,3 +86,28 @@ void oracle_loss(struct world *w, const struct launch *launch, int base)
 		fail(w, "a start from %s, and nothing says that %s is lost",
 		     w->storage.snaps[base].path, w->storage.snaps[lost].path);
 }
+
+bool oracle_took_for_good(const struct world *w, int head, int base)
+{
+	const struct journal *journal = &w->store.image->journal;
+
+	const struct snap *snap = base >= 0 ? &w->storage.snaps[base] : NULL;
+
+	if (!snap || snap->launch < head || !snap->of_wrong || !snap_usable(snap) ||
+	    !w->truth.journal_changed || oracle_newest(w, head) >= 0)
+		return false;
+	for (size_t i = 0; i < journal->launch_count; i++)
+		if (truth_is_record(w, &journal->launches[i], snap->launch))
+			return false;
+	return true;
+}
+
+bool oracle_continues_as_shown(const struct world *w, int index, int base)
+{
+	int newest = oracle_newest(w, truth_head(w));
+	const struct snap *snap = newest >= 0 ? &w->storage.snaps[newest] : NULL;
+
+	return !lie_leaves_whole(&w->storage.snaps[base]) ||
+	       (snap && snap->launch == index && snap->kind == SNAPSHOT_CHECKPOINT &&
+		snap->id > w->storage.snaps[base].id);
+}

@@ -28,6 +28,27 @@ WORLD_TEST(a_request_is_over_when_its_launch_has_left_something)
 	CHECK_DECIDES(w, HOLD);
 }
 
+/* What the first launch for the request has left was hidden once, so another one was recorded, which never began. */
+WORLD_TEST(what_an_earlier_launch_for_the_request_has_left_ends_it)
+{
+	struct candidate *left;
+
+	proved(w, JOB_A, NULL, 0, 7);
+	found_checkpoint(w, JOB_A, 7);
+	request(w, RESTORE_EMPTY, NULL, "t1");
+	ran(w, JOB_B, NULL, 0);
+	carried_out(w);
+	intended(w, JOB_C, NULL, 0);
+	carried_out(w);
+	CHECK_DECIDES(w, START_EMPTY);
+	left = found_checkpoint(w, JOB_B, 1);
+	CHECK_DECIDES(w, HOLD); /* the second one may have begun empty, after that */
+	journal_launch(&w->journal)->never_started = true;
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_B "/chk-1");
+	broken(left, INTEGRITY_DAMAGED, "its _metadata cannot be decoded");
+	CHECK_DECIDES(w, HOLD);
+}
+
 /* S17: an order that an old journal still has may have been carried out long ago, and what came of it is
  * newer than all that the person could know of. */
 TEST(an_order_of_an_old_journal_is_not_carried_out_over_what_came_of_it)

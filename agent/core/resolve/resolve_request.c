@@ -75,6 +75,19 @@ bool request_decides(struct inquiry *in)
 	return true;
 }
 
+/* One of the launches for this request has left state. Not only the last one: that may never have begun, because a listing
+ * hid what the one before it had left. */
+static bool request_has_left_state(const struct inquiry *in, const char *token)
+{
+	const struct journal *journal = in->journal;
+
+	for (size_t i = 0; i < journal->launch_count; i++)
+		if (xstris(journal->launches[i].request_token, token) &&
+		    lineage_has_left_state(journal, in->facts, (int)i))
+			return true;
+	return false;
+}
+
 /* A launch that was never proven does not consume its restore point. A requested one is therefore
  * repeated in the same way as long as it has left no state of its own. */
 bool repeated_request_decides(struct inquiry *in)
@@ -82,7 +95,6 @@ bool repeated_request_decides(struct inquiry *in)
 	const struct journal *journal = in->journal;
 	const struct restore_request *request = &journal->intent.restore;
 	const struct launch *launch = journal_launch_const(journal);
-	int index = (int)journal->launch_count - 1;
 
 	if (request->kind == RESTORE_NONE || !launch || !launch->request_token ||
 	    strcmp(launch->request_token, request->token ? request->token : "") != 0)
@@ -90,7 +102,7 @@ bool repeated_request_decides(struct inquiry *in)
 	/* a stateless job may have no checkpoints to prove it */
 	if (in->policy->restore == POLICY_NONE && launch->verified_unix_ms)
 		return false;
-	if (lineage_has_left_state(in->journal, in->facts, index))
+	if (request_has_left_state(in, launch->request_token))
 		return false;
 	/* MUT: a repeated request abandons newer state */
 	in->judged_unix_ms = launch->intended_unix_ms;
