@@ -334,6 +334,31 @@ TEST(a_copied_object_is_taken_after_a_person_has_deleted_it)
 	CHECK_INT(lease.sent.sequence, ==, 1); /* the numbers of the other object are not ours */
 }
 
+/* An installation that is configured with another bucket has numbers and writes of the one before. */
+TEST(the_mark_of_another_object_says_nothing_about_this_one)
+{
+	struct lease lease;
+	struct lease_mark mark;
+	struct lease_claim claim = claim_at(HERE, &mark);
+
+	snprintf(mark.uri, sizeof(mark.uri), THERE);
+	mark.sequence = 1000;
+	begin_at(&lease, HERE, &mark);
+	CHECK_STR(lease.mark.uri, HERE);
+	reads(&lease, "e", &claim, 1000);
+	CHECK(!lease_is_put_back(&lease));
+	CHECK_INT(next(&lease, 1000), ==, LEASE_REST); /* not even if it has the same write */
+	snprintf(mark.uri, sizeof(mark.uri), HERE);
+	mark.sequence = 7;
+	begin_at(&lease, HERE, &mark);
+	reads(&lease, "e", &claim, 1000);
+	CHECK_INT(next(&lease, 1000), ==, LEASE_REPLACE);
+	mark.uri[0] = '\0'; /* of an earlier drey */
+	begin_at(&lease, HERE, &mark);
+	reads(&lease, "e", &claim, 1000);
+	CHECK_INT(next(&lease, 1000), ==, LEASE_REPLACE);
+}
+
 /* Of two that look at it, the one that has seen the copy does not call the new object an older version. */
 TEST(the_number_of_a_copied_object_counts_nowhere)
 {
@@ -572,7 +597,7 @@ TEST(an_object_that_was_put_back_says_so_and_is_waited_for)
 
 TEST(a_mark_is_read_where_it_was_made_and_nowhere_else)
 {
-	struct lease_mark mark = {.sequence = 12}, back = {0};
+	struct lease_mark mark = {.sequence = 12, .uri = HERE}, back = {0};
 	struct buf text = BUF_INIT;
 	struct err err = {0};
 
@@ -607,6 +632,7 @@ TEST(a_damaged_mark_proves_nothing)
 		"{\"format\":2,\"place\":\"p\",\"sequence\":1,\"writes\":[]}",
 		"{\"format\":1,\"place\":\"p\",\"sequence\":-1,\"writes\":[]}",
 		"{\"format\":1,\"place\":\"p\",\"sequence\":1,\"writes\":[1]}",
+		"{\"format\":1,\"place\":\"p\",\"sequence\":1,\"uri\":1,\"writes\":[]}",
 		"{\"format\":1,\"place\":\"p\",\"sequence\":1,\"writes\":[\"\"]}",
 		"{\"format\":1,\"place\":\"p\",\"sequence\":1,\"writes\":["
 		"\"" W0 "\",\"" W0 "\",\"" W0 "\",\"" W0 "\",\"" W0 "\",\"" W0 "\",\"" W0 "\",\"" W0

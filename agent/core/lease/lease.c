@@ -10,6 +10,12 @@
 #define LOOKS          10 /* of one that waits, in a duration */
 #define MARGIN_PERCENT 10
 
+/* One of an earlier drey is about the object that is configured: it could not be another one. */
+static bool is_about(const struct lease_mark *mark, const char *uri)
+{
+	return !mark->uri[0] || !*uri || !strcmp(mark->uri, uri);
+}
+
 void lease_init(struct lease *lease, const struct lease_self *self)
 {
 	*lease = (struct lease){.duration_ms = self->duration_ms};
@@ -19,8 +25,9 @@ void lease_init(struct lease *lease, const struct lease_self *self)
 	snprintf(lease->uri, sizeof(lease->uri), "%s", self->uri ? self->uri : "");
 	lease->longest_ms =
 		self->longest_ms > self->duration_ms ? self->longest_ms : self->duration_ms;
-	if (self->mark)
+	if (self->mark && is_about(self->mark, lease->uri))
 		lease->mark = *self->mark;
+	memcpy(lease->mark.uri, lease->uri, LEASE_URI_BYTES);
 	lease->sent.duration_ms = self->duration_ms;
 	memcpy(lease->sent.holder, lease->holder, LEASE_ID_BYTES);
 	memcpy(lease->sent.session, lease->session, LEASE_ID_BYTES);
