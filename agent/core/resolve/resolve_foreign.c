@@ -256,13 +256,15 @@ static bool is_of_another_job(const struct inquiry *in, const struct candidate *
 	return false;
 }
 
-/* A request of unknown age names it or something newer, so its author knew of it. */
+/* A request names it or something newer, so its author knew of it, whatever the dates say: the clock of the store is another one
+ * than that of who asked. */
 static bool is_asked_for(const struct inquiry *in, const struct candidate *c)
 {
 	const struct decision *decision = in->decision;
 	const struct candidate *asked;
 
-	if (!in->undated || decision->kind != DECISION_START_FROM)
+	/* MUT: a snapshot that is dated after the request for it is not taken */
+	if (decision->rule != RULE_REQUEST || decision->kind != DECISION_START_FROM)
 		return false;
 	asked = &in->facts->candidates[decision->candidate];
 	return c == asked || (is_foreign(in, asked) && is_behind(c, asked));
