@@ -342,15 +342,28 @@ static bool has_seen_it(const struct lease_object *object, const struct lease_as
 	       asker->lease.longest_ms >= object->old.duration_ms;
 }
 
+/* One that is not there now, and begins before the holder has written the object anew. */
+static bool will_wait(const struct world *w, const struct lease_object *object)
+{
+	const struct lease_asker *other = &w->lease.other;
+	int64_t length_ms = w->lease.other_length_ms, known_ms = length_ms;
+
+	if (!w->lease.other_lives && other->longest_ms > known_ms)
+		known_ms = other->longest_ms;
+	if (object != &w->lease.objects[0] && !w->lease.third_lives) /* it knows no other length */
+		known_ms = length_ms;
+	return known_ms >= object->claim.duration_ms && known_ms >= object->old.duration_ms;
+}
+
 static bool all_have_seen_it(struct world *w, const struct lease_object *object)
 {
 	const struct lease_asker *other = &w->lease.other, *third = &w->lease.third;
+	bool other_is_here = w->lease.other_lives && bucket_object(w, other) == object;
+	bool third_is_here = w->lease.third_lives && bucket_object(w, third) == object;
 
 	return has_seen_it(object, &w->agent->lease) &&
-	       (!w->lease.other_lives || bucket_object(w, other) != object ||
-		has_seen_it(object, other)) &&
-	       (!w->lease.third_lives || bucket_object(w, third) != object ||
-		has_seen_it(object, third));
+	       (other_is_here ? has_seen_it(object, other) : will_wait(w, object)) &&
+	       (!third_is_here || has_seen_it(object, third));
 }
 
 /* A person deletes the object, or puts an older one back. Who has not seen how long a claim lasts cannot know it, and
