@@ -196,14 +196,16 @@ static bool is_known(const struct journal *journal, const struct snapshot *snaps
 }
 
 /* Numbered ids are given again when a launch has left nothing. An older journal may still have that launch: what was completed
- * after the next one had begun is of a later launch, which this journal does not know. */
+ * after the next one had begun is of a later launch, which this journal does not know. That is known by dates alone, and
+ * clocks are set: what a person has given up for the next one, or gives up now, is not in question. */
 static bool has_reused_id(const struct inquiry *in, const struct candidate *c)
 {
 	int maker = lineage_maker(in->journal, &c->snapshot);
 	const struct launch *launch = maker < 0 ? NULL : &in->journal->launches[maker];
 
-	if (!in->journal->id_space || !launch || maker + 1 == (int)in->journal->launch_count ||
-	    launch->proven_unix_ms || !facts_is_own_job(in->facts, c->snapshot.job_id))
+	if (!in->journal->id_space || in->judged_unix_ms || !launch ||
+	    maker + 1 == (int)in->journal->launch_count || launch->proven_unix_ms ||
+	    launch[1].request_token || !facts_is_own_job(in->facts, c->snapshot.job_id))
 		return false;
 	/* MUT: what a later launch with the same number has left counts as abandoned */
 	return c->snapshot.completed_unix_ms > launch[1].intended_unix_ms;
