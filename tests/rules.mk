@@ -73,10 +73,10 @@ sim: $(B)/tests/sim/sim
 	$(Q)$< --seeds $(SEEDS)
 
 # options: SEED (1), STEPS (60) and FLINK_VERSION (2.3.0); WHERE=cluster runs Pods on their own node: STEPS (100); LIES=300: instead of
-# signals, so many lies of a store; STORES ("s3 swift")
+# signals, so many lies of a store; STORES ("s3 swift"); WORLD=lease: two clusters with one bucket, FAULTS (200)
 chaos: all
 	$(Q)tools/deps.sh build test $(if $(filter cluster,$(WHERE)),cluster)
-	$(Q)BUILD=$(B) $(if $(LIES),tests/e2e/test_chaos_lies.sh,$(if $(filter cluster,$(WHERE)),tests/chaos/on-node.sh,tests/e2e/test_chaos.sh))
+	$(Q)BUILD=$(B) $(if $(filter lease,$(WORLD)),FAULTS=$(or $(FAULTS),200) tests/api/test_lease_chaos.sh,$(if $(LIES),tests/e2e/test_chaos_lies.sh,$(if $(filter cluster,$(WHERE)),tests/chaos/on-node.sh,tests/e2e/test_chaos.sh)))
 
 valgrind: build-tests
 	$(Q)tests/run.sh --build $(B) valgrind

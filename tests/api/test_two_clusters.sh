@@ -18,85 +18,13 @@
 . "$TOP/tests/e2e/lease_lib.sh"
 # shellcheck source=tests/api/lib.sh
 . "$TOP/tests/api/lib.sh"
+# shellcheck source=tests/api/clusters_lib.sh
+. "$TOP/tests/api/clusters_lib.sh"
 
 SEED=${SEED:-1}
 ROUNDS=${ROUNDS:-20}
 FAILOVER_MS=60000
 AFTER_LEASE=() AFTER_LOSS=()
-
-between() { # RET LEAST MOST
-	printf -v "$1" '%d' $(($2 + RANDOM % ($3 - $2 + 1)))
-}
-
-# ---- two clusters --------------------------------------------------------------------------------------
-
-# The control plane belongs to the whole run: it is ended one by one.
-cluster_make() { # SITE
-	local port CLUSTER API_URL API_PORT
-	E2E_RUN=$TWO "$CLUSTER_SH" up "$RUN/cluster" --owner $$ >/dev/null || api_fail "the control plane has not started"
-	api_begin two-clusters own
-	trap two_end EXIT
-	DREY_CONF[kubernetes.enabled]=true
-	DREY_CONF[kubernetes.kubeconfig]=$POD_KUBECONFIG
-	DREY_CONF[kubernetes.namespace]=$NAMESPACE
-	DREY_CONF[kubernetes.resource]=none
-	DREY_CONF[application]=$APPLICATION
-	write_drey_yaml
-}
-
-link_up() { # SITE PORT
-	spawn "link-$1" python3 "$TOP/tests/e2e/link.py" "$2" "${S3_ENDPOINT##*:}"
-	await "the network of $1" server_answers "http://127.0.0.1:$2/"
-}
-
-cut_off() { # SITE
-	kill -STOP "${PIDS[link-$1]}"
-}
-
-heal() { # SITE
-	kill -CONT "${PIDS[link-$1]}"
-}
-
-pod_start() { # SITE: another Pod of it
-	echo 0 >"$TWO/$1/wall"
-	at "$1" site_start env "POD_NAME=$APPLICATION-$1" "POD_UID=uid-$RANDOM" "POD_NAMESPACE=$NAMESPACE" \
-		"WALL_CLOCK=$TWO/$1/wall"
-}
-
-cluster_lost() { # SITE
-	at "$1" site_lose
-	"$CLUSTER_SH" kill "$TWO/$1/cluster" apiserver etcd
-}
-
-cluster_back() { # SITE
-	E2E_RUN=$TWO "$CLUSTER_SH" start "$TWO/$1/cluster" etcd apiserver
-	wait_until "the API server of $1 works" "$WAIT_S" at "$1" kubectl get namespace
-}
-
-# What a person does when a lost cluster is back, so that it can take over.
-forget() { # SITE
-	at "$1" site_lose
-	at "$1" kubectl delete configmap "$APPLICATION-drey-journal" --ignore-not-found >/dev/null
-	rm -rf "${TWO:?}/$1/state"
-	pod_start "$1"
-}
-
-other() { # SITE
-	case $1 in
-	a) echo b ;;
-	*) echo a ;;
-	esac
-}
-
-one_runs() {
-	if at a site_runs && at b site_holds LeaseElsewhere; then
-		HOLDER=a
-	elif at b site_runs && at a site_holds LeaseElsewhere; then
-		HOLDER=b
-	else
-		return 1
-	fi
-}
 
 # ---- what disturbs ---------------------------------------------------------------------------------------
 # Each ends with everything healed; DISTURBED says what was done. Whoever runs the job afterwards, it is one.
@@ -240,22 +168,8 @@ report() { # WHAT MS...
 
 # ---- the test -------------------------------------------------------------------------------------------------
 
-KUBE_HOME=$("$TOP/tools/get-kube.sh" kube) || api_fail "there is no Kubernetes: see above"
-HELM_HOME=$("$TOP/tools/get-kube.sh" helm) || api_fail "there is no Helm: see above"
-export KUBE_HOME
-two_begin two-clusters # from here on HOME is another one
+clusters_begin two-clusters
 diag "SEED=$SEED ROUNDS=$ROUNDS lease.duration: ${LEASE_S}s"
-"${CC:-cc}" -shared -fPIC -O1 -o "$RUN/wall_clock.so" "$TOP/tests/api/wall_clock.c" -ldl || api_fail "wall_clock.c: see above"
-printf '#!/bin/sh\nLD_PRELOAD=%q exec %q "$@"\n' "$RUN/wall_clock.so" "$BUILD/drey" >"$RUN/drey"
-chmod +x "$RUN/drey"
-SITE_DREY=$RUN/drey
-for site in a b; do
-	take_port link_port
-	link_up "$site" "$link_port"
-	SITE_ENDPOINT[$site]=http://127.0.0.1:$link_port
-	site_make "$site"
-	at "$site" cluster_make "$site"
-done
 pod_start a
 await "a runs the job" at a site_runs
 pod_start b

@@ -33,6 +33,7 @@ static void read_again(const struct lease_claim *claim)
 	must(!strcmp(claim->holder, back.holder) && !strcmp(claim->session, back.session));
 	must(claim->sequence == back.sequence && claim->duration_ms == back.duration_ms);
 	must(!strcmp(claim->write, back.write) && claim->ended == back.ended);
+	must(!strcmp(claim->uri, back.uri));
 	must(claim->parked == back.parked && claim->written_unix_ms == back.written_unix_ms);
 	must(lease_claim_parse(buf_str(&text), text.len_bytes, "another", &back, &err) < 0);
 	must(err.kind == ERR_CONFIG);

@@ -226,7 +226,7 @@ void features_container(struct world *w)
 
 enum { ROLLBACK_CHECKPOINTS = 1, ROLLBACK_SAVEPOINTS = 2, ROLLBACK_HA = 4 };
 
-static void copy_all(struct world *w)
+void volumes_back_up(struct world *w)
 {
 	for (int i = 0; i < w->storage.count; i++) {
 		struct snap *snap = &w->storage.snaps[i];
@@ -252,6 +252,13 @@ static void roll_back(struct world *w, enum snapshot_kind kind)
 		snap->metadata_damaged = snap->copied && snap->copied_damaged;
 		snap->file_missing = snap->copied && snap->copied_missing;
 	}
+}
+
+void volumes_put_back(struct world *w)
+{
+	w->truth.loss = true;
+	roll_back(w, SNAPSHOT_CHECKPOINT);
+	roll_back(w, SNAPSHOT_SAVEPOINT);
 }
 
 /* Newer objects stay: restoring the backup deletes no object that it does not contain. */
@@ -311,7 +318,7 @@ void feature_item(struct world *w, const struct item *item)
 		return;
 	switch (item->kind) {
 	case ITEM_ROLLBACK_COPY:
-		copy_all(w);
+		volumes_back_up(w);
 		plan_feature(w, w->rollback_ms / 2, ITEM_ROLLBACK_COPY);
 		break;
 	case ITEM_CUT:

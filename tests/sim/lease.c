@@ -2,7 +2,7 @@
  * The lease object: another installation shares it. That one comes and goes, each time as a copy of our namespace (the same
  * id, mostly the same name) or as itself; the leases of either last 20, 30 or 60 s; its clock began at another moment, and is up
  * to 5 % faster or slower. The store is away now and then, answers are lost, a person deletes the object, or puts an older one
- * back with its bucket; who may run the job is decided by the real core (core/lease), at both sides. What the other
+ * back with its bucket, or the bucket is copied (bucket.c); who may run the job is decided by the real core (core/lease), at both sides. What the other
  * installation does with the job is not modelled: it leaves nothing in storage. No Flink of ours may live while the other one
  * holds the lease.
  *
@@ -23,48 +23,49 @@ static int64_t mono(const struct world *w)
 	return w->now_ms + MONOTONIC_BASE_MS;
 }
 
+static bool is_ours(const struct world *w, const struct lease_asker *asker)
+{
+	return asker != &w->lease.other && asker != &w->lease.third;
+}
+
 /* Where the other installation is, time began at another moment, and passes at another speed. */
 static int64_t clock_of(const struct world *w, const struct lease_asker *asker)
 {
-	if (asker != &w->lease.other)
+	if (is_ours(w, asker))
 		return mono(w);
 	return w->lease.other_clock_ms + w->now_ms * w->lease.other_permille / 1000;
 }
 
 /* ---- the store ---- */
 
-static void etag_of(const struct world *w, char etag[LEASE_ETAG_BYTES])
-{
-	snprintf(etag, LEASE_ETAG_BYTES, "%s", w->lease.claim.write);
-}
-
 static void serve(struct world *w, struct lease_asker *asker)
 {
-	char etag[LEASE_ETAG_BYTES];
-	bool as_required;
+	struct lease_object *object = bucket_object(w, asker);
+	bool as_required =
+		asker->act == LEASE_CREATE
+			? !object->exists
+			: object->exists && !strcmp(object->claim.write, asker->lease.etag);
 
-	etag_of(w, etag);
-	as_required = asker->act == LEASE_CREATE
-			      ? !w->lease.exists
-			      : w->lease.exists && !strcmp(etag, asker->lease.etag);
-	if (!w->calm && w->now_ms < w->lease.away_until_ms[asker == &w->lease.other]) {
+	if (!w->calm && w->now_ms < w->lease.away_until_ms[!is_ours(w, asker)]) {
 		asker->answer = LEASE_ANSWER_ERROR;
 		return;
 	}
 	asker->answer = LEASE_ANSWER_OK;
 	if (asker->act == LEASE_READ) {
-		asker->claim = w->lease.claim;
-		if (!w->lease.exists)
+		asker->claim = object->claim;
+		if (!object->exists)
 			asker->answer = LEASE_ANSWER_ABSENT;
 	} else if (!as_required) {
 		asker->answer = LEASE_ANSWER_CONFLICT;
 	} else {
-		if (w->lease.exists && luck(w, 250))
-			w->lease.old = w->lease.claim;
-		w->lease.claim = asker->lease.sent;
-		w->lease.exists = true;
+		bucket_judge_write(w, asker);
+		if (object->exists && luck(w, 250))
+			object->old = object->claim;
+		object->claim = asker->lease.sent;
+		object->exists = true;
+		object->copied = false;
 	}
-	etag_of(w, asker->etag);
+	snprintf(asker->etag, sizeof(asker->etag), "%s", object->claim.write);
 	if (!w->calm && luck(w, 20)) /* the answer is lost */
 		asker->answer = LEASE_ANSWER_ERROR;
 }
@@ -81,7 +82,7 @@ static void ask(struct world *w, struct lease_asker *asker, enum item_kind kind,
 	asker->act = lease_next(&asker->lease, write, clock_of(w, asker));
 	if (asker->act == LEASE_REST) {
 		wait_ms = lease_wake_ms(&asker->lease) - clock_of(w, asker);
-		wait_ms += asker == &w->lease.other ? wait_ms / 10 : 0; /* a slow one */
+		wait_ms += is_ours(w, asker) ? 0 : wait_ms / 10; /* a slow one */
 	} else {
 		serve(w, asker);
 		wait_ms =
@@ -110,23 +111,33 @@ static void begin(struct world *w, struct lease_asker *asker, struct lease_self 
 
 	rng_hex_id(&w->luck, session);
 	self.session = session;
+	if (!w->buckets.other_is_old || asker != &w->lease.other)
+		self.uri = bucket_uri(asker->bucket);
 	lease_init(&asker->lease, &self);
 	asker->begun = true;
 }
 
-static bool other_holds(const struct world *w)
+bool lease_holds(struct world *w, const struct lease_asker *asker)
 {
-	return w->lease.other_lives &&
-	       lease_is_held(&w->lease.other.lease, clock_of(w, &w->lease.other));
+	bool lives = asker == &w->lease.other   ? w->lease.other_lives
+		     : asker == &w->lease.third ? w->lease.third_lives
+						: asker->begun;
+
+	return lives && lease_is_held(&asker->lease, clock_of(w, asker));
 }
 
 /* An earlier journal of ours has it, for an application that is not meant to run, and was lost. Only a person can know that. */
 static void help(struct world *w)
 {
-	if (!w->calm || !lease_is_parked_elsewhere(&w->agent->lease.lease) || w->lease.other_lives)
+	const struct lease *ours = &w->agent->lease.lease;
+
+	if (!w->calm || w->lease.other_lives || w->lease.third_lives)
+		return;
+	bucket_help(w);
+	if (!lease_is_parked_elsewhere(ours))
 		return;
 	say(w, "a person deletes the lease object");
-	w->lease.exists = false;
+	bucket_object(w, &w->agent->lease)->exists = false;
 }
 
 /* ---- our agent ---- */
@@ -185,6 +196,7 @@ void lease_agent_begins(struct world *w)
 {
 	struct journal *journal = &w->agent->life.journal;
 
+	w->agent->lease.bucket = w->buckets.ours;
 	begin(w, &w->agent->lease,
 	      (struct lease_self){.holder = journal->lease_id,
 				  .name = "east",
@@ -266,6 +278,7 @@ void lease_begins(struct world *w)
 	w->lease.away_ms = luck_between(w, 1, 10) * MINUTE_MS;
 	for (int i = 0; i < PODS; i++)
 		w->pods[i].config.object_lease_ms = w->config->object_lease_ms;
+	bucket_begins(w);
 	plan(w, luck_below(w, 2 * w->lease.other_ms), ITEM_LEASE_OTHER_LIFE, SCOPE_WORLD);
 	plan(w, luck_below(w, 2 * w->lease.away_ms), ITEM_LEASE_AWAY, SCOPE_WORLD);
 }
@@ -278,6 +291,8 @@ static void other_life(struct world *w)
 	if (w->lease.other_lives) {
 		const struct journal *ours = w->agent->alive ? &w->agent->life.journal : NULL;
 		bool is_copy = ours && luck(w, 300);
+
+		bucket_of_other(w);
 
 		/* the copy of a namespace has the journal, and mostly the name, and nothing of the state directory */
 		if (is_copy && ours->lease_longest_ms > w->lease.other.longest_ms)
@@ -294,6 +309,18 @@ static void other_life(struct world *w)
 		     SCOPE_WORLD);
 }
 
+void lease_third_begins(struct world *w)
+{
+	const struct journal *ours = &w->agent->life.journal;
+
+	begin(w, &w->lease.third,
+	      (struct lease_self){.holder = ours->lease_id,
+				  .name = stream_odds(&w->buckets.rng, 700) ? "east" : "north",
+				  .duration_ms = w->lease.other_length_ms,
+				  .longest_ms = ours->lease_longest_ms});
+	ask(w, &w->lease.third, ITEM_LEASE_THIRD, SCOPE_WORLD);
+}
+
 /* For one of them, or for both. */
 static void go_away(struct world *w)
 {
@@ -308,38 +335,69 @@ static void go_away(struct world *w)
 	    theirs ? " there" : "");
 }
 
-static bool has_seen_it(const struct world *w, const struct lease_asker *asker)
+static bool has_seen_it(const struct lease_object *object, const struct lease_asker *asker)
 {
-	return asker->lease.mark.sequence >= w->lease.claim.sequence &&
-	       asker->lease.longest_ms >= w->lease.claim.duration_ms &&
-	       asker->lease.longest_ms >= w->lease.old.duration_ms;
+	return asker->lease.mark.sequence >= object->claim.sequence &&
+	       asker->lease.longest_ms >= object->claim.duration_ms &&
+	       asker->lease.longest_ms >= object->old.duration_ms;
+}
+
+/* One that is not there now, and begins before the holder has written the object anew. */
+static bool will_wait(const struct world *w, const struct lease_object *object)
+{
+	const struct lease_asker *other = &w->lease.other;
+	int64_t length_ms = w->lease.other_length_ms, known_ms = length_ms;
+
+	if (!w->lease.other_lives && other->longest_ms > known_ms)
+		known_ms = other->longest_ms;
+	if (object != &w->lease.objects[0] && !w->lease.third_lives) /* it knows no other length */
+		known_ms = length_ms;
+	return known_ms >= object->claim.duration_ms && known_ms >= object->old.duration_ms;
+}
+
+static bool all_have_seen_it(struct world *w, const struct lease_object *object)
+{
+	const struct lease_asker *other = &w->lease.other, *third = &w->lease.third;
+	bool other_is_here = w->lease.other_lives && bucket_object(w, other) == object;
+	bool third_is_here = w->lease.third_lives && bucket_object(w, third) == object;
+
+	return has_seen_it(object, &w->agent->lease) &&
+	       (other_is_here ? has_seen_it(object, other) : will_wait(w, object)) &&
+	       (!third_is_here || has_seen_it(object, third));
 }
 
 /* A person deletes the object, or puts an older one back. Who has not seen how long a claim lasts cannot know it, and
  * who has not seen the newer one does not know that it is old: so only what all have seen. */
 static void tamper(struct world *w)
 {
-	if (w->calm || !w->lease.exists || !w->agent->alive || !w->agent->lease.begun ||
-	    !has_seen_it(w, &w->agent->lease) ||
-	    (w->lease.other_lives && !has_seen_it(w, &w->lease.other)))
+	struct lease_object *object = bucket_object(w, &w->agent->lease);
+
+	if (w->calm || !object->exists || object->copied || !w->agent->alive ||
+	    !w->agent->lease.begun || !all_have_seen_it(w, object))
 		return;
 	if (luck(w, 500)) {
 		say(w, "a person deletes the lease object");
-		w->lease.exists = false;
-	} else if (w->lease.old.write[0]) {
+		object->exists = false;
+	} else if (object->old.write[0]) {
 		say(w, "a person puts an older lease object back");
-		w->lease.claim = w->lease.old;
+		object->claim = object->old;
 	}
 }
 
 static void refused(struct world *w, const struct item *item)
 {
-	struct event event = {.type = EVENT_REFUSED,
-			      .refused = {.effect = (enum effect_type)item->a,
-					  .cause = CAUSE_LEASE_ELSEWHERE,
-					  .why = "another installation holds the lease",
-					  .launch_id = *item->id ? item->id : NULL}};
+	const struct lease *lease = &w->agent->lease.lease;
+	bool copied = !lease_is_held(lease, mono(w)) && lease_is_copied(lease);
+	struct event event = {
+		.type = EVENT_REFUSED,
+		.refused = {.effect = (enum effect_type)item->a,
+			    .cause = copied ? CAUSE_LEASE_COPIED : CAUSE_LEASE_ELSEWHERE,
+			    .launch_id = *item->id ? item->id : NULL}};
+	cleanup_buf struct buf why = BUF_INIT;
 
+	lease_print(lease, mono(w), &why);
+	event.refused.why = buf_str(&why);
+	bucket_judge_refusal(w, copied, buf_str(&why));
 	agent_step(w, &event);
 }
 
@@ -359,6 +417,12 @@ void lease_item(struct world *w, const struct item *item)
 		take_answer(w, &w->lease.other);
 		w->lease.other.longest_ms = w->lease.other.lease.longest_ms;
 		ask(w, &w->lease.other, ITEM_LEASE_OTHER, SCOPE_WORLD);
+		break;
+	case ITEM_LEASE_THIRD:
+		if (!w->lease.third_lives || (uint64_t)item->a != w->lease.third.token)
+			break;
+		take_answer(w, &w->lease.third);
+		ask(w, &w->lease.third, ITEM_LEASE_THIRD, SCOPE_WORLD);
 		break;
 	case ITEM_LEASE_OTHER_LIFE:
 		if (!w->calm || w->lease.other_lives)
@@ -388,9 +452,9 @@ void lease_no_vain_launch(struct world *w)
 
 void lease_one_job(struct world *w)
 {
-	for (int i = 0; i < PODS; i++)
-		if (w->pods[i].flink.alive && other_holds(w))
-			fail(w, "a Flink lives, and another installation holds the lease");
-	w->figures->leases += other_holds(w) && !w->lease.other_held;
-	w->lease.other_held = other_holds(w);
+	bool held = lease_holds(w, &w->lease.other);
+
+	bucket_one_job(w);
+	w->figures->leases += held && !w->lease.other_held;
+	w->lease.other_held = held;
 }

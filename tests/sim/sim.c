@@ -38,7 +38,8 @@ static void print_figures(const struct figures *f)
 		printf("# %" PRIu64 " job ids given again, %" PRIu64 " times none was left\n",
 		       f->ids_again, f->ids_used_up);
 	if (f->leases)
-		printf("# %" PRIu64 " leases of another installation\n", f->leases);
+		printf("# %" PRIu64 " leases of another installation, %" PRIu64 " buckets copied\n",
+		       f->leases, f->buckets);
 	if (f->handovers)
 		printf("# %" PRIu64 " hand-overs, %" PRIu64 " returned, %" PRIu64
 		       " forced, %" PRIu64 " upgrades\n",

@@ -23,7 +23,7 @@
  *   spare.c    the warm spare
  *   silent.c   a Flink that lives and does not answer, and what storage shows of it
  *   ids.c      numbered job ids: drawn again, used up, and free again
- *   lease.c    the lease object, and another installation that shares it
+ *   lease.c    the lease object, and another installation that shares it; bucket.c: its bucket is copied
  *   deployment.c  the pods of a Deployment, and its controller
  *   handover.c    what pods share, and what must be true of them: the candidate's ConfigMap, the leader locks
  *   standby.c     an agent that is not the owner: executes its effects
@@ -47,6 +47,7 @@
 #include "core/rng.h"
 #include "core/spare.h"
 #include "core/trace/life_trace.h"
+#include "tests/sim/bucket.h"
 #include "tests/sim/lie.h"
 
 #define SECOND_MS         INT64_C(1000)
@@ -144,8 +145,10 @@ enum item_kind {
 	ITEM_LEASE,
 	ITEM_LEASE_REFUSED,
 	ITEM_LEASE_OTHER,
+	ITEM_LEASE_THIRD, /* one on a copy of the bucket */
 	ITEM_LEASE_OTHER_LIFE,
 	ITEM_LEASE_AWAY,
+	ITEM_BUCKET,
 	/* hand-overs: the controller, people and accidents */
 	ITEM_DEPLOY,
 	ITEM_UPGRADE,
@@ -465,6 +468,7 @@ struct directory {
 struct lease_asker {
 	struct lease lease;
 	bool begun, was_held;
+	int bucket;
 	uint64_t token;
 	enum lease_act act;
 	enum lease_answer answer;
@@ -566,7 +570,7 @@ struct figures {
 		container_deaths, holds, failures, finished, suspended, fenced, requests, damaged,
 		mismatches, continued, journals_changed, replaced, spares, spare_launches,
 		handovers, returned, forced, upgrades, asked, rescales, leases, lies, adopted,
-		ids_again, ids_used_up;
+		ids_again, ids_used_up, buckets;
 	/* bluegreen: transitions that were done, given up, ...; records written twice */
 	uint64_t transitions, given_up, replayed, refused, doubled;
 	uint64_t flip_done, flip_given_up, flip_replayed, flip_excused, flip_trampled;
@@ -636,17 +640,16 @@ struct world {
 	bool holds_none;   /* candidates start no Flink */
 	int64_t upgrade_ms, evict_ms, partition_ms, pause_ms; /* mean time between two */
 	struct {
-		struct lease_claim claim; /* the object */
-		struct lease_claim old;   /* an earlier one, which a person may put back */
-		bool exists;
-		struct lease_asker other;
-		bool other_lives, other_held;
+		struct lease_object objects[BUCKETS];
+		struct lease_asker other, third; /* third: on a copy of the bucket */
+		bool other_lives, other_held, third_lives;
 		int64_t other_length_ms;
 		int64_t other_clock_ms,
 			other_permille;   /* its monotonic clock: its zero, its speed */
 		int64_t away_until_ms[2]; /* for us, for the other one */
 		int64_t away_ms, other_ms;
 	} lease;
+	struct buckets buckets;
 	struct lies lies;
 	struct {
 		struct rng rng;
@@ -818,6 +821,8 @@ bool has(const struct world *w, enum feature feature);
  * start may take. */
 bool stop_may_be_left_out(const struct world *w, const struct launch *launch);
 bool is_cut_off(const struct world *w); /* the current pod cannot reach the journal */
+void volumes_back_up(struct world *w);
+void volumes_put_back(struct world *w); /* all of the backup, without the HA data */
 int64_t luck_below(struct world *w, int64_t bound);
 int64_t luck_between(struct world *w, int64_t low, int64_t high);
 bool luck(struct world *w, int per_mille);
@@ -859,7 +864,10 @@ void lease_no_vain_launch(struct world *w);
 bool lease_lets(struct world *w, const struct effect *effect);
 bool lease_explains_kill(const struct world *w);
 void lease_item(struct world *w, const struct item *item);
-void lease_one_job(struct world *w); /* oracle */
+void lease_one_job(struct world *w);                                /* oracle */
+bool lease_holds(struct world *w, const struct lease_asker *asker); /* by its own clock */
+/* The third one begins: from a copy of our journal. */
+void lease_third_begins(struct world *w);
 
 /* ---- ids.c; only in histories with numbered job ids */
 void ids_draw(struct world *w);

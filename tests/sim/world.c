@@ -226,6 +226,8 @@ static void dispatch(struct world *w, const struct item *item)
 		silent_item(w, item);
 	else if (item->kind <= ITEM_LEASE_AWAY)
 		lease_item(w, item);
+	else if (item->kind == ITEM_BUCKET)
+		bucket_item(w, item);
 	else if (item->kind <= ITEM_PAUSE)
 		deployment_item(w, item);
 	else if (item->kind <= ITEM_GO)

@@ -278,6 +278,8 @@ TEST(a_lease_is_in_s3_and_has_a_name_that_fits)
 	CHECK_HAS(refusal("lease: {name: " LONG_NAME "}\n"),
 		  "'lease.name' is longer than 127 bytes");
 	CHECK_HAS(refusal("lease: {uri: 'file:/tmp/lease.json'}\n"), "must be an object in S3");
+	CHECK_HAS(refusal("lease: {uri: \"s3://b/a\\nb\"}\n"),
+		  "'lease.uri': it has a control character");
 	CHECK_HAS(refusal("lease: {uri: 's3://b/l', name: east}\nrestore: {foreign: ignore}\n"),
 		  "exclude each other");
 	CHECK_HAS(refusal("lease: {uri: 's3://b/l', duration: 9s}\n"), "lease.duration");

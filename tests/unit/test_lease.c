@@ -229,6 +229,179 @@ TEST(two_installations_with_one_name_are_told)
 	waits_like_everybody(&lease, &claim);
 }
 
+/* ---- a copy of the bucket ---- */
+
+#define HERE  "s3://east/orders/lease.json"
+#define THERE "s3://west/orders/lease.json"
+
+static void begin_at(struct lease *lease, const char *uri, const struct lease_mark *mark)
+{
+	lease_init(lease, &(struct lease_self){.holder = A_ID,
+					       .session = S1,
+					       .name = "east",
+					       .uri = uri,
+					       .duration_ms = HALF,
+					       .mark = mark});
+}
+
+static struct lease_claim claim_at(const char *uri, struct lease_mark *mark)
+{
+	struct lease_claim claim = claim_before(mark);
+
+	snprintf(claim.name, sizeof(claim.name), "east");
+	snprintf(claim.uri, sizeof(claim.uri), "%s", uri);
+	return claim;
+}
+
+TEST(whose_object_a_claim_was_written_to)
+{
+	static const struct {
+		const char *of_claim, *configured;
+		bool copied;
+	} rows[] = {
+		{HERE, HERE, false},
+		{"", HERE, false}, /* of an earlier drey: it is believed */
+		{HERE, NULL, false},
+		{THERE, HERE, true}, /* another bucket */
+		{"s3://east/copy/orders/lease.json", HERE, true},
+		{"s3://east/orders/lease.json.old", HERE, true},
+		{"s3://east/orders/Lease.json", HERE, true},
+		{"gs://east/orders/lease.json", HERE, true},
+		{"no URI at all", HERE, true},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct lease lease;
+		struct lease_mark mark;
+		struct lease_claim claim = claim_at(rows[i].of_claim, &mark);
+
+		begin_at(&lease, rows[i].configured, &mark);
+		CHECK(!lease_is_copied(&lease)); /* nothing was read yet */
+		reads(&lease, "e", &claim, 1000);
+		CHECK_INT(lease_is_copied(&lease), ==, rows[i].copied);
+		/* ours by its mark, id and name: at once, unless it was copied */
+		CHECK_INT(next(&lease, 1000), ==, rows[i].copied ? LEASE_REST : LEASE_REPLACE);
+	}
+}
+
+static void is_never_taken(const struct lease_claim *claim, const struct lease_mark *mark)
+{
+	struct lease lease;
+	struct buf text = BUF_INIT;
+
+	begin_at(&lease, HERE, mark);
+	for (int i = 0; i < 100; i++)
+		reads(&lease, "e", claim, 1000 + 60000 * i);
+	CHECK(!lease.held_ms);
+	lease_print(&lease, 1000, &text);
+	CHECK_STR(buf_str(&text),
+		  "the lease object was written for " THERE ", and this is " HERE
+		  ": the bucket was copied or moved; make sure that the job has ended where " THERE
+		  " is used, then delete " HERE);
+	buf_release(&text);
+}
+
+TEST(a_copied_object_is_not_taken_by_waiting_whatever_it_says)
+{
+	struct lease_mark mark;
+	struct lease_claim claim = claim_at(THERE, &mark);
+
+	is_never_taken(&claim, &mark);
+	is_never_taken(&claim, NULL);
+	claim.ended = true; /* and the writer has our id and our name */
+	is_never_taken(&claim, &mark);
+	claim.parked = true;
+	is_never_taken(&claim, &mark);
+	mark.sequence = 100; /* nor is it an older version of ours */
+	is_never_taken(&claim, &mark);
+	snprintf(claim.holder, sizeof(claim.holder), B_ID);
+	is_never_taken(&claim, NULL);
+}
+
+TEST(a_copied_object_is_taken_after_a_person_has_deleted_it)
+{
+	struct lease lease;
+	struct lease_mark mark;
+	struct lease_claim claim = claim_at(THERE, &mark);
+
+	claim.sequence = 1000;
+	begin_at(&lease, HERE, NULL);
+	reads(&lease, "e", &claim, 1000);
+	reads(&lease, NULL, NULL, 4000);
+	reads(&lease, NULL, NULL, 38999);
+	takes(&lease, LEASE_CREATE, "n", 41999);
+	CHECK_STR(lease.sent.uri, HERE);
+	CHECK_INT(lease.sent.sequence, ==, 1); /* the numbers of the other object are not ours */
+}
+
+/* An installation that is configured with another bucket has numbers and writes of the one before. */
+TEST(the_mark_of_another_object_says_nothing_about_this_one)
+{
+	struct lease lease;
+	struct lease_mark mark;
+	struct lease_claim claim = claim_at(HERE, &mark);
+
+	snprintf(mark.uri, sizeof(mark.uri), THERE);
+	mark.sequence = 1000;
+	begin_at(&lease, HERE, &mark);
+	CHECK_STR(lease.mark.uri, HERE);
+	reads(&lease, "e", &claim, 1000);
+	CHECK(!lease_is_put_back(&lease));
+	CHECK_INT(next(&lease, 1000), ==, LEASE_REST); /* not even if it has the same write */
+	snprintf(mark.uri, sizeof(mark.uri), HERE);
+	mark.sequence = 7;
+	begin_at(&lease, HERE, &mark);
+	reads(&lease, "e", &claim, 1000);
+	CHECK_INT(next(&lease, 1000), ==, LEASE_REPLACE);
+	mark.uri[0] = '\0'; /* of an earlier drey */
+	begin_at(&lease, HERE, &mark);
+	reads(&lease, "e", &claim, 1000);
+	CHECK_INT(next(&lease, 1000), ==, LEASE_REPLACE);
+}
+
+/* Of two that look at it, the one that has seen the copy does not call the new object an older version. */
+TEST(the_number_of_a_copied_object_counts_nowhere)
+{
+	struct lease lease;
+	struct lease_mark mark;
+	struct lease_claim claim = claim_at(THERE, &mark), fresh = claim_of(B_ID, S2, 1);
+
+	claim.sequence = 1000;
+	snprintf(fresh.write, sizeof(fresh.write), "00000000000000000000000000000bbb");
+	snprintf(fresh.uri, sizeof(fresh.uri), HERE);
+	begin_at(&lease, HERE, NULL);
+	reads(&lease, "e", &claim, 1000);
+	reads(&lease, "f", &fresh, 4000);
+	CHECK(!lease_is_put_back(&lease));
+	CHECK_INT(lease.mark.sequence, ==, 1);
+}
+
+/* A tool that copies the bucket again and again, over the one that is in use. */
+TEST(who_holds_it_writes_over_a_copy)
+{
+	struct lease lease;
+	struct lease_mark mark;
+	struct lease_claim ours = claim_at(HERE, &mark), copy = claim_at(THERE, &mark);
+
+	begin_at(&lease, HERE, &mark);
+	reads(&lease, "e0", &ours, 1000);
+	takes(&lease, LEASE_REPLACE, "e1", 1000);
+	CHECK_INT(next(&lease, 11000), ==, LEASE_REPLACE);
+	lease_was_written(&lease, LEASE_ANSWER_CONFLICT, NULL, "412", 11100);
+	reads(&lease, "copy", &copy, 11100);
+	CHECK(lease_is_held(&lease, 11100));
+	takes(&lease, LEASE_REPLACE, "e2", 11100);
+	CHECK_STR(lease.claim.uri, HERE);
+	/* but not when what it held has ended: nothing proves then that it was not taken in between */
+	CHECK_INT(next(&lease, 60000), ==, LEASE_REPLACE);
+	lease_was_written(&lease, LEASE_ANSWER_CONFLICT, NULL, "412", 60100);
+	reads(&lease, "copy", &copy, 60100);
+	CHECK(!lease.held_ms);
+	ours = lease.sent;
+	reads(&lease, "e2", &ours, 63100);
+	CHECK_INT(next(&lease, 66100), ==, LEASE_READ);
+}
+
 /* Two copies of one machine write with the same session and the same sequence. */
 TEST(a_write_of_a_copied_machine_is_not_mistaken_for_our_own)
 {
@@ -424,7 +597,7 @@ TEST(an_object_that_was_put_back_says_so_and_is_waited_for)
 
 TEST(a_mark_is_read_where_it_was_made_and_nowhere_else)
 {
-	struct lease_mark mark = {.sequence = 12}, back = {0};
+	struct lease_mark mark = {.sequence = 12, .uri = HERE}, back = {0};
 	struct buf text = BUF_INIT;
 	struct err err = {0};
 
@@ -459,6 +632,7 @@ TEST(a_damaged_mark_proves_nothing)
 		"{\"format\":2,\"place\":\"p\",\"sequence\":1,\"writes\":[]}",
 		"{\"format\":1,\"place\":\"p\",\"sequence\":-1,\"writes\":[]}",
 		"{\"format\":1,\"place\":\"p\",\"sequence\":1,\"writes\":[1]}",
+		"{\"format\":1,\"place\":\"p\",\"sequence\":1,\"uri\":1,\"writes\":[]}",
 		"{\"format\":1,\"place\":\"p\",\"sequence\":1,\"writes\":[\"\"]}",
 		"{\"format\":1,\"place\":\"p\",\"sequence\":1,\"writes\":["
 		"\"" W0 "\",\"" W0 "\",\"" W0 "\",\"" W0 "\",\"" W0 "\",\"" W0 "\",\"" W0 "\",\"" W0
@@ -695,6 +869,7 @@ TEST(what_is_printed_is_read)
 	snprintf(claim.write, sizeof(claim.write), "%s", W0);
 	claim.written_unix_ms = 1700000000000;
 	snprintf(claim.name, sizeof(claim.name), "east/orders");
+	snprintf(claim.uri, sizeof(claim.uri), HERE);
 	lease_claim_print(&claim, APP, &text);
 	CHECK_INT(lease_claim_parse(buf_str(&text), text.len_bytes, APP, &back, &err), ==, 0);
 	CHECK(!memcmp(&claim, &back, sizeof(claim)));
@@ -746,6 +921,8 @@ TEST(what_is_damaged_or_from_the_future_is_refused)
 		{"{\"format\":1", "byte"},
 		{BODY("1", A_ID, "1", "30000,\"name\":" LONG), "'name' is longer than 127 bytes"},
 		{BODY("1", A_ID, "1", "30000,\"name\":7"), "name"},
+		{BODY("1", A_ID, "1", "30000,\"uri\":null"), "uri"},
+		{BODY("1", A_ID, "1", "30000,\"uri\":\"\""), "'uri' has 0 bytes"},
 		{BODY("1", A_ID, "99999999999999999999", "30000"), "sequence"},
 		{BODY("1", A_ID, "-1", "30000"), "'sequence' is -1"},
 		{BODY("99999999999", A_ID, "1", "30000"), "it has the format 99999999999"},

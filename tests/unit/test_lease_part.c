@@ -472,6 +472,57 @@ TEST(the_journal_is_told_how_long_a_longer_claim_lasts)
 	rig_end(&rig);
 }
 
+/* ---- a copy of the bucket ---- */
+
+/* The claim of the agent before, as it stands in the object, with the URI that it was written to. */
+static void before_at(const struct rig *rig, const char *uri)
+{
+	struct lease_claim claim = {0};
+
+	ours_before(rig);
+	CHECK_INT(lease_claim_parse(buf_str(&there.body), there.body.len_bytes, "orders", &claim,
+				    NULL),
+		  ==, 0);
+	snprintf(claim.uri, sizeof(claim.uri), "%s", uri);
+	buf_clear(&there.body);
+	lease_claim_print(&claim, "orders", &there.body);
+}
+
+TEST(a_lease_that_came_with_its_bucket_is_not_taken_by_its_mark)
+{
+	struct rig rig;
+
+	rig_begin(&rig);
+	before_at(&rig, "s3://west/lease.json");
+	alive(&rig);
+	run_until(&rig, &there.reads, 2);
+	CHECK_INT(there.writes, ==, 0);
+	refuses(&rig, GATE_OBSERVE, CAUSE_LEASE_COPIED,
+		"was written for s3://west/lease.json, and this is s3://b/lease.json");
+	rig_end(&rig);
+}
+
+TEST(another_spelling_of_the_object_is_no_copy_and_what_is_written_has_one)
+{
+	static const char *const spellings[] = {"s3://b/lease.json", "s3a://b//lease.json/",
+						"s3p://KEY:SECRET@b/lease.json"};
+	struct lease_claim claim = {0};
+
+	for (size_t i = 0; i < sizeof(spellings) / sizeof(spellings[0]); i++) {
+		struct rig rig;
+
+		rig_begin(&rig);
+		before_at(&rig, spellings[i]);
+		alive(&rig);
+		run_until_held(&rig);
+		CHECK_INT(lease_claim_parse(buf_str(&there.body), there.body.len_bytes, "orders",
+					    &claim, NULL),
+			  ==, 0);
+		CHECK_STR(claim.uri, "s3://b/lease.json");
+		rig_end(&rig);
+	}
+}
+
 /* ---- its end ---- */
 
 TEST(when_drey_exits_the_lease_is_given_back)

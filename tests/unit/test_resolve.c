@@ -596,6 +596,49 @@ TEST(what_can_only_be_ours_is_never_ignored)
 	end(&w);
 }
 
+/* An old journal has a launch that left nothing, so that its number was given again. */
+TEST(what_a_later_launch_with_the_same_number_has_left_is_newer_state)
+{
+	static const struct {
+		int64_t id; /* completed at 1000 times this; the launch after it began at 2000 */
+		bool numbered, proven, given_up, newer;
+	} rows[] = {
+		{20, true, false, false, true},
+		{20, false, false, false, false}, /* random ids are not given again */
+		{20, true, true, false,
+		 false}, /* a launch that has left something keeps its number */
+		{20, true, false, true, false}, /* a person knew it; the clock was set */
+		{2, true, false, false, false}, /* its own, as far as can be told */
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct world w;
+
+		begin(&w);
+		xstrset(&w.journal.id_space, rows[i].numbered ? "default/orders/" : NULL);
+		if (rows[i].proven)
+			proved(&w, JOB_B, NULL, 0, 1);
+		else
+			ran(&w, JOB_B, NULL, 0);
+		xstrset(&proved(&w, JOB_A, NULL, 0, 8)->request_token,
+			rows[i].given_up ? "t1" : NULL);
+		facts_add_job(&w.facts, JOB_B);
+		found_checkpoint(&w, JOB_A, 8);
+		found_checkpoint(&w, JOB_B, rows[i].id);
+		if (rows[i].newer) {
+			CHECK_DECIDES(&w, HOLD);
+			CHECK_INT(w.decision.cause, ==, CAUSE_UNKNOWN_NEWER_STATE);
+			CHECK_HAS(w.decision.reason, "/" JOB_B "/chk-20 is newer");
+			request(&w, RESTORE_EMPTY, NULL, "t2");
+			w.journal.intent.restore.asked_unix_ms = 15000; /* of another clock */
+			CHECK_DECIDES(&w, START_EMPTY);
+		} else {
+			CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-8");
+		}
+		end(&w);
+	}
+}
+
 TEST(a_lost_journal_is_seen_by_what_can_only_be_ours)
 {
 	struct world w;

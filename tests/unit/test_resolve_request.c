@@ -120,6 +120,25 @@ WORLD_TEST(what_came_after_a_request_is_not_left_behind)
 	CHECK_HAS(w->decision.reason, "from a backup");
 }
 
+/* The clock of the store is ahead of that of who asked: each repetition of the request would be "older" again. */
+WORLD_TEST(what_a_request_names_is_taken_although_it_is_dated_after_it)
+{
+	proved(w, JOB_A, NULL, 0, 7);
+	found_checkpoint(w, JOB_A, 7);
+	found_checkpoint(w, JOB_FOREIGN, 9)->snapshot.completed_unix_ms = 50001;
+	request(w, RESTORE_PATH, "file:/cp/" JOB_FOREIGN "/chk-9", "t1");
+	w->journal.intent.restore.asked_unix_ms = 50000;
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_FOREIGN "/chk-9");
+	/* nor what is behind it */
+	found_checkpoint(w, JOB_FOREIGN, 8)->snapshot.completed_unix_ms = 50001;
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_FOREIGN "/chk-9");
+	/* but what came after it may be left by a launch that the journal does not know */
+	found_checkpoint(w, JOB_FOREIGN, 10)->snapshot.completed_unix_ms = 50002;
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.cause, ==, CAUSE_UNKNOWN_NEWER_STATE);
+	CHECK_HAS(w->decision.reason, "/chk-10 is newer");
+}
+
 /* A journal from a backup has an order that was carried out since. What came of it cannot be seen while the savepoints
  * cannot be listed. */
 WORLD_TEST(an_order_that_was_read_from_the_journal_waits_for_every_source)

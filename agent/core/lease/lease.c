@@ -10,19 +10,28 @@
 #define LOOKS          10 /* of one that waits, in a duration */
 #define MARGIN_PERCENT 10
 
+/* One of an earlier drey is about the object that is configured: it could not be another one. */
+static bool is_about(const struct lease_mark *mark, const char *uri)
+{
+	return !mark->uri[0] || !*uri || !strcmp(mark->uri, uri);
+}
+
 void lease_init(struct lease *lease, const struct lease_self *self)
 {
 	*lease = (struct lease){.duration_ms = self->duration_ms};
 	snprintf(lease->holder, sizeof(lease->holder), "%s", self->holder);
 	snprintf(lease->session, sizeof(lease->session), "%s", self->session);
 	snprintf(lease->name, sizeof(lease->name), "%s", self->name ? self->name : "");
+	snprintf(lease->uri, sizeof(lease->uri), "%s", self->uri ? self->uri : "");
 	lease->longest_ms =
 		self->longest_ms > self->duration_ms ? self->longest_ms : self->duration_ms;
-	if (self->mark)
+	if (self->mark && is_about(self->mark, lease->uri))
 		lease->mark = *self->mark;
+	memcpy(lease->mark.uri, lease->uri, LEASE_URI_BYTES);
 	lease->sent.duration_ms = self->duration_ms;
 	memcpy(lease->sent.holder, lease->holder, LEASE_ID_BYTES);
 	memcpy(lease->sent.session, lease->session, LEASE_ID_BYTES);
+	memcpy(lease->sent.uri, lease->uri, LEASE_URI_BYTES);
 }
 
 void lease_set_parked(struct lease *lease, bool parked)
@@ -34,12 +43,19 @@ void lease_set_parked(struct lease *lease, bool parked)
 		lease->next_ms = 0;
 }
 
+bool lease_is_copied(const struct lease *lease)
+{
+	/* MUT: a lease object that was copied with its bucket counts as the one that is shared */
+	return lease->seen == LEASE_ANSWER_OK && lease->claim.uri[0] && lease->uri[0] &&
+	       strcmp(lease->claim.uri, lease->uri) != 0;
+}
+
 /* It says that it is ours. A copy of our journal says so, too. */
 static bool is_called_ours(const struct lease *lease)
 {
 	bool is_named = !lease->name[0] || !strcmp(lease->claim.name, lease->name);
 
-	return lease->seen == LEASE_ANSWER_OK && is_named &&
+	return lease->seen == LEASE_ANSWER_OK && !lease_is_copied(lease) && is_named &&
 	       !strcmp(lease->claim.holder, lease->holder);
 }
 
@@ -52,7 +68,7 @@ static bool is_our_write(const struct lease *lease)
 bool lease_is_put_back(const struct lease *lease)
 {
 	/* MUT: an older lease object is believed */
-	return lease->seen == LEASE_ANSWER_OK && lease->claim.write[0] &&
+	return lease->seen == LEASE_ANSWER_OK && !lease_is_copied(lease) && lease->claim.write[0] &&
 	       lease->claim.sequence < lease->mark.sequence;
 }
 
@@ -104,16 +120,23 @@ static int64_t free_ms(const struct lease *lease)
 
 bool lease_is_parked_elsewhere(const struct lease *lease)
 {
-	return lease->seen == LEASE_ANSWER_OK && lease->claim.parked && !is_called_ours(lease);
+	return lease->seen == LEASE_ANSWER_OK && lease->claim.parked && !lease_is_copied(lease) &&
+	       !is_called_ours(lease);
 }
 
 /* ---- what to do ---- */
+
+/* By a person or a tool, with an object that nobody wrote to it just then. */
+static bool is_replaced(const struct lease *lease)
+{
+	return lease_is_put_back(lease) || lease_is_copied(lease);
+}
 
 /* Who holds it writes it, whatever was done to the object; and an agent continues for the one before it, if it
  * can prove that it is that one's successor, and not that of a copy. */
 static bool may_take_now(const struct lease *lease, int64_t now_ms)
 {
-	if (lease->seen == LEASE_ANSWER_ABSENT || lease_is_put_back(lease))
+	if (lease->seen == LEASE_ANSWER_ABSENT || is_replaced(lease))
 		return lease_is_held(lease, now_ms);
 	/* MUT: a lease is taken without waiting */
 	return is_our_write(lease) || (is_called_ours(lease) && lease->claim.ended);
@@ -128,6 +151,9 @@ static enum lease_act what_to_do(const struct lease *lease, int64_t now_ms)
 		return LEASE_READ;
 	if (may_take_now(lease, now_ms))
 		return take;
+	/* MUT: a copied lease object is taken when nobody writes it */
+	if (lease_is_copied(lease))
+		return LEASE_READ;
 	/* MUT: the lease of a suspended application is taken over */
 	if (lease_is_parked_elsewhere(lease))
 		return LEASE_READ;
@@ -218,11 +244,15 @@ static void look_at_it(struct lease *lease, int64_t now_ms)
 	int64_t sent_ms = lease->sent_ms;
 
 	lease->sent_ms = 0;
-	if (lease_is_put_back(lease)) {
-		if (may_take_now(lease, now_ms))
+	if (is_replaced(lease)) {
+		if (may_take_now(lease, now_ms)) {
 			lease->next_ms = now_ms;
-		else
-			leave_to_others(lease, now_ms);
+			return;
+		}
+		/* MUT: what was written before a copy lay over it proves a claim */
+		if (lease_is_copied(lease))
+			lease_mark_forget(&lease->mark);
+		leave_to_others(lease, now_ms);
 		return;
 	}
 	lease_mark_saw(&lease->mark, lease->claim.sequence);
@@ -348,9 +378,19 @@ static void print_holder(const struct lease *lease, struct buf *text)
 		buf_addf(text, "%s holds the lease", name);
 }
 
+static void print_copied(const struct lease *lease, struct buf *text)
+{
+	buf_addf(
+		text,
+		"the lease object was written for %s, and this is %s: the bucket was copied or moved; make sure that the job has ended where %s is used, then delete %s",
+		lease->claim.uri, lease->uri, lease->claim.uri, lease->uri);
+}
+
 static void print_claim(const struct lease *lease, int64_t left_s, struct buf *text)
 {
-	if (lease_is_parked_elsewhere(lease)) {
+	if (lease_is_copied(lease)) {
+		print_copied(lease, text);
+	} else if (lease_is_parked_elsewhere(lease)) {
 		buf_addf(text, "%s holds the lease, and the application is not meant to run there",
 			 lease->claim.name[0] ? lease->claim.name : lease->claim.holder);
 	} else if (lease_is_put_back(lease) || !is_our_write(lease)) {

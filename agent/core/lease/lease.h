@@ -14,6 +14,9 @@
  *     mark (lease_mark.h) has the write that is in the object, so there was no write since, and was made at this
  *     place. Or the writer has said that its Flink has ended (lease_leave()). Without either it waits like
  *     everybody. A claim with another name than the configured one is another installation's, whatever its id.
+ *   - A claim that was written to another object than the configured one came here with its bucket, which was
+ *     copied or moved: whoever wrote it does not write this one, and may live there. So it never ends by
+ *     waiting. Nobody takes it, not even by the mark of its writer; a person ends the other one and deletes it.
  *   - After an outage of the store it waits for a renewal, too (a third of the duration, and 2 s): the holder
  *     is to have it again, because its journal knows the last launch.
  *   - No object is not a free one: a person may have deleted it beside a holder that lives. So that is
@@ -64,8 +67,9 @@ enum lease_answer {
 
 /* Who asks. The strings are copied. */
 struct lease_self {
-	const char *holder, *session;  /* 32 hex digits */
-	const char *name;              /* that is configured; NULL = none */
+	const char *holder, *session; /* 32 hex digits */
+	const char *name;             /* that is configured; NULL = none */
+	const char *uri; /* of the object, in one spelling for all that mean it; NULL = not known */
 	int64_t duration_ms;           /* LEASE_MIN_MS to LEASE_MAX_MS */
 	int64_t longest_ms;            /* lease.longest_ms of the agent before; 0 = not known */
 	const struct lease_mark *mark; /* of the agent before, at this place; NULL = none */
@@ -74,6 +78,7 @@ struct lease_self {
 struct lease {
 	char holder[LEASE_ID_BYTES], session[LEASE_ID_BYTES];
 	char name[LEASE_NAME_BYTES];
+	char uri[LEASE_URI_BYTES];
 	int64_t duration_ms;
 	bool parked;  /* to be written */
 	bool leaving; /* lease_leave() */
@@ -127,6 +132,9 @@ bool lease_lets_launch(const struct lease *lease, int64_t now_ms);
 
 /* How long the object must not have changed before it may be taken. */
 int64_t lease_wait_ms(const struct lease *lease);
+
+/* It was written to another object, and came here with a copy of the bucket. */
+bool lease_is_copied(const struct lease *lease);
 
 /* It is an older version of what was seen before. */
 bool lease_is_put_back(const struct lease *lease);

@@ -28,6 +28,22 @@ static int claim_write(const struct json *doc, char ret_id[LEASE_ID_BYTES], stru
 	return json_get(doc, "write") ? claim_id(doc, "write", ret_id, err) : 0;
 }
 
+/* The same. A copy of the object has that of the original. */
+static int claim_uri(const struct json *doc, char ret_uri[LEASE_URI_BYTES], struct err *err)
+{
+	const char *uri;
+
+	if (!json_get(doc, "uri"))
+		return 0;
+	if (json_need_str(doc, "uri", &uri, err) < 0)
+		return -1;
+	if (!*uri || strlen(uri) >= LEASE_URI_BYTES)
+		return err_set(err, ERR_FORMAT, 0, "'uri' has %zu bytes, of 1 to %d", strlen(uri),
+			       LEASE_URI_BYTES - 1);
+	snprintf(ret_uri, LEASE_URI_BYTES, "%s", uri);
+	return 0;
+}
+
 static int claim_number(const struct json *doc, const char *key, int64_t least, int64_t most,
 			int64_t *ret_value, struct err *err)
 {
@@ -70,7 +86,7 @@ static int read_members(const struct json *doc, const char *application, struct 
 	if (check_application(doc, application, err) < 0 ||
 	    claim_id(doc, "holder", claim->holder, err) < 0 ||
 	    claim_id(doc, "session", claim->session, err) < 0 ||
-	    claim_write(doc, claim->write, err) < 0 ||
+	    claim_write(doc, claim->write, err) < 0 || claim_uri(doc, claim->uri, err) < 0 ||
 	    claim_number(doc, "sequence", 1, LEASE_SEQUENCE_MAX, &claim->sequence, err) < 0 ||
 	    claim_number(doc, "durationMs", LEASE_MIN_MS, LEASE_MAX_MS, &claim->duration_ms, err) <
 		    0 ||
@@ -114,6 +130,8 @@ void lease_claim_print(const struct lease_claim *claim, const char *application,
 	json_add_bool(doc, "parked", claim->parked);
 	json_add_bool(doc, "ended", claim->ended);
 	json_add_str(doc, "name", claim->name);
+	if (claim->uri[0])
+		json_add_str(doc, "uri", claim->uri);
 	json_add_i64(doc, "writtenUnixMs", claim->written_unix_ms);
 	json_print_pretty(doc, text);
 }

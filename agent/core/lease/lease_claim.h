@@ -16,6 +16,7 @@
 
 #define LEASE_ID_BYTES        33 /* 32 hex digits */
 #define LEASE_NAME_BYTES      128
+#define LEASE_URI_BYTES       1152 /* a bucket and a key of S3, and the scheme */
 #define LEASE_CLAIM_MAX_BYTES 4096 /* of the object */
 #define LEASE_MIN_MS          INT64_C(10000)
 #define LEASE_MAX_MS          INT64_C(3600000)
@@ -30,7 +31,8 @@ struct lease_claim {
 	bool parked;                  /* the application is not meant to run */
 	bool ended; /* the writer's Flink has ended, and its container ends: none of its runs */
 	char name[LEASE_NAME_BYTES]; /* of the holder, for people */
-	int64_t written_unix_ms;     /* by its clock, for people: no decision depends on it */
+	char uri[LEASE_URI_BYTES]; /* of the object that it was written to; "" = by an earlier drey */
+	int64_t written_unix_ms;   /* by its clock, for people: no decision depends on it */
 };
 
 /* ERR_FORMAT, and ERR_CONFIG for one of another application. */

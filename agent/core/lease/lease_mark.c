@@ -46,6 +46,18 @@ static int mark_write(const struct json *element, char ret_write[LEASE_ID_BYTES]
 	return 0;
 }
 
+static int mark_uri(const struct json *doc, char ret_uri[LEASE_URI_BYTES], struct err *err)
+{
+	const char *uri = "";
+
+	if (json_opt_str(doc, "uri", &uri, err) < 0)
+		return -1;
+	if (strlen(uri) >= LEASE_URI_BYTES)
+		return err_set(err, ERR_FORMAT, 0, "'uri' is too long");
+	snprintf(ret_uri, LEASE_URI_BYTES, "%s", uri);
+	return 0;
+}
+
 static int mark_members(const struct json *doc, const char *place, struct lease_mark *mark,
 			struct err *err)
 {
@@ -55,7 +67,8 @@ static int mark_members(const struct json *doc, const char *place, struct lease_
 
 	if (json_need_i64(doc, "format", &format, err) < 0 ||
 	    json_need_str(doc, "place", &made_at, err) < 0 ||
-	    json_need_i64(doc, "sequence", &mark->sequence, err) < 0)
+	    json_need_i64(doc, "sequence", &mark->sequence, err) < 0 ||
+	    mark_uri(doc, mark->uri, err) < 0)
 		return -1;
 	if (format != FORMAT || mark->sequence < 0 || mark->sequence > LEASE_SEQUENCE_MAX)
 		return err_set(err, ERR_FORMAT, 0,
@@ -92,6 +105,8 @@ void lease_mark_print(const struct lease_mark *mark, const char *place, struct b
 	json_add_i64(doc, "format", FORMAT);
 	json_add_str(doc, "place", place);
 	json_add_i64(doc, "sequence", mark->sequence);
+	if (mark->uri[0])
+		json_add_str(doc, "uri", mark->uri);
 	writes = json_add_array(doc, "writes");
 	for (size_t i = 0; i < LEASE_MARK_WRITES && mark->writes[i][0]; i++)
 		json_add_str(writes, NULL, mark->writes[i]);

@@ -5,7 +5,7 @@
  * The proof is one that no copy carries: the names of the last writes, which the copy of a journal does
  * not have, and the place where they were made: the running kernel, the Pod, and the directory itself
  * (device and inode). A directory that was copied, restored on another machine or mounted in another Pod
- * is another place. JSON, format 1; a plain value.
+ * is another place. And the object: what was written to one proves nothing about another. JSON, format 1; a plain value.
  */
 #ifndef DREY_CORE_LEASE_MARK_H
 #define DREY_CORE_LEASE_MARK_H
@@ -25,6 +25,7 @@
 struct lease_mark {
 	int64_t sequence; /* the highest that was in the object; 0 = none */
 	char writes[LEASE_MARK_WRITES][LEASE_ID_BYTES]; /* the newest first; "" = none */
+	char uri[LEASE_URI_BYTES]; /* of the object; "" = by an earlier drey, or not known */
 };
 
 void lease_mark_add(struct lease_mark *mark, const char *write);

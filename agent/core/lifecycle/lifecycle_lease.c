@@ -132,7 +132,8 @@ void lease_ran_out(struct lifecycle *life)
 static bool waits_for_lease(const struct lifecycle *life)
 {
 	return life->phase == PHASE_HOLDING && life->retry_ms &&
-	       (life->cause == CAUSE_LEASE_ELSEWHERE || life->cause == CAUSE_LEASE_UNREADABLE);
+	       (life->cause == CAUSE_LEASE_ELSEWHERE || life->cause == CAUSE_LEASE_UNREADABLE ||
+		life->cause == CAUSE_LEASE_COPIED);
 }
 
 static void lease_is_lost(struct lifecycle *life, const char *why)

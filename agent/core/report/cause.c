@@ -38,6 +38,7 @@ const char *cause_name(enum cause cause)
 		[CAUSE_UNKNOWN_FLINK_RUNS] = "UnknownFlinkRuns",
 		[CAUSE_LEASE_ELSEWHERE] = "LeaseElsewhere",
 		[CAUSE_LEASE_UNREADABLE] = "LeaseUnreadable",
+		[CAUSE_LEASE_COPIED] = "LeaseCopied",
 		[CAUSE_STORED_JOB_LEFT] = "StoredJobLeft",
 		[CAUSE_HA_NOT_PREPARED] = "HaNotPrepared",
 		[CAUSE_FLINK_WOULD_DISOBEY] = "FlinkWouldDisobey",

@@ -56,6 +56,7 @@ enum cause {
 	CAUSE_UNKNOWN_FLINK_RUNS,
 	CAUSE_LEASE_ELSEWHERE,  /* another installation of the application holds it */
 	CAUSE_LEASE_UNREADABLE, /* who holds it is not known */
+	CAUSE_LEASE_COPIED, /* it came with a copy of the bucket: a person says which one counts */
 	CAUSE_STORED_JOB_LEFT,
 	CAUSE_HA_NOT_PREPARED,
 	CAUSE_FLINK_WOULD_DISOBEY,

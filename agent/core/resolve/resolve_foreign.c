@@ -195,13 +195,36 @@ static bool is_known(const struct journal *journal, const struct snapshot *snaps
 	return journal_snapshot(journal, snapshot->path);
 }
 
+/* Numbered ids are given again when a launch has left nothing. An older journal may still have that launch: what was completed
+ * after the next one had begun is of a later launch, which this journal does not know. That is known by dates alone, and
+ * clocks are set: what a person has given up for the next one, or gives up now, is not in question. */
+static bool has_reused_id(const struct inquiry *in, const struct candidate *c)
+{
+	int maker = lineage_maker(in->journal, &c->snapshot);
+	const struct launch *launch = maker < 0 ? NULL : &in->journal->launches[maker];
+
+	if (!in->journal->id_space || in->judged_unix_ms || !launch ||
+	    maker + 1 == (int)in->journal->launch_count || launch->proven_unix_ms ||
+	    launch[1].request_token || !facts_is_own_job(in->facts, c->snapshot.job_id))
+		return false;
+	/* MUT: what a later launch with the same number has left counts as abandoned */
+	return c->snapshot.completed_unix_ms > launch[1].intended_unix_ms;
+}
+
+static bool is_of_unknown_launch(const struct inquiry *in, const struct candidate *c)
+{
+	enum branch branch = lineage_place(&in->lineage, &c->snapshot);
+
+	return branch == BRANCH_FOREIGN ? !is_known(in->journal, &c->snapshot)
+					: branch == BRANCH_ABANDONED && has_reused_id(in, c);
+}
+
 /* A damaged one is useless, but shows that there was newer state. */
 static bool is_foreign(const struct inquiry *in, const struct candidate *c)
 {
 	return (facts_is_listed(c->source) || c->source == SOURCE_HA) &&
 	       c->snapshot.origin != ORIGIN_INITIAL && facts_was_completed(c) &&
-	       lineage_place(&in->lineage, &c->snapshot) == BRANCH_FOREIGN &&
-	       !is_known(in->journal, &c->snapshot) && !is_ignored(in, c);
+	       is_of_unknown_launch(in, c) && !is_ignored(in, c);
 }
 
 /* When our newest was completed; on the storage of `c` if one of ours is there. */
@@ -256,13 +279,15 @@ static bool is_of_another_job(const struct inquiry *in, const struct candidate *
 	return false;
 }
 
-/* A request of unknown age names it or something newer, so its author knew of it. */
+/* A request names it or something newer, so its author knew of it, whatever the dates say: the clock of the store is another one
+ * than that of who asked. */
 static bool is_asked_for(const struct inquiry *in, const struct candidate *c)
 {
 	const struct decision *decision = in->decision;
 	const struct candidate *asked;
 
-	if (!in->undated || decision->kind != DECISION_START_FROM)
+	/* MUT: a snapshot that is dated after the request for it is not taken */
+	if (decision->rule != RULE_REQUEST || decision->kind != DECISION_START_FROM)
 		return false;
 	asked = &in->facts->candidates[decision->candidate];
 	return c == asked || (is_foreign(in, asked) && is_behind(c, asked));

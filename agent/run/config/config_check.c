@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "core/handover/transition_step.h"
-#include "core/lease/lease_claim.h"
+#include "run/lease/lease_uri.h"
 
 const struct yaml_node *config_node_of(const struct yaml_node *root, const char *name)
 {
@@ -96,6 +96,8 @@ char *config_unused_savepoints(const struct config *config)
 static int check_lease(const struct config *config, const struct yaml_node *root, struct err *err)
 {
 	const struct yaml_node *node = config_node_of(root, "lease.uri");
+	char uri[LEASE_URI_BYTES];
+	struct err why = {0};
 
 	if (config->lease.name && strlen(config->lease.name) >= LEASE_NAME_BYTES)
 		return yaml_err(config_node_of(root, "lease.name"), err,
@@ -106,6 +108,8 @@ static int check_lease(const struct config *config, const struct yaml_node *root
 		return yaml_err(
 			node, err,
 			"'lease.uri' must be an object in S3 (s3://BUCKET/NAME): other stores have no conditional writes");
+	if (lease_uri(config->lease.uri, uri, &why) < 0)
+		return yaml_err(node, err, "'lease.uri': %s", why.msg);
 	if (config->handover.mode != HANDOVER_OFF)
 		return yaml_err(
 			node, err,

@@ -14,6 +14,7 @@
 #include "core/lease/lease.h"
 #include "run/driver_internal.h"
 #include "run/lease/lease_place.h"
+#include "run/lease/lease_uri.h"
 #include "run/part.h"
 #include "store/store_object.h"
 #include "store/stores.h"
@@ -31,6 +32,7 @@ struct lease_part {
 	bool checked;         /* the server refuses what is not as required: tried */
 	bool was_held;
 	char place[LEASE_PLACE_BYTES];
+	char uri[LEASE_URI_BYTES]; /* of the object, as it is in claims; "" = not known */
 	struct lease_mark written; /* the mark in the state directory */
 	bool told_unmarked;
 	int64_t leave_end_ms; /* when drey exits: its patience */
@@ -69,6 +71,16 @@ static void take_error(struct lease_job *job)
 						  : LEASE_ANSWER_ERROR;
 }
 
+/* One that another version has spelled is compared in our spelling; what is not such a URI is another object. */
+static void spell_uri(struct lease_claim *claim)
+{
+	char uri[LEASE_URI_BYTES];
+
+	/* MUT: another spelling of the lease object is another one */
+	if (claim->uri[0] && lease_uri(claim->uri, uri, NULL) == 0)
+		memcpy(claim->uri, uri, sizeof(uri));
+}
+
 static void read_object(struct lease_job *job, struct store *store)
 {
 	const struct config *config = config_of(job->part);
@@ -86,6 +98,7 @@ static void read_object(struct lease_job *job, struct store *store)
 		job->answer = LEASE_ANSWER_DAMAGED;
 		err_wrap(&job->err, "%s", config->lease.uri);
 	}
+	spell_uri(&job->claim);
 	buf_release(&object.body);
 }
 
@@ -321,11 +334,14 @@ static void lease_alive(struct driver *driver, const struct part_start *start)
 		return;
 	rng_hex_id(&driver->life.rng, session);
 	lease_place(config->state_directory, driver->setup->kube.pod_uid, part->place);
+	if (lease_uri(config->lease.uri, part->uri, NULL) < 0)
+		part->uri[0] = '\0';
 	marked = lease_mark_load(config->state_directory, part->place, &part->written);
 	lease_init(&part->lease,
 		   &(struct lease_self){.holder = driver->life.journal.lease_id,
 					.session = session,
 					.name = config->lease.name,
+					.uri = part->uri,
 					.duration_ms = config->lease.duration_ms,
 					.longest_ms = driver->life.journal.lease_longest_ms,
 					.mark = marked ? &part->written : NULL});
@@ -365,12 +381,20 @@ static enum gate_verdict lease_may_exit(struct lease_part *part, struct gate *ga
 		       : gate_waits(gate, "the lease to be given back", part->leave_end_ms);
 }
 
+static enum cause cause_of(const struct lease *lease, int64_t now_ms)
+{
+	bool known = lease->seen == LEASE_ANSWER_OK || lease->seen == LEASE_ANSWER_ABSENT;
+
+	if (lease_is_held(lease, now_ms) || !known || lease->why[0])
+		return CAUSE_LEASE_UNREADABLE;
+	return lease_is_copied(lease) ? CAUSE_LEASE_COPIED : CAUSE_LEASE_ELSEWHERE;
+}
+
 static enum gate_verdict lease_may(struct driver *driver, enum gate_type type, struct gate *gate)
 {
 	struct lease_part *part = driver->lease;
 	cleanup_buf struct buf why = BUF_INIT;
 	int64_t now_ms = clock_mono_ms();
-	bool known;
 
 	if (part && type == GATE_EXIT)
 		return lease_may_exit(part, gate);
@@ -379,12 +403,8 @@ static enum gate_verdict lease_may(struct driver *driver, enum gate_type type, s
 	/* MUT: a job is started without the lease */
 	if (lease_lets_launch(&part->lease, now_ms))
 		return GATE_PASSES;
-	known = !lease_is_held(&part->lease, now_ms) &&
-		(part->lease.seen == LEASE_ANSWER_OK || part->lease.seen == LEASE_ANSWER_ABSENT) &&
-		!part->lease.why[0];
 	lease_print(&part->lease, now_ms, &why);
-	return gate_refuses(gate, known ? CAUSE_LEASE_ELSEWHERE : CAUSE_LEASE_UNREADABLE, "%s",
-			    buf_str(&why));
+	return gate_refuses(gate, cause_of(&part->lease, now_ms), "%s", buf_str(&why));
 }
 
 static void lease_status(const struct driver *driver, struct json *document)
