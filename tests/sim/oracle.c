@@ -72,10 +72,8 @@ static bool eligible(const struct world *w, const struct snap *snap)
 	if (!snap_usable(snap) || oracle_cannot_see(w, snap) || snap->veiled || snap->slandered)
 		return false;
 	/* a job that continued, but from something else; what it had made before is good */
-	if (snap->of_wrong && w->truth.launches[snap->launch].wrong)
-		return false;
 	if (w->config->policy.restore == POLICY_LATEST || snap->kind == SNAPSHOT_SAVEPOINT)
-		return true;
+		return !(snap->of_wrong && w->truth.launches[snap->launch].wrong);
 	/* a checkpoint that a person has named counts as a savepoint, until there is a later savepoint */
 	for (int i = w->truth.count - 1; i >= 0 && i >= truth_head(w); i--) {
 		int base = base_as_known(&w->truth.launches[i]);
@@ -605,6 +603,7 @@ static void launch_starts_right(struct world *w, int base)
 	    is_found_unexpectedly(w, head, base) || is_left_unseen(w, head, base) ||
 	    lie_adopts_savepoint(w, base) || handover_struck_since(w, base) ||
 	    lie_spares_newest(w, base, newest) ||
+	    oracle_gave_up(w, base, newest) ||
 	    (newest >= 0 && w->storage.snaps[newest].left_out && oracle_loss_covers(w, newest)))
 		return;
 	fail(w,
@@ -643,7 +642,7 @@ static void continuation_is_right(struct world *w, int index, int base)
 		 w->storage.snaps[acknowledged].id > w->storage.snaps[entry].id)
 		fail(w, "job %s continues from %s, but Flink has had %s", truth->job_id,
 		     w->storage.snaps[entry].path, w->storage.snaps[acknowledged].path);
-	else if (w->storage.snaps[entry].deleted || w->storage.snaps[entry].file_missing)
+	else if (oracle_lacks_files(&w->storage.snaps[entry]) && entry == base)
 		fail(w, "job %s continues from %s, which is damaged", truth->job_id,
 		     w->storage.snaps[entry].path);
 	else if (snap && snap->id > w->storage.snaps[entry].id &&

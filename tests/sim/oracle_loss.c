@@ -29,7 +29,8 @@ static int newest_damaged(const struct world *w, int head, int base)
 			     w->config->policy.restore == POLICY_LATEST))
 				newest = i;
 		}
-		if (origin < 0)
+		/* the ids of a job that restored something else do not go on from those of its argument */
+		if (origin < 0 || w->truth.launches[head].wrong)
 			break;
 		limit = w->storage.snaps[origin].id;
 		head = w->storage.snaps[origin].launch;
@@ -87,6 +88,16 @@ void oracle_loss(struct world *w, const struct launch *launch, int base)
 		     w->storage.snaps[base].path, w->storage.snaps[lost].path);
 }
 
+bool oracle_gave_up(const struct world *w, int base, int newest)
+{
+	const struct journal *journal = &w->store.image->journal;
+	const struct launch *launch = journal_launch_const(journal);
+
+	return base >= 0 && newest >= 0 && launch && journal->loss.unix_ms &&
+	       journal->loss.launch != launch->number && is_its_loss(journal, launch) &&
+	       journal->loss.lost_checkpoint_id >= w->storage.snaps[newest].id;
+}
+
 bool oracle_took_for_good(const struct world *w, int head, int base)
 {
 	const struct journal *journal = &w->store.image->journal;
@@ -110,4 +121,9 @@ bool oracle_continues_as_shown(const struct world *w, int index, int base)
 	return !lie_leaves_whole(&w->storage.snaps[base]) ||
 	       (snap && snap->launch == index && snap->kind == SNAPSHOT_CHECKPOINT &&
 		snap->id > w->storage.snaps[base].id);
+}
+
+bool oracle_lacks_files(const struct snap *snap)
+{
+	return snap->deleted || snap->file_missing;
 }

@@ -937,12 +937,16 @@ void init_stop(struct world *w, int64_t grace_ms, enum upgrade upgrade);
 void oracle_launch(struct world *w);
 /* A start from before damaged state is on record, and no longer than it may be. */
 void oracle_loss(struct world *w, const struct launch *launch, int base);
+/* An earlier launch from the same snapshot has given up what is newer, which is said until it is settled. */
+bool oracle_gave_up(const struct world *w, int base, int newest);
 /* A launch after `head` has restored something else, and the record of that is gone with the journal and its copy: what it
  * made looks like any other state, and a listing that is cut shows nothing else. */
 bool oracle_took_for_good(const struct world *w, int head, int base);
 /* The maps that drey was shown are old, and the true one is gone: `base` is damaged, or what is newer is a checkpoint of the
  * same job, which these maps do not acknowledge. The decision says so. */
 bool oracle_continues_as_shown(const struct world *w, int index, int base);
+/* It was deleted, or a file of it was. A Flink that takes such an entry cannot start, and says so. */
+bool oracle_lacks_files(const struct snap *snap);
 /* The last launch gives up something newer than that, and says so. */
 bool oracle_loss_covers(const struct world *w, int snap);
 void oracle_trigger(struct world *w, const struct effect *effect);

@@ -211,6 +211,16 @@ ADOPT_TEST(dates_and_ids_that_disagree_hold)
 	CHECK_HOLDS(w, "not the highest checkpoint id");
 }
 
+/* A job that goes on from checkpoint 1 makes checkpoint 2: this one has restored nothing, which only the journal knew. */
+ADOPT_TEST(a_job_that_begins_anew_is_not_the_newest)
+{
+	dated(with_operators(found_savepoint(w, JOB_A, 1), "x"), 1000);
+	dated(with_operators(found_checkpoint(w, JOB_B, 1), "x"), 2000);
+	CHECK_HOLDS(w, "not the highest checkpoint id");
+	w->facts.candidates[1].snapshot.checkpoint_id = 2;
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_B "/chk-1");
+}
+
 /* Inside one job the ids decide: a savepoint may take longer than the checkpoints after it. */
 ADOPT_TEST(inside_a_job_the_id_decides)
 {

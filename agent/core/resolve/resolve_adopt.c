@@ -4,9 +4,9 @@
  *
  * A person would look at three things, and so does this. Is the snapshot this job's? Every operator in it
  * must be one that the job has, as the job's own main() says; one that has none of them is another job's.
- * Is it the newest? Its date says so, and no other job in the directories has left a higher checkpoint id:
- * the ids of a lineage grow, so where they disagree with the dates, a person has once gone back, or the
- * files were copied. Is it whole? As for every start; and where a newer one is damaged, an older one of the same job may take its
+ * Is it the newest? Its date says so, and no other job in the directories has left a checkpoint id that is as high:
+ * the ids of a lineage grow, also from one job to the next, so where they disagree with the dates, a person has once
+ * gone back, the files were copied, or a job has not restored what it should. Is it whole? As for every start; and where a newer one is damaged, an older one of the same job may take its
  * place, but not one of another job, since what its job was started from is not known. In all other cases drey holds.
  *
  * Whether the application runs elsewhere cannot be seen here (docs/reference/configuration.md says what does).
@@ -55,11 +55,11 @@ static bool is_rival(const struct candidate *c, const struct candidate *newest)
 	if (c == newest || c->verdict != VERDICT_NONE || c->integrity == INTEGRITY_INCOMPLETE ||
 	    candidate_same_job(c, newest))
 		return false;
-	return s->checkpoint_id > newest->snapshot.checkpoint_id ||
+	return s->checkpoint_id >= newest->snapshot.checkpoint_id ||
 	       (!s->checkpoint_id && c->integrity != INTEGRITY_DAMAGED);
 }
 
-/* The ids of a lineage grow: one of another date and a higher id must be another job's. */
+/* The ids of a lineage grow: one of an older date and as high an id is none that the newest goes on from. */
 static bool rival_decides(struct inquiry *in, struct candidate *newest)
 {
 	for (size_t i = 0; i < in->facts->candidate_count; i++) {
