@@ -1,5 +1,6 @@
 #include "kube/kube_headers.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,4 +127,30 @@ int kube_headers_check(const struct kube_target *target, struct err *err)
 			err, ERR_CONFIG, 0,
 			"impersonation of a uid, groups or extra values requires a user ('as')");
 	return each_line(as, check_line, &count, err);
+}
+
+void kube_headers_as(struct kube_target *target, const char *user, const char *const *groups,
+		     size_t count)
+{
+	cleanup_json struct json *as = target->as ? as_of(target) : json_object();
+	cleanup_buf struct buf text = BUF_INIT;
+	bool named = user && *user;
+	struct json *list;
+
+	/* what cannot be read is refused later, as it is */
+	if (json_kind(as) != JSON_OBJECT || (!named && !count))
+		return;
+	if (named) {
+		json_remove(as, "as");
+		json_add_str(as, "as", user);
+	}
+	if (count) {
+		json_remove(as, "as-groups");
+		list = json_add_array(as, "as-groups");
+		for (size_t i = 0; i < count; i++)
+			json_add_str(list, NULL, groups[i]);
+	}
+	json_print(as, &text);
+	free(target->as);
+	target->as = buf_steal(&text);
 }

@@ -445,6 +445,35 @@ TEST(a_name_that_no_header_can_have_is_refused)
 	}
 }
 
+/* client-go merges the flags into the user of the kubeconfig, member by member. */
+TEST(the_command_line_replaces_what_it_names_of_the_impersonation)
+{
+	static const char *const groups[] = {"x", "y"};
+	static const struct {
+		const char *before, *user;
+		size_t count;
+		const char *after;
+	} rows[] = {
+		{NULL, "u", 0, "{\"as\":\"u\"}"},
+		{NULL, "u", 2, "{\"as\":\"u\",\"as-groups\":[\"x\",\"y\"]}"},
+		{"{\"as\":\"a\",\"as-groups\":[\"g\"]}", "u", 0,
+		 "{\"as-groups\":[\"g\"],\"as\":\"u\"}"},
+		{"{\"as\":\"a\",\"as-uid\":\"7\"}", NULL, 1,
+		 "{\"as\":\"a\",\"as-uid\":\"7\",\"as-groups\":[\"x\"]}"},
+		{"{\"as\":\"a\"}", "", 0, "{\"as\":\"a\"}"},
+		{NULL, "", 0, NULL},
+		{"[", "u", 0, "["},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct kube_target target = {.as = xstrdup(rows[i].before)};
+
+		kube_headers_as(&target, rows[i].user, groups, rows[i].count);
+		CHECK_STR(target.as, rows[i].after);
+		kube_target_release(&target);
+	}
+}
+
 RIG_TEST(a_certificate_is_left_unchecked_only_for_a_caller_that_says_so)
 {
 	put(rig, "config", YAML("    insecure-skip-tls-verify: true\n", "    token: abc\n"));
