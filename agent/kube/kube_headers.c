@@ -115,6 +115,24 @@ void kube_headers_begin(struct kube_headers *headers, const struct kube_target *
 	(void)each_line(as, send_line, headers, NULL);
 }
 
+/* What is no list would be left out without a word. */
+static int check_lists(const struct json *as, struct err *err)
+{
+	const struct json *groups = json_get(as, "as-groups"),
+			  *extra = json_get(as, "as-user-extra");
+	const struct json *item;
+
+	if (json_kind(groups) != JSON_NULL && json_kind(groups) != JSON_ARRAY)
+		return err_set(err, ERR_CONFIG, 0, "as-groups: not a list");
+	if (json_kind(extra) != JSON_NULL && json_kind(extra) != JSON_OBJECT)
+		return err_set(err, ERR_CONFIG, 0, "as-user-extra: not a map of lists");
+	json_each (item, extra)
+		if (json_kind(item) != JSON_ARRAY)
+			return err_set(err, ERR_CONFIG, 0, "as-user-extra: %.100s: not a list",
+				       json_name(item));
+	return 0;
+}
+
 int kube_headers_check(const struct kube_target *target, struct err *err)
 {
 	cleanup_json struct json *as = as_of(target);
@@ -126,6 +144,8 @@ int kube_headers_check(const struct kube_target *target, struct err *err)
 		return err_set(
 			err, ERR_CONFIG, 0,
 			"impersonation of a uid, groups or extra values requires a user ('as')");
+	if (check_lists(as, err) < 0)
+		return -1;
 	return each_line(as, check_line, &count, err);
 }
 

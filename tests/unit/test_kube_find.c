@@ -413,6 +413,11 @@ TEST(a_name_that_no_header_can_have_is_refused)
 		{"{\"as\":\"a\",\"as-groups\":[\"b\\n\"]}", "Impersonate-Group"},
 		{"{\"as\":\"a\",\"as-groups\":[7]}", "Impersonate-Group"},
 		{"{\"as\":\"a\",\"as-user-extra\":{\"k\":[\"\\u00e4\"]}}", "Impersonate-Extra-k"},
+		/* these would be left out, and the rights be others than those that were asked for */
+		{"{\"as\":\"a\",\"as-groups\":\"b\"}", "as-groups: not a list"},
+		{"{\"as\":\"a\",\"as-groups\":{\"b\":\"c\"}}", "as-groups: not a list"},
+		{"{\"as\":\"a\",\"as-user-extra\":\"b\"}", "as-user-extra: not a map"},
+		{"{\"as\":\"a\",\"as-user-extra\":{\"k\":\"b\"}}", "as-user-extra: k: not a list"},
 	};
 	cleanup_buf struct buf many = BUF_INIT;
 	struct kube_target target = {.server = (char *)"https://h", .namespace = (char *)"n"};
@@ -472,6 +477,16 @@ TEST(the_command_line_replaces_what_it_names_of_the_impersonation)
 		CHECK_STR(target.as, rows[i].after);
 		kube_target_release(&target);
 	}
+}
+
+RIG_TEST(what_is_empty_impersonates_nobody)
+{
+	put(rig, "config",
+	    YAML("", "    token: abc\n    as: ''\n    as-uid: ''\n"
+		     "    as-groups: []\n    as-user-extra: {}\n"));
+	if (!CHECK_INT(load(rig, "config"), ==, 0))
+		tap_note("%s", rig->err.msg);
+	CHECK(!rig->config.as);
 }
 
 RIG_TEST(a_certificate_is_left_unchecked_only_for_a_caller_that_says_so)
