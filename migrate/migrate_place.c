@@ -57,26 +57,36 @@ static bool has_name(const struct json *names, const char *name)
 	return false;
 }
 
-/* Those of the JobManager are for all Pods; of the TaskManager those that it shares with the JobManager. */
+/* Those of the JobManager are for all Pods, beside those of Flink's configuration; of the TaskManager those that are there already. */
 static void move_secrets(struct migrator *m, enum migrate_part part, struct json *spec)
 {
 	const struct json *all = json_get(migrate_section(m, "image"), "pullSecrets"), *item;
-	struct json *names = json_array(), *rest = json_array();
+	const struct json *list = json_get(spec, "imagePullSecrets");
+	struct json *names, *rest;
+	bool moved = false;
 
-	json_each (item, json_get(spec, "imagePullSecrets")) {
+	/* what is no list stays where it is: the chart refuses it by its path */
+	if (json_kind(list) != JSON_ARRAY)
+		return;
+	names = all ? json_copy(all) : json_array();
+	rest = json_array();
+	json_each (item, list) {
 		const char *name = json_str(item, "name");
 
-		if (part == PART_JOBMANAGER && name && !has_name(names, name))
-			json_add_str(names, NULL, name);
-		else if (!name || !has_name(part == PART_JOBMANAGER ? names : all, name))
+		if (!name || (part != PART_JOBMANAGER && !has_name(names, name))) {
 			json_add(rest, NULL, json_copy(item));
+			continue;
+		}
+		moved = true;
+		if (!has_name(names, name))
+			json_add_str(names, NULL, name);
 	}
 	json_remove(spec, "imagePullSecrets");
 	if (json_len(rest))
 		json_add(spec, "imagePullSecrets", rest);
 	else
 		json_free(rest);
-	if (!json_len(names)) {
+	if (!moved || part != PART_JOBMANAGER) {
 		json_free(names);
 		return;
 	}

@@ -206,6 +206,13 @@ static int refuse_provider(const struct json *user, struct err *err)
 		name ? name : "");
 }
 
+/* Nothing, or a text, list or map without anything in it, which is nothing to kubectl. */
+static bool is_empty(const struct json *value)
+{
+	return json_kind(value) == JSON_NULL || xstris(json_text(value), "") ||
+	       (json_kind(value) >= JSON_ARRAY && !json_len(value));
+}
+
 /* In whose name; kube_headers_check() judges it. */
 static void take_as(const struct json *user, struct kube_target *config)
 {
@@ -214,7 +221,7 @@ static void take_as(const struct json *user, struct kube_target *config)
 	cleanup_buf struct buf text = BUF_INIT;
 
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-		if (json_kind(json_get(user, keys[i])) != JSON_NULL)
+		if (!is_empty(json_get(user, keys[i])))
 			json_add(as, keys[i], json_copy(json_get(user, keys[i])));
 	if (!json_len(as))
 		return;

@@ -1,5 +1,6 @@
 #include "kube/kube_headers.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,6 +115,24 @@ void kube_headers_begin(struct kube_headers *headers, const struct kube_target *
 	(void)each_line(as, send_line, headers, NULL);
 }
 
+/* What is no list would be left out without a word. */
+static int check_lists(const struct json *as, struct err *err)
+{
+	const struct json *groups = json_get(as, "as-groups"),
+			  *extra = json_get(as, "as-user-extra");
+	const struct json *item;
+
+	if (json_kind(groups) != JSON_NULL && json_kind(groups) != JSON_ARRAY)
+		return err_set(err, ERR_CONFIG, 0, "as-groups: not a list");
+	if (json_kind(extra) != JSON_NULL && json_kind(extra) != JSON_OBJECT)
+		return err_set(err, ERR_CONFIG, 0, "as-user-extra: not a map of lists");
+	json_each (item, extra)
+		if (json_kind(item) != JSON_ARRAY)
+			return err_set(err, ERR_CONFIG, 0, "as-user-extra: %.100s: not a list",
+				       json_name(item));
+	return 0;
+}
+
 int kube_headers_check(const struct kube_target *target, struct err *err)
 {
 	cleanup_json struct json *as = as_of(target);
@@ -125,5 +144,33 @@ int kube_headers_check(const struct kube_target *target, struct err *err)
 		return err_set(
 			err, ERR_CONFIG, 0,
 			"impersonation of a uid, groups or extra values requires a user ('as')");
+	if (check_lists(as, err) < 0)
+		return -1;
 	return each_line(as, check_line, &count, err);
+}
+
+void kube_headers_as(struct kube_target *target, const char *user, const char *const *groups,
+		     size_t count)
+{
+	cleanup_json struct json *as = target->as ? as_of(target) : json_object();
+	cleanup_buf struct buf text = BUF_INIT;
+	bool named = user && *user;
+	struct json *list;
+
+	/* what cannot be read is refused later, as it is */
+	if (json_kind(as) != JSON_OBJECT || (!named && !count))
+		return;
+	if (named) {
+		json_remove(as, "as");
+		json_add_str(as, "as", user);
+	}
+	if (count) {
+		json_remove(as, "as-groups");
+		list = json_add_array(as, "as-groups");
+		for (size_t i = 0; i < count; i++)
+			json_add_str(list, NULL, groups[i]);
+	}
+	json_print(as, &text);
+	free(target->as);
+	target->as = buf_steal(&text);
 }

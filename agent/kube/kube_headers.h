@@ -31,7 +31,12 @@ void kube_headers_release(struct kube_headers *headers); /* zeroed is allowed; z
 /* As http.h wants them. */
 const char *const *kube_headers_lines(const struct kube_headers *headers);
 
-/* What kube_headers_begin() would send can be sent: not too many lines, none that would end early. ERR_CONFIG. */
+/* What kube_headers_begin() would send can be sent: not too many lines, none that would end early, none left out. ERR_CONFIG. */
 int kube_headers_check(const struct kube_target *target, struct err *err);
+
+/* --as and --as-group, member by member over what the kubeconfig says, as kubectl merges them: NULL, "" and none replace nothing.
+ * kube_headers_check() judges the result. */
+void kube_headers_as(struct kube_target *target, const char *user, const char *const *groups,
+		     size_t count);
 
 #endif

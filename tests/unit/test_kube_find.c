@@ -413,6 +413,11 @@ TEST(a_name_that_no_header_can_have_is_refused)
 		{"{\"as\":\"a\",\"as-groups\":[\"b\\n\"]}", "Impersonate-Group"},
 		{"{\"as\":\"a\",\"as-groups\":[7]}", "Impersonate-Group"},
 		{"{\"as\":\"a\",\"as-user-extra\":{\"k\":[\"\\u00e4\"]}}", "Impersonate-Extra-k"},
+		/* these would be left out, and the rights be others than those that were asked for */
+		{"{\"as\":\"a\",\"as-groups\":\"b\"}", "as-groups: not a list"},
+		{"{\"as\":\"a\",\"as-groups\":{\"b\":\"c\"}}", "as-groups: not a list"},
+		{"{\"as\":\"a\",\"as-user-extra\":\"b\"}", "as-user-extra: not a map"},
+		{"{\"as\":\"a\",\"as-user-extra\":{\"k\":\"b\"}}", "as-user-extra: k: not a list"},
 	};
 	cleanup_buf struct buf many = BUF_INIT;
 	struct kube_target target = {.server = (char *)"https://h", .namespace = (char *)"n"};
@@ -443,6 +448,45 @@ TEST(a_name_that_no_header_can_have_is_refused)
 		kube_headers_add(&headers, xstrdup("two"));
 		kube_headers_release(&headers);
 	}
+}
+
+/* client-go merges the flags into the user of the kubeconfig, member by member. */
+TEST(the_command_line_replaces_what_it_names_of_the_impersonation)
+{
+	static const char *const groups[] = {"x", "y"};
+	static const struct {
+		const char *before, *user;
+		size_t count;
+		const char *after;
+	} rows[] = {
+		{NULL, "u", 0, "{\"as\":\"u\"}"},
+		{NULL, "u", 2, "{\"as\":\"u\",\"as-groups\":[\"x\",\"y\"]}"},
+		{"{\"as\":\"a\",\"as-groups\":[\"g\"]}", "u", 0,
+		 "{\"as-groups\":[\"g\"],\"as\":\"u\"}"},
+		{"{\"as\":\"a\",\"as-uid\":\"7\"}", NULL, 1,
+		 "{\"as\":\"a\",\"as-uid\":\"7\",\"as-groups\":[\"x\"]}"},
+		{"{\"as\":\"a\"}", "", 0, "{\"as\":\"a\"}"},
+		{NULL, "", 0, NULL},
+		{"[", "u", 0, "["},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct kube_target target = {.as = xstrdup(rows[i].before)};
+
+		kube_headers_as(&target, rows[i].user, groups, rows[i].count);
+		CHECK_STR(target.as, rows[i].after);
+		kube_target_release(&target);
+	}
+}
+
+RIG_TEST(what_is_empty_impersonates_nobody)
+{
+	put(rig, "config",
+	    YAML("", "    token: abc\n    as: ''\n    as-uid: ''\n"
+		     "    as-groups: []\n    as-user-extra: {}\n"));
+	if (!CHECK_INT(load(rig, "config"), ==, 0))
+		tap_note("%s", rig->err.msg);
+	CHECK(!rig->config.as);
 }
 
 RIG_TEST(a_certificate_is_left_unchecked_only_for_a_caller_that_says_so)

@@ -60,6 +60,61 @@ TEST(nor_is_one_of_an_item_of_a_list)
 	migration_release(&migration);
 }
 
+/* The values of a deployment with this Pod template, and this line in Flink's configuration. */
+static struct json *values_of(const char *spec, const char *line)
+{
+	static const struct migrate_wish wish;
+	cleanup_free char *text =
+		xasprintf("apiVersion: flink.apache.org/v1beta1\nkind: FlinkDeployment\n"
+			  "metadata: {name: orders}\nspec:\n  image: r.example/orders:1\n"
+			  "  flinkVersion: v2_2\n  flinkConfiguration: {a: b%s}\n"
+			  "  podTemplate: {spec: %s}\n"
+			  "  job: {jarURI: 'local:///opt/flink/usrlib/o.jar', parallelism: 1}\n",
+			  line, spec);
+	cleanup_yaml struct yaml_node *root = yaml_parse_all(text, strlen(text), 1 << 20, NULL);
+	cleanup_json struct json *documents = yaml_json_read(root, NULL);
+	struct migration migration = {0};
+	struct err err = {0};
+	struct json *values;
+
+	if (!CHECK_INT(migrate(documents, &wish, &migration, &err), ==, 0))
+		tap_note("%s", err.msg);
+	values = json_copy(migration.values);
+	migration_release(&migration);
+	return values;
+}
+
+TEST(every_pull_secret_is_in_the_values)
+{
+	static const struct {
+		const char *spec, *line, *all, *own;
+	} rows[] = {
+		{"{imagePullSecrets: [{name: c}]}", "", "[\"c\"]", NULL},
+		/* Flink adds those of its configuration to those of the Pod template */
+		{"{imagePullSecrets: [{name: c}, {name: a}]}",
+		 ", kubernetes.container.image.pull-secrets: 'a;b'", "[\"a\",\"b\",\"c\"]", NULL},
+		{"{imagePullSecrets: [{}, {name: c}, d]}", "", "[\"c\"]", "[{},\"d\"]"},
+		{"{imagePullSecrets: c}", "", NULL, "\"c\""},
+		{"{imagePullSecrets: {name: c}}", "", NULL, "{\"name\":\"c\"}"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		cleanup_json struct json *values = values_of(rows[i].spec, rows[i].line);
+		const struct json *spec =
+			json_get(json_get(json_get(values, "jobManager"), "podTemplate"), "spec");
+		const struct json *all = json_get(json_get(values, "image"), "pullSecrets");
+		const struct json *own = json_get(spec, "imagePullSecrets");
+		cleanup_buf struct buf all_text = BUF_INIT, own_text = BUF_INIT;
+
+		if (all)
+			json_print(all, &all_text);
+		if (own)
+			json_print(own, &own_text);
+		CHECK_STR(buf_str(&all_text), rows[i].all ? rows[i].all : "");
+		CHECK_STR(buf_str(&own_text), rows[i].own ? rows[i].own : "");
+	}
+}
+
 TEST(nothing_is_returned_on_failure)
 {
 	cleanup_json struct json *documents = load("session");

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cmd/plugin/app.h"
+#include "cmd/plugin/plugin_unstarted.h"
 #include "tap.h"
 
 #define DEPLOYMENT(more)                                                                           \
@@ -119,6 +121,27 @@ TEST(what_kubernetes_says_is_what_is_told)
 		CHECK_STR(unstarted.text, rows[i].text);
 		unstarted_release(&unstarted);
 	}
+}
+
+/* An application that runs would be listed as one that has not started. */
+TEST(who_has_its_journal_in_a_file_is_not_said_to_have_written_none)
+{
+	struct kube_target target = {0};
+	struct unstarted unstarted = {0};
+	struct config config;
+	struct err err = {0};
+
+	CHECK_INT(app_read("application: orders\nkubernetes: {journal: none}\n", &config, NULL), ==,
+		  0);
+	CHECK(!plugin_unstarted_can_tell(&config));
+	CHECK_INT(plugin_unstarted_read(&target, &config, &unstarted, &err), ==, -1);
+	CHECK_HAS(err.msg, "kubernetes.journal: none");
+	CHECK(!unstarted.word);
+	config_release(&config);
+	CHECK_INT(app_read("application: orders\nkubernetes: {journal: j}\n", &config, NULL), ==,
+		  0);
+	CHECK(plugin_unstarted_can_tell(&config));
+	config_release(&config);
 }
 
 int main(int argc, char **argv)

@@ -10,6 +10,7 @@
 #include "kube/flinkapp.h"
 #include "kube/kube.h"
 #include "kube/kube_find.h"
+#include "kube/kube_headers.h"
 #include "run/config/config.h"
 
 #define JOURNAL_SUFFIX "-drey-journal"
@@ -48,25 +49,12 @@ static bool has_option(const struct cli *cli, const char *name)
 	return option->name;
 }
 
-/* --as and --as-group count instead of what the kubeconfig says, as in kubectl. */
 static void take_as(const struct cli *cli, struct kube_target *target)
 {
-	const char *groups[CLI_MAX_REPEATS], *user = cli_value(cli, "as");
+	const char *groups[CLI_MAX_REPEATS];
 	size_t count = cli_values(cli, "as-group", groups);
-	cleanup_json struct json *as = NULL;
-	cleanup_buf struct buf text = BUF_INIT;
-	struct json *list;
 
-	if (!user && !count)
-		return;
-	as = json_object();
-	json_add_str_opt(as, "as", user);
-	list = json_add_array(as, "as-groups");
-	for (size_t i = 0; i < count; i++)
-		json_add_str(list, NULL, groups[i]);
-	json_print(as, &text);
-	free(target->as);
-	target->as = buf_steal(&text);
+	kube_headers_as(target, cli_value(cli, "as"), groups, count);
 }
 
 int plugin_target(const struct cli *cli, struct kube_target *ret_target, struct err *err)

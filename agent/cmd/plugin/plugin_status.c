@@ -102,6 +102,11 @@ static int choose(const struct cli *cli, const struct config *config,
 		cli_fail(cli, 0, "%s cannot be read: %s", journal->place, journal->err.msg);
 	if (!from->doc && (!journal->absent || !resource->absent))
 		return CLI_ABSENT;
+	if (!from->doc && !plugin_unstarted_can_tell(config))
+		return cli_fail(
+			cli, CLI_ABSENT,
+			"the journal of %s is a file in its Pod (kubernetes.journal: none), and it has no FlinkApplication with a status; use `drey status` in the Pod",
+			config->application);
 	if (!from->doc) {
 		cli_fail(cli, 0, "there is no journal in %s: drey has not run for %s yet",
 			 journal->place, config->application);

@@ -9,6 +9,12 @@
 #include "kube/workload_pods.h"
 
 #define NOT_READ "Unknown" /* instead of a word of Kubernetes */
+#define NO_MAP   "none"
+
+bool plugin_unstarted_can_tell(const struct config *config)
+{
+	return !xstris(config->kubernetes.journal, NO_MAP);
+}
 
 int plugin_unstarted_read(const struct kube_target *target, const struct config *config,
 			  struct unstarted *ret, struct err *err)
@@ -21,6 +27,10 @@ int plugin_unstarted_read(const struct kube_target *target, const struct config 
 	const char *name;
 	int rc;
 
+	if (!plugin_unstarted_can_tell(config))
+		return err_set(
+			err, ERR_CONFIG, 0,
+			"its journal is a file in its Pod (kubernetes.journal: none), which cannot be read from here");
 	if (app_workload(config, &owner, err) < 0 || workload_owner(owner, &kind, &name, err) < 0)
 		return -1;
 	kube = kube_new(target, err);
