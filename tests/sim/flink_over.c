@@ -168,6 +168,9 @@ void flink_judge_kill(struct world *w, const struct effect *effect)
 	/* a signal would let it delete what the next launch needs, and nothing tells that its job has ended */
 	if (flink->deletes && !(flink->end_shown && flink->shown == w->epochs[SCOPE_AGENT]))
 		return;
+	/* decided before its end was shown, while the journal could not be written, which is told of it now */
+	if (flink->deletes && w->store.exists && journal_is_told_of_end(w))
+		return;
 	if (flink->cleanup != CLEANUP_DONE || w->now_ms < flink->clean_ms)
 		fail(w, "Flink is killed while it cleans up after its job: %s", life->reason);
 	/* with that write it was given away, and what is there now is another pod's */

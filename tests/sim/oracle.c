@@ -602,8 +602,7 @@ static void launch_starts_right(struct world *w, int base)
 	if (continues(w, head, base) || descends_from_unsure(w, head) ||
 	    is_found_unexpectedly(w, head, base) || is_left_unseen(w, head, base) ||
 	    lie_adopts_savepoint(w, base) || handover_struck_since(w, base) ||
-	    lie_spares_newest(w, base, newest) ||
-	    oracle_gave_up(w, base, newest) ||
+	    lie_spares_newest(w, base, newest) || oracle_gave_up(w, base, newest) ||
 	    (newest >= 0 && w->storage.snaps[newest].left_out && oracle_loss_covers(w, newest)))
 		return;
 	fail(w,
