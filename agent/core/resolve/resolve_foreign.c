@@ -195,6 +195,13 @@ static bool is_known(const struct journal *journal, const struct snapshot *snaps
 	return journal_snapshot(journal, snapshot->path);
 }
 
+/* By a request of this time. One that was read back with its journal may have been carried out long ago, and what is in question may
+ * have come of it: who repeats it, gives up what is there. */
+static bool is_given_up_now(const struct inquiry *in)
+{
+	return in->judged_unix_ms && !in->journal->intent.restore.read_back;
+}
+
 /* Numbered ids are given again when a launch has left nothing. An older journal may still have that launch: what was completed
  * after the next one had begun is of a later launch, which this journal does not know. That is known by dates alone, and
  * clocks are set: what a person has given up for the next one, or gives up now, is not in question. */
@@ -203,7 +210,7 @@ static bool has_reused_id(const struct inquiry *in, const struct candidate *c)
 	int maker = lineage_maker(in->journal, &c->snapshot);
 	const struct launch *launch = maker < 0 ? NULL : &in->journal->launches[maker];
 
-	if (!in->journal->id_space || in->judged_unix_ms || !launch ||
+	if (!in->journal->id_space || is_given_up_now(in) || !launch ||
 	    maker + 1 == (int)in->journal->launch_count || launch->proven_unix_ms ||
 	    launch[1].request_token || !facts_is_own_job(in->facts, c->snapshot.job_id))
 		return false;
