@@ -133,11 +133,23 @@ static int check_lists(const struct json *as, struct err *err)
 	return 0;
 }
 
+/* A line break would begin another line, in somebody else's name. */
+static int check_token(const char *token, struct err *err)
+{
+	for (const char *at = token; at && *at; at++)
+		if (*at <= ' ' || *at >= 0x7f)
+			return err_set(err, ERR_CONFIG, 0,
+				       "the token has a character that no header may have");
+	return 0;
+}
+
 int kube_headers_check(const struct kube_target *target, struct err *err)
 {
 	cleanup_json struct json *as = as_of(target);
 	size_t count = 0;
 
+	if (check_token(target->token, err) < 0)
+		return -1;
 	if (!target->as)
 		return 0;
 	if (!json_str(as, "as"))

@@ -401,6 +401,24 @@ RIG_TEST(a_person_may_be_somebody_else)
 	kube_headers_release(&headers);
 }
 
+TEST(a_token_that_no_header_can_have_is_refused)
+{
+	static const char *const tokens[] = {"abc\n", "a\r\nImpersonate-User: root", "a b",
+					     "\xc3\xa4"};
+	struct kube_target target = {.server = (char *)"https://h", .namespace = (char *)"n"};
+
+	for (size_t i = 0; i < ARRAY_LEN(tokens); i++) {
+		struct err err = {0};
+
+		target.token = (char *)tokens[i];
+		CHECK_INT(kube_headers_check(&target, &err), ==, -1);
+		CHECK_INT(err.kind, ==, ERR_CONFIG);
+		CHECK(!strstr(err.msg, "root"));
+	}
+	target.token = (char *)"abc.def-_~+/=";
+	CHECK_INT(kube_headers_check(&target, NULL), ==, 0);
+}
+
 TEST(a_name_that_no_header_can_have_is_refused)
 {
 	static const struct {

@@ -75,12 +75,20 @@ static int take_map(void *ctx, const struct json *item, struct err *err)
 	struct listing *listing = ctx;
 	const char *namespace = json_str(json_get(item, "metadata"), "namespace");
 	const char *yaml = json_str(json_get(item, "data"), APP_KEY);
+	const char *name = json_str(json_get(item, "metadata"), "name");
 	struct config config;
+	struct err why = {0};
 
 	(void)err;
-	/* a map that names no application is not one of the chart */
-	if (!namespace || !yaml || app_read(yaml, &config, NULL) < 0)
+	/* a map without it is not one of the chart */
+	if (!namespace || !name || !yaml)
 		return 0;
+	if (app_read(yaml, &config, &why) < 0) {
+		cleanup_free char *text = xasprintf("ConfigMap %s, " APP_KEY ": %s", name, why.msg);
+
+		fleet_add_broken(listing->fleet, namespace, name, text);
+		return 0;
+	}
 	if (!fleet_knows(listing->fleet, namespace, config.application))
 		add_one(listing->fleet, listing->target, namespace, &config);
 	config_release(&config);
