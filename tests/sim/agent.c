@@ -372,6 +372,7 @@ static void decide(struct world *w)
 	struct event event = {.type = EVENT_OBSERVED,
 			      .observed = {.facts = &agent->facts, .decision = &agent->decision}};
 	char reserved[JOB_ID_BYTES];
+	bool adopts;
 
 	resolve(&agent->life.journal, &agent->facts, &w->config->policy, &agent->decision);
 	say(w, "resolve: %s, rule %d: %s", decision_kind_name(agent->decision.kind),
@@ -380,13 +381,17 @@ static void decide(struct world *w)
 		plan(w, store_delay(w), ITEM_VERIFY, SCOPE_AGENT);
 		return;
 	}
-	if (agent->decision.kind == DECISION_ADOPT) {
+	adopts = agent->decision.kind == DECISION_ADOPT;
+	if (adopts) {
 		notice_adopt(agent, &agent->facts.copy->journal);
 		w->figures->adopted++;
 	}
 	agent->observing = false;
 	memcpy(reserved, agent->life.journal.handover.job_id, sizeof(reserved));
 	agent_step(w, &event);
+	/* what is desired has changed meanwhile: another decision is made, and the copy was not taken */
+	if (adopts && w->agent->alive && !w->agent->life.journal.launch_count)
+		notice_begin(w->agent);
 	ids_judge_used_up(w, reserved);
 }
 
