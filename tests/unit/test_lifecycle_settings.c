@@ -130,6 +130,25 @@ DELETING_TEST(what_the_job_says_is_on_record_for_the_next_agent)
 	free(job);
 }
 
+/* The checkpoints are not needed any more, and a job that has ended is cleaned up. A damaged savepoint is none. */
+TEST(after_a_stop_that_has_its_savepoint_flink_gets_sigterm)
+{
+	for (int complete = 0; complete < 2; complete++) {
+		struct life l;
+
+		begin_deleting(&l);
+		desire(&l, DESIRED_SUSPENDED);
+		operation(&l, STATUS_ACCEPTED, NULL, NULL);
+		operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+		inspected(&l, true, complete);
+		forget(&l);
+		stopping(&l, l.config.kill_after_ms);
+		CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+		CHECK_INT(l.last[EFFECT_SIGNAL].signo, ==, complete ? SIGTERM : SIGKILL);
+		life_end(&l);
+	}
+}
+
 DELETING_TEST(what_may_lose_state_is_told_once)
 {
 	CHECK_STR(l->told, "settings");

@@ -116,6 +116,28 @@ LIFE_TEST_FROM(begin, a_stop_that_flink_has_reported_is_none_that_failed)
 	CHECK(!strstr(l->notes, "no savepoint taken"));
 }
 
+/* A stop for another reason has its savepoint, and the container ends before the job is seen to end. */
+TEST(no_time_is_no_failure_of_a_stop_that_has_its_savepoint)
+{
+	for (int inspects = 0; inspects < 2; inspects++) {
+		struct life l;
+
+		begin(&l);
+		desire(&l, DESIRED_SUSPENDED);
+		operation(&l, STATUS_ACCEPTED, NULL, NULL);
+		operation(&l, STATUS_COMPLETED, SAVEPOINT_1, NULL);
+		if (inspects)
+			inspected(&l, true, true);
+		forget(&l);
+		stopping_for(&l, l.config.kill_after_ms, UPGRADE_YES);
+		CHECK(!strstr(l.notes, "no savepoint taken"));
+		CHECK_HAS(l.notes, "the job ends by its stop with savepoint");
+		CHECK_INT(took(&l, EFFECT_SIGNAL), ==, 1);
+		CHECK_INT(l.last[EFFECT_SIGNAL].signo, ==, SIGTERM);
+		life_end(&l);
+	}
+}
+
 TEST(no_time_or_no_running_job_is_no_savepoint)
 {
 	struct life l;

@@ -10,6 +10,13 @@
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_facts.h"
 
+/* The job ends by its stop, whose savepoint needs no checkpoint. */
+static bool is_saved(const struct lifecycle *life)
+{
+	return life->step != STEP_NONE && life->journal.operation.kind == OPERATION_STOP &&
+	       life->stop_location && !life->operation_error;
+}
+
 static void send_term(struct lifecycle *life, bool after_write)
 {
 	struct effect *effect =
@@ -17,7 +24,7 @@ static void send_term(struct lifecycle *life, bool after_write)
 
 	memcpy(effect->id, journal_launch(&life->journal)->job_id, JOB_ID_BYTES);
 	effect->signo = SIGTERM;
-	if (signal_deletes_checkpoints(life)) {
+	if (signal_deletes_checkpoints(life) && !is_saved(life)) {
 		effect->signo = SIGKILL;
 		effect->group = true;
 		note(life, NOTE_WARNING,

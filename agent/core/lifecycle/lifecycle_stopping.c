@@ -68,6 +68,9 @@ static const struct life_row rows[] = {
 	{ALL(FACT_ENDS), WAIT, NULL},
 	{ALL(FACT_NOT_LIVE), WAIT, NULL},
 	{ALL(FACT_STOPS_IN_TIME), WAIT, NULL},
+	/* of whatever reason: its savepoint is there */
+	{ALL(FACT_STOP_REPORTED), END,
+	 "the container ends while the job ends by its stop with savepoint"},
 	/* nobody needs a savepoint any more */
 	{ALL(FACT_CANCELS, FACT_LATE), END, "the container ends while the job is being cancelled"},
 	{ALL(FACT_CANCELS), WAIT, NULL},
