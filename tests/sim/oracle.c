@@ -362,7 +362,8 @@ static bool continues(const struct world *w, int head, int base)
 		      lie_is_unverified(w, head)))
 			return false;
 	}
-	return is_newest(w, -1, base) || (base >= 0 && base == w->storage.initial);
+	return is_newest(w, -1, base) || (base >= 0 && base == w->storage.initial) ||
+	       oracle_took_for_good(w, -1, base);
 }
 
 /* A person has given up the earlier state for this, although that launch never ran: from then on only this counts.
