@@ -68,5 +68,5 @@ check "b too" at b status_is '.cause == "LeaseUnreadable"'
 BACK_MS=$(now_ms)
 server_up minio "$RUN/minio"
 follows b "$JOB" "$BACK_MS" "$LOST_MS"
-check "a holds" at a site_holds LeaseElsewhere
+await "a holds" at a site_holds LeaseElsewhere
 e2e_end
