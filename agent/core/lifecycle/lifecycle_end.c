@@ -13,8 +13,7 @@
 /* The job ends by its stop, whose savepoint needs no checkpoint. */
 static bool is_saved(const struct lifecycle *life)
 {
-	return life->step != STEP_NONE && life->journal.operation.kind == OPERATION_STOP &&
-	       life->stop_location && !life->operation_error;
+	return stop_is_reported(life) && !life->operation_error;
 }
 
 static void send_term(struct lifecycle *life, bool after_write)
