@@ -6,8 +6,9 @@
  * must be one that the job has, as the job's own main() says; one that has none of them is another job's.
  * Is it the newest? Its date says so, and no other job in the directories has left a checkpoint id that is as high:
  * the ids of a lineage grow, also from one job to the next, so where they disagree with the dates, a person has once
- * gone back, the files were copied, or a job has not restored what it should. Is it whole? As for every start; and where a newer one is damaged, an older one of the same job may take its
- * place, but not one of another job, since what its job was started from is not known. In all other cases drey holds.
+ * gone back, the files were copied, or a job has not restored what it should. Is it whole? As for every start; and
+ * where a newer one is damaged, an older one of the same job may take its place, but not one of another job, since what
+ * its job was started from is not known. In all other cases drey holds.
  *
  * Whether the application runs elsewhere cannot be seen here (docs/reference/configuration.md says what does).
  */
