@@ -99,16 +99,24 @@ void fleet_add_journal(struct fleet *fleet, const char *namespace, const struct 
 	fleet_add(fleet, &row);
 }
 
-void fleet_add_broken(struct fleet *fleet, const char *namespace, const char *application,
-		      const char *why)
+/* One of which no status is known. */
+static struct fleet_row row_without_status(const char *namespace, const char *application)
 {
 	struct status_view view;
 	struct fleet_row row;
 
 	status_view_read(NULL, &view);
 	row = row_of(namespace, application, &view);
-	xstrset(&row.phase, UNREADABLE);
 	row.ready_known = false;
+	return row;
+}
+
+void fleet_add_broken(struct fleet *fleet, const char *namespace, const char *application,
+		      const char *why)
+{
+	struct fleet_row row = row_without_status(namespace, application);
+
+	xstrset(&row.phase, UNREADABLE);
 	row.error = xstrdup(why);
 	fleet_add(fleet, &row);
 }
@@ -116,14 +124,10 @@ void fleet_add_broken(struct fleet *fleet, const char *namespace, const char *ap
 void fleet_add_unstarted(struct fleet *fleet, const char *namespace, const char *application,
 			 const char *word, const char *text)
 {
-	struct status_view view;
-	struct fleet_row row;
+	struct fleet_row row = row_without_status(namespace, application);
 
-	status_view_read(NULL, &view);
-	row = row_of(namespace, application, &view);
 	xstrset(&row.cause, word);
 	xstrset(&row.reason, text);
-	row.ready_known = false;
 	fleet_add(fleet, &row);
 }
 
