@@ -131,8 +131,7 @@ int flinkapp_list(struct kube *kube, const char *namespace, bool *ret_unknown,
 		  int (*each)(void *ctx, const struct json *item, struct err *err), void *ctx,
 		  struct err *err)
 {
-	cleanup_free char *collection =
-		namespace ? flinkapp_collection(namespace) : xstrdup(API "/" KINDS);
+	cleanup_free char *collection = flinkapp_collection(namespace);
 	struct kube_list list = {.collection = collection,
 				 .kind = FLINKAPP_KIND "List",
 				 .limit = LIST_LIMIT,

@@ -5,6 +5,8 @@
 
 char *kube_call_collection(const char *api, const char *namespace, const char *kinds)
 {
+	if (!namespace)
+		return xasprintf("%s/%s", api, kinds);
 	return xasprintf("%s/namespaces/%s/%s", api, namespace, kinds);
 }
 

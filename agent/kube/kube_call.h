@@ -7,7 +7,7 @@
 
 #include "kube/kube.h"
 
-/* "API/namespaces/NAMESPACE/KINDS"; the caller frees. */
+/* "API/namespaces/NAMESPACE/KINDS", or "API/KINDS" for NULL: of all namespaces; the caller frees. */
 char *kube_call_collection(const char *api, const char *namespace, const char *kinds);
 
 /* The path of one of them, with `rest` at its end; the caller frees. NULL: ERR_CONFIG, not a name. */

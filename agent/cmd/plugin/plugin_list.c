@@ -91,9 +91,7 @@ static int take_journal(void *ctx, const struct json *item, struct err *err)
 
 static bool read_journals(struct gathering *gathering)
 {
-	cleanup_free char *collection = gathering->namespace
-						? configmap_collection(gathering->namespace)
-						: xstrdup(CONFIGMAP_API "/" CONFIGMAP_KINDS);
+	cleanup_free char *collection = configmap_collection(gathering->namespace);
 	struct kube_list list = {.collection = collection,
 				 .kind = "ConfigMapList",
 				 .label_selector = JOURNALS,

@@ -98,8 +98,7 @@ static int take_map(void *ctx, const struct json *item, struct err *err)
 int plugin_unstarted_list(const struct kube_target *target, const char *namespace,
 			  struct fleet *fleet, struct err *err)
 {
-	cleanup_free char *collection = namespace ? configmap_collection(namespace)
-						  : xstrdup(CONFIGMAP_API "/" CONFIGMAP_KINDS);
+	cleanup_free char *collection = configmap_collection(namespace);
 	struct kube_list list = {.collection = collection,
 				 .kind = "ConfigMapList",
 				 .label_selector = PLUGIN_CHART_MAPS,
