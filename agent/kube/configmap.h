@@ -43,7 +43,7 @@ void configmap_release(struct configmap *map); /* zeroed is allowed; zeroed afte
 /* A value of data; NULL if absent; borrowed. */
 const char *configmap_value(const struct configmap *map, const char *key);
 
-/* The path of all of them; the caller frees. */
+/* The path of all of a namespace, or of all namespaces (NULL); the caller frees. */
 char *configmap_collection(const char *namespace);
 
 /* Decode one object, of which it takes a copy. `name` NULL: any. ERR_FORMAT. */

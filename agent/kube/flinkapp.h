@@ -63,7 +63,7 @@ int flinkapp_apply_status(struct kube *kube, const char *name, const char *uid,
 			  const struct json *status, char **ret_version, struct kube_answer *answer,
 			  struct err *err);
 
-/* For kube_watch; the caller frees. */
+/* The path of all of a namespace, or of all namespaces (NULL); the caller frees. */
 char *flinkapp_collection(const char *namespace);
 
 #endif
