@@ -306,6 +306,24 @@ WORLD_TEST(a_copy_with_a_new_date_is_not_newer_than_a_savepoint_that_is_gone)
 	CHECK_HAS(w->decision.reason, "Flink completed file:/sp/savepoint-aaaaaa-000000000008");
 }
 
+/* chk-7 was begun before the savepoint, and is complete after it. */
+WORLD_TEST(a_checkpoint_of_the_same_time_is_not_newer_than_a_savepoint_that_is_gone)
+{
+	struct snapshot gone = {.path = (char *)"file:/sp/savepoint-aaaaaa-000000000008",
+				.kind = SNAPSHOT_SAVEPOINT,
+				.job_id = JOB_A,
+				.completed_unix_ms = 1000 * MINUTE};
+	struct candidate *c = found_checkpoint(w, JOB_A, 7);
+
+	proved(w, JOB_A, NULL, 0, 6)->last_checkpoint_unix_ms = 990 * MINUTE;
+	journal_add_snapshot(&w->journal, &gone);
+	c->snapshot.completed_unix_ms = 1000 * MINUTE + 3000;
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.cause, ==, CAUSE_NEWEST_STATE_MISSING);
+	c->snapshot.completed_unix_ms = 1001 * MINUTE + 1000;
+	CHECK_STARTS_FROM(w, CHK_A(7));
+}
+
 WORLD_TEST(damage_of_what_is_older_or_abandoned_is_no_loss)
 {
 	proved(w, JOB_A, NULL, 0, 9);

@@ -293,3 +293,70 @@ WORLD_TEST(a_launch_after_that_stop_is_not_lost_silently)
 	CHECK_DECIDES(w, HOLD);
 	CHECK_INT(w->decision.cause, ==, CAUSE_UNKNOWN_NEWER_STATE);
 }
+
+/* ---- the journal is older than a launch ---- */
+
+/* The journal knows the launch that was stopped with a savepoint; then came one that has run. No listing, and no HA data, show
+ * what it has left. */
+static struct launch *ran_since(struct world *w)
+{
+	struct journal *copy = put_back(w);
+	struct launch *next;
+
+	stopped_at(copy, STOP_PATH);
+	next = journal_add_launch(copy);
+	snprintf(next->job_id, sizeof(next->job_id), "%s", JOB_B);
+	next->number = 7;
+	xstrset(&next->last_checkpoint_path, "file:/cp/" JOB_B "/chk-12");
+	next->last_checkpoint_id = 12;
+	return next;
+}
+
+WORLD_TEST(a_launch_that_only_the_copy_knows_is_not_gone_back_behind)
+{
+	struct launch *since = ran_since(w);
+
+	CHECK_LOST(w, "the journal is older than its copy in storage, and does not have launch 7");
+	CHECK_HAS(w->decision.reason, "drey resume --from file:/cp/" JOB_B "/chk-12");
+	CHECK_INT(w->decision.rule, ==, 6);
+	/* one that has only been seen to run, too */
+	since->last_checkpoint_id = 0;
+	xstrset(&since->last_checkpoint_path, NULL);
+	since->verified_unix_ms = 1;
+	CHECK_LOST(w, "the journal is older than its copy in storage");
+	CHECK_HAS(w->decision.reason, "drey resume --from " STOP_PATH);
+	/* nothing shows that this one has got that far */
+	since->verified_unix_ms = 0;
+	CHECK_STARTS_FROM(w, STOP_PATH);
+}
+
+WORLD_TEST(a_person_may_go_back_behind_it)
+{
+	ran_since(w);
+	request(w, RESTORE_PATH, STOP_PATH, "t1");
+	w->journal.intent.restore.asked_unix_ms = 99999;
+	CHECK_STARTS_FROM(w, STOP_PATH);
+	w->journal.intent.restore.asked_unix_ms = 0;
+	CHECK_DECIDES(w, HOLD);
+}
+
+WORLD_TEST(a_stateless_job_does_not_ask_it)
+{
+	ran_since(w);
+	w->policy.restore = POLICY_NONE;
+	CHECK_DECIDES(w, START_EMPTY);
+}
+
+/* Somebody began anew, and the copy was not written since. */
+WORLD_TEST(a_copy_of_another_life_does_not_count)
+{
+	struct journal *copy;
+
+	ran_since(w);
+	facts_set_end(&w->facts, JOB_A, JOB_END_NONE, NULL);
+	CHECK_LOST(w, "the journal is older than its copy in storage");
+	copy = &w->facts.copy->journal;
+	snprintf(copy->launches[0].job_id, sizeof(copy->launches[0].job_id), "%s",
+		 "cccccccccccccccccccccccccccccccc");
+	CHECK_STARTS_FROM(w, STOP_PATH);
+}

@@ -93,6 +93,8 @@ static const struct row rules[] = {
 static const struct row vetoes[] = {
 	{RULE_NEWEST, unknown_launch_forbids,
 	 "Flink's HA data have a job that is not in the journal"},
+	{RULE_NEWEST, copy_forbids,
+	 "the journal does not have a launch that has run, as its copy in storage shows"},
 	{RULE_NEWEST, sight_forbids,
 	 "the code of the job writes its checkpoints where drey cannot tell which are its newest"},
 	{RULE_NEWEST, foreign_forbids,

@@ -310,6 +310,7 @@ static bool is_of_last(const struct inquiry *in, int maker, const struct snapsho
 	return maker <= in->lineage.tip;
 }
 
+/* Of two that were taken at the same time, the one with the higher id may be complete first. */
 const struct snapshot *candidate_vanished(const struct inquiry *in, const struct candidate *c)
 {
 	const struct journal *journal = in->journal;
@@ -322,7 +323,8 @@ const struct snapshot *candidate_vanished(const struct inquiry *in, const struct
 		bool before = lineage_maker(journal, &c->snapshot) != maker;
 
 		if (!s->checkpoint_id && s->completed_unix_ms && is_of_last(in, maker, s) &&
-		    (before || completed_ms <= s->completed_unix_ms) && !is_found(in, s->path))
+		    (before || completed_ms <= s->completed_unix_ms + LOSS_CLOCK_MS) &&
+		    !is_found(in, s->path))
 			return s;
 	}
 	return NULL;
@@ -331,7 +333,8 @@ const struct snapshot *candidate_vanished(const struct inquiry *in, const struct
 /* Flink reported it, but it disappeared before drey could check it. */
 static void hold_for_vanished(struct inquiry *in, struct candidate *c, const struct snapshot *gone)
 {
-	inquiry_judge(c, VERDICT_REJECTED, "older than %s, which Flink completed", gone->path);
+	inquiry_judge(c, VERDICT_REJECTED, "not known to be newer than %s, which Flink completed",
+		      gone->path);
 	inquiry_hold(in, CAUSE_NEWEST_STATE_MISSING, RULE_NEWEST,
 		     "Flink completed %s, but it was not found; the newest found is %s (%" PRId64
 		     "); restore the missing one, or accept the loss with `drey resume --from %s`",

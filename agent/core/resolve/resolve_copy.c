@@ -3,6 +3,7 @@
  * knows less than it must: it has no launch that ran, or Flink has recorded an end that the journal does not
  * have. It never speaks against a journal that fits.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "core/handover/transition.h"
@@ -109,6 +110,50 @@ bool copy_decides(struct inquiry *in)
 	} else {
 		hold_with_copy(in);
 	}
+	return true;
+}
+
+/* ---- a journal that was put back ---- */
+
+/* The journal was put back as it was before this launch, which has run. */
+static const struct launch *launch_since(const struct inquiry *in)
+{
+	const struct journal_copy *copy = in->facts->copy;
+	const struct launch *since;
+
+	if (!copy || copy->journal.sequence <= in->journal->sequence)
+		return NULL;
+	/* where each of them has one that the other does not know, the copy is of another life */
+	for (size_t i = 0; i < in->journal->launch_count; i++)
+		if (!journal_knows_job(&copy->journal, in->journal->launches[i].job_id))
+			return NULL;
+	since = journal_copy_unknown_launch(copy, in->journal);
+	return since && (since->verified_unix_ms || since->left_state || since->last_checkpoint_id)
+		       ? since
+		       : NULL;
+}
+
+/* A request of a person resolves this, unless its age is unknown: it may be older than that launch. */
+bool copy_forbids(struct inquiry *in)
+{
+	const struct launch *since = launch_since(in);
+	cleanup_buf struct buf said = BUF_INIT;
+	const char *newest;
+
+	/* MUT: a launch that only the journal's copy knows does not count */
+	if (!since || in->policy->restore == POLICY_NONE ||
+	    (in->decision->rule == RULE_REQUEST && !in->undated))
+		return false;
+	newest = newest_path(in);
+	if (in->decision->kind != DECISION_START_EMPTY)
+		inquiry_judge(&in->facts->candidates[in->decision->candidate], VERDICT_REJECTED,
+			      "a launch that the journal does not have has run since");
+	journal_copy_describe(in->facts->copy, &said);
+	inquiry_hold(
+		in, CAUSE_JOURNAL_LOST, RULE_NEWEST,
+		"the journal is older than its copy in storage, and does not have launch %" PRId64
+		" (job %s), which has run: %s; use `drey resume --from %s`",
+		since->number, since->job_id, buf_str(&said), newest ? newest : "PATH");
 	return true;
 }
 

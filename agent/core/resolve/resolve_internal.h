@@ -327,6 +327,9 @@ bool lost_gates_decide(struct inquiry *in);
 /* The journal has no launch that ran, but its copy in storage has, or cannot be used. */
 bool copy_decides(struct inquiry *in);
 
+/* The journal was put back: the copy is newer, and has a launch that has run and that the journal does not have. */
+bool copy_forbids(struct inquiry *in);
+
 /* The copy is newer than the journal, and says that drey has stopped or cancelled this job. `path`: with
  * this savepoint; NULL = any end. */
 bool copy_made_end(const struct inquiry *in, const struct launch *launch, enum operation_kind kind,
