@@ -92,6 +92,23 @@ WORLD_TEST(an_order_of_a_person_has_given_up_what_was_before)
 	CHECK_STR(dirs_of(w, NULL), "c file:/first");
 }
 
+/* If it is damaged, the one before it counts. */
+WORLD_TEST(the_directory_of_a_requested_checkpoint_is_one)
+{
+	struct launch *launch;
+
+	told(proved(w, JOB_A, NULL, 0, 5), "file:/first", NULL);
+	told(proved(w, JOB_B, NULL, 0, 5), "file:/second", NULL);
+	launch = told(ran(w, JOB_C, "file:/own/" JOB_A "/chk-5", 5), "file:/third", NULL);
+	xstrset(&launch->request_token, "t");
+	CHECK_STR(dirs_of(w, NULL), "c file:/third; c file:/own ours");
+	launch->proven_unix_ms = 1;
+	CHECK_STR(dirs_of(w, NULL), "c file:/third");
+	launch->proven_unix_ms = 0;
+	xstrset(&launch->restore_path, "file:/sp/savepoint-aaaaaa-000000000009");
+	CHECK_STR(dirs_of(w, NULL), "c file:/third");
+}
+
 WORLD_TEST(the_directory_of_an_operation_in_flight_is_one)
 {
 	w->journal.operation.kind = OPERATION_STOP;

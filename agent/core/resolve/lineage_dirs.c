@@ -89,6 +89,20 @@ static void add_launch(struct lineage_dirs *dirs, const struct launch *launch,
 	free(seen);
 }
 
+/* What a person has chosen may be damaged later: then what its job has left before that counts. It is read in its directory
+ * anyway. (Once the launch is proven, that directory may be gone.) */
+static void add_origin(struct lineage_dirs *dirs, const struct journal *journal,
+		       const struct launch *requested, const char *checkpoint_dir)
+{
+	const char *path = requested->restore_path;
+	char *dir = NULL;
+
+	for (size_t i = 0; path && i < journal->launch_count && !dir; i++)
+		dir = lineage_dir_of_checkpoint(path, journal->launches[i].job_id);
+	add(dirs, SNAPSHOT_CHECKPOINT, dir, true, checkpoint_dir);
+	free(dir);
+}
+
 void lineage_dirs_find(const struct journal *journal, const char *checkpoint_dir,
 		       const char *savepoint_dir, struct lineage_dirs *ret_dirs)
 {
@@ -104,8 +118,13 @@ void lineage_dirs_find(const struct journal *journal, const char *checkpoint_dir
 		if (launch->never_started || launch->mismatched)
 			continue;
 		add_launch(ret_dirs, launch, checkpoint_dir, savepoint_dir);
-		if (launch->proven_unix_ms || launch->request_token)
+		if (launch->proven_unix_ms)
 			return;
+		if (launch->request_token) {
+			/* MUT: the directory of a requested checkpoint is not listed */
+			add_origin(ret_dirs, journal, launch, checkpoint_dir);
+			return;
+		}
 	}
 }
 

@@ -4,7 +4,8 @@
  * Each launch is recorded with the directories that it was given. The code of a job may set its own
  * checkpoint storage, which overrides them; the path of its checkpoints, <dir>/<job id>/chk-<n>,
  * then shows where they are, also without a directory for the job: <dir>/chk-<n>. Only launches that may have left the newest state count: from the last
- * one back to the last that is proven, or that a person's order started afresh.
+ * one back to the last that is proven, or that a person's order started afresh; and the directory of the checkpoint that such
+ * an order has named.
  *
  * Limit: LINEAGE_DIRS_MAX; the rest is only counted, and no decision may be made without it.
  */
