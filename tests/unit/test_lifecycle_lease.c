@@ -151,6 +151,24 @@ TEST(a_lost_lease_kills_flink_at_once_and_waits)
 	life_end(&l);
 }
 
+/* Who has waited long for the lease, and finds storage busy with the end of the other job, does not wait long again. */
+TEST(what_was_waited_for_does_not_make_later_pauses_longer)
+{
+	struct life l;
+
+	begin_leased(&l);
+	hello(&l, NULL);
+	for (int i = 0; i < 10; i++) {
+		await_observe(&l);
+		refuses(&l, CAUSE_LEASE_ELSEWHERE);
+	}
+	CHECK_INT(l.life.retry_ms - l.now_ms, ==, l.config.hold_retry_max_ms);
+	lease_held(&l, l.now_ms);
+	observed(&l, DECISION_HOLD, NULL, 0, NULL);
+	CHECK_INT(l.life.retry_ms - l.now_ms, ==, l.config.hold_retry_first_ms);
+	life_end(&l);
+}
+
 TEST(of_two_leases_the_one_that_ends_first_counts)
 {
 	struct life l;

@@ -10,6 +10,7 @@
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_handover_state.h"
 #include "core/lifecycle/lifecycle_launch.h"
+#include "core/lifecycle/lifecycle_look.h"
 #include "core/lifecycle/lifecycle_loss.h"
 #include "core/lifecycle/lifecycle_pursue.h"
 #include "core/lifecycle/lifecycle_rescale.h"
@@ -120,10 +121,8 @@ void on_control(struct lifecycle *life, const struct event *event)
 	stop_withdrawn(life);
 	/* a person does not wait for a backoff */
 	life->stop_retry_ms = life->savepoint_retry_ms = 0;
-	life->holds = 0;
 	life->want_write = true;
 	if (life->observing)
 		life->observe_again = true;
-	else if (life->retry_ms)
-		life->retry_ms = life->now_ms;
+	look_now(life);
 }

@@ -70,7 +70,7 @@ void journal_is_ours(struct lifecycle *life, int64_t asked_ms)
 		lease_extend(life);
 	/* MUT: a journal that was read again starts nothing before the next retry */
 	if (life->config->lease_ms && lease_is_awaited(life)) {
-		life->retry_ms = life->now_ms;
+		life->retry_ms = life->now_ms; /* with the same pauses: it may be too late again */
 		life->hurried = true;
 	}
 }

@@ -13,6 +13,7 @@
 #include "core/lifecycle/lifecycle_handover_give.h"
 #include "core/lifecycle/lifecycle_handover_state.h"
 #include "core/lifecycle/lifecycle_launch.h"
+#include "core/lifecycle/lifecycle_look.h"
 #include "core/lifecycle/lifecycle_pursue.h"
 #include "core/lifecycle/lifecycle_stopping.h"
 #include "core/lifecycle/lifecycle_transition_now.h"
@@ -81,8 +82,8 @@ bool handover_held_exited(struct lifecycle *life, const struct event *event)
 		leave(life);
 	} else if (writing) {
 		resolve_start(life, "the Flink that waited in main() has ended");
-	} else if (life->retry_ms) {
-		life->retry_ms = life->now_ms;
+	} else {
+		look_now(life);
 	}
 	return true;
 }

@@ -15,6 +15,7 @@
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_end.h"
 #include "core/lifecycle/lifecycle_facts.h"
+#include "core/lifecycle/lifecycle_look.h"
 
 /* ---- the time ---- */
 
@@ -181,5 +182,5 @@ void on_lease(struct lifecycle *life, const struct event *event)
 	if (!life->fenced)
 		lease_extend(life);
 	if (waits_for_lease(life))
-		life->retry_ms = life->now_ms;
+		look_now(life);
 }

@@ -37,6 +37,14 @@ void look_again(struct lifecycle *life)
 						   config->hold_retry_max_ms, life->holds);
 }
 
+void look_now(struct lifecycle *life)
+{
+	/* MUT: what was waited for has come, and is looked at with the long pauses of the wait */
+	life->holds = 0;
+	if (life->retry_ms)
+		life->retry_ms = life->now_ms;
+}
+
 void hold(struct lifecycle *life, const struct decision *decision)
 {
 	look_again(life);

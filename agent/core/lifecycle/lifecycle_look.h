@@ -13,6 +13,8 @@ void observe(struct lifecycle *life);
 /* Nothing can be started now; the facts are gathered again later. */
 void hold(struct lifecycle *life, const struct decision *decision);
 void look_again(struct lifecycle *life);
+/* What a hold has waited for has come: look at once, and then with the pauses of a new hold. */
+void look_now(struct lifecycle *life);
 
 /* The launch that lives: what do storage and Flink's HA data show of it? If that is not asked already. */
 void seek_signs(struct lifecycle *life);

@@ -19,6 +19,7 @@
 #include "core/lifecycle/lifecycle_handover_offer.h"
 #include "core/lifecycle/lifecycle_handover_state.h"
 #include "core/lifecycle/lifecycle_launch.h"
+#include "core/lifecycle/lifecycle_look.h"
 #include "core/lifecycle/lifecycle_notice.h"
 #include "core/lifecycle/lifecycle_operation.h"
 #include "core/lifecycle/lifecycle_transition_facts.h"
@@ -70,8 +71,7 @@ static void request_replay(struct lifecycle *life)
 		"the transition was given up after the cut, and records are written twice",
 		life->now_unix_ms);
 	life->want_write = true;
-	if (life->retry_ms) /* not of the start that was held before */
-		life->retry_ms = life->now_ms;
+	look_now(life); /* not at the start that was held before */
 }
 
 static void act(struct lifecycle *life, const struct transition_move *move)
