@@ -800,6 +800,21 @@ static void check_old(const char *name)
 	journal_release(&journal);
 }
 
+/* The dates of some stores have whole seconds. */
+TEST(a_loss_of_no_time_is_not_one_of_unknown_time)
+{
+	struct buf text = BUF_INIT;
+	struct journal journal;
+
+	journal_init(&journal, "app");
+	journal.loss.unix_ms = 1;
+	journal_encode(&journal, &text, NULL);
+	CHECK_HAS(buf_str(&text), "\"ms\": 0,");
+	CHECK_HAS(buf_str(&text), "\"totalMs\": 0,");
+	buf_release(&text);
+	journal_release(&journal);
+}
+
 TEST(the_journals_of_earlier_programs_come_back_without_loss)
 {
 	DIR *dir = opendir(OLD);

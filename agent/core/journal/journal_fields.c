@@ -334,8 +334,9 @@ static const struct field loss_fields[] = {
 	{.name = "lost", .kind = FIELD_RECORD, .record = &lost_table},
 	{.name = "started", .kind = FIELD_RECORD, .record = &started_table},
 	LOSS("reason", TEXT, reason, PROSE),
-	LOSS("ms", KNOWN, ms),
-	LOSS("totalMs", KNOWN, total_ms),
+	/* 0 is a loss, too: dates of some stores have whole seconds */
+	LOSS("ms", NUMBER, ms),
+	LOSS("totalMs", NUMBER, total_ms),
 	LOSS("count", KNOWN, count),
 	LOSS("unixMs", KNOWN, unix_ms, .key = true),
 	LOSS("launch", KNOWN, launch),
