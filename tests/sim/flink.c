@@ -39,10 +39,10 @@ void flink_start(struct world *w, int launch)
 				.wrong = chance(w, w->chaos.wrong_restore),
 				.deletes = lie_sets_deletion(w)};
 	rescale_flink_starts(w);
-	silent_flink_starts(w);
 	truth->executed = true;
 	w->epochs[SCOPE_FLINK]++;
 	w->epochs[SCOPE_JOB]++;
+	silent_flink_starts(w);
 	say(w, "Flink starts: job %s from %s", truth->job_id,
 	    truth->argument >= 0 ? w->storage.snaps[truth->argument].path : "nothing");
 	if (chance(w, w->chaos.start_fails) ||
@@ -107,6 +107,8 @@ void flink_signal(struct world *w, int signo)
 		flink_end(w, SIGKILL, true);
 		return;
 	}
+	if (signo == SIGQUIT)
+		return; /* its threads */
 	if (flink->ignores_term || flink->terminating)
 		return;
 	flink->terminating = true;

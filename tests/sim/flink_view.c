@@ -95,7 +95,7 @@ void flink_view(struct world *w, const char *job_id, struct view_slot *slot)
 	const struct flink *flink = w->flink;
 	struct view *view = &slot->view;
 
-	*view = (struct view){.reachable = false};
+	*view = (struct view){.reachable = false, .mute = true};
 	slot->told_count = 0;
 	if (!flink_answers(w) || chance(w, w->chaos.poll_lost))
 		return;

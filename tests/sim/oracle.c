@@ -788,7 +788,8 @@ void oracle_signal(struct world *w, const struct effect *effect)
 	const struct launch *launch = journal_launch_const(journal);
 
 	flink_judge_kill(w, effect);
-
+	if (silent_excuses_signal(w, effect))
+		return; /* silent.c judges it */
 	if (!w->flink->alive || w->flink->state != JOB_RUNNING || !w->flink->job_present)
 		return;
 	if (w->config->lease_ms &&

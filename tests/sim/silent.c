@@ -17,11 +17,26 @@ void silent_flink_starts(struct world *w)
 		w->flink->silent_until_ms = w->now_ms + luck_between(w, 1, 40) * MINUTE_MS;
 	if (w->flink->silent_until_ms)
 		say(w, "nobody reaches its REST API");
+	if (has(w, FEATURE_SILENT) && !w->calm && luck(w, 100))
+		plan(w, luck_between(w, 1, 30) * MINUTE_MS, ITEM_HANG, SCOPE_FLINK);
+}
+
+/* Whatever was to come of it does not. */
+static void hang(struct world *w)
+{
+	struct flink *flink = w->flink;
+
+	if (!flink->alive || flink->terminating)
+		return;
+	say(w, "Flink hangs");
+	flink->hangs = flink->ignores_term = true;
+	w->epochs[SCOPE_FLINK]++;
+	w->epochs[SCOPE_JOB]++;
 }
 
 static bool is_silent(const struct world *w)
 {
-	return w->flink->silent_until_ms > w->now_ms && !w->calm;
+	return w->flink->hangs || (w->flink->silent_until_ms > w->now_ms && !w->calm);
 }
 
 bool flink_answers(const struct world *w)
@@ -42,6 +57,10 @@ void silent_item(struct world *w, const struct item *item)
 	struct rng before = w->rng;
 	struct facts facts;
 
+	if (item->kind == ITEM_HANG) {
+		hang(w);
+		return;
+	}
 	if (!w->agent->alive || w->agent->stands || !launch || launch->number != item->b)
 		return;
 	storage_gather(w, &facts);
@@ -65,11 +84,40 @@ static bool shows_life(const struct world *w)
 	       !snap->struck_unix_ms;
 }
 
+static bool is_said_to_hang(const struct world *w)
+{
+	const char *why = w->agent->life.end_reason;
+
+	return why && strstr(why, "the JobManager hangs");
+}
+
+bool silent_excuses_signal(const struct world *w, const struct effect *effect)
+{
+	return effect->signo == SIGQUIT || is_said_to_hang(w);
+}
+
+/* Storage has shown a checkpoint of it in that time, or Flink has answered. */
+static void judge_hang(struct world *w)
+{
+	int64_t limit_ms = w->config->health.unreachable_after_ms;
+
+	if (!w->flink->alive || !is_said_to_hang(w) || w->flink->hangs || w->flink->terminating)
+		return;
+	if (shows_life(w) && w->flink->progress_ms + limit_ms > w->now_ms + MINUTE_MS)
+		fail(w, "a job that completes checkpoints is taken for one that hangs: %s",
+		     w->agent->life.end_reason);
+	if (!is_silent(w))
+		fail(w, "a Flink that answers is taken for one that hangs: %s",
+		     w->agent->life.end_reason);
+}
+
 void silent_judge_signal(struct world *w, const struct effect *effect)
 {
 	const struct lifecycle *life = &w->agent->life;
 	const char *why = life->end_reason;
 
+	if (effect->signo == SIGTERM)
+		judge_hang(w);
 	if (!w->flink->alive || !is_silent(w) || life->fenced || life->terminating ||
 	    w->truth.mismatch || !why || effect->signo != SIGTERM || w->flink->terminating ||
 	    flink_is_held(w->flink))

@@ -140,6 +140,7 @@ enum item_kind {
 	ITEM_RESCALE_ANSWER,
 	ITEM_RESCALED,
 	/* what storage and HA show of the launch that lives */
+	ITEM_HANG,
 	ITEM_SIGNS,
 	/* the lease object: a turn of our agent, and of the other installation; it comes and goes, the store too */
 	ITEM_LEASE,
@@ -379,6 +380,7 @@ struct op {
 struct flink {
 	bool alive, rest_up, job_present, terminating, ignores_term;
 	int64_t silent_until_ms; /* nobody reaches its REST until then; 0 = everybody does */
+	bool hangs;              /* nothing but SIGKILL moves it */
 	bool has_run;
 	int launch;          /* index in truth.launches */
 	int64_t job_unix_ms; /* its start, or its recovery */
@@ -845,6 +847,8 @@ void silent_item(struct world *w, const struct item *item);
 void silent_judge_signal(
 	struct world *w,
 	const struct effect *effect); /* oracle: a launch that lives is not ended by a deadline */
+bool silent_excuses_signal(const struct world *w,
+			   const struct effect *effect); /* it hangs, or has to show its threads */
 
 /* ---- rescale.c; only in histories with FEATURE_RESCALE, except for the last two */
 bool rescale_wish(struct world *w, struct event *event, const char *nonce);

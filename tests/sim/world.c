@@ -222,7 +222,7 @@ static void dispatch(struct world *w, const struct item *item)
 		spare_item(w, item);
 	else if (item->kind <= ITEM_RESCALED)
 		rescale_item(w, item);
-	else if (item->kind == ITEM_SIGNS)
+	else if (item->kind <= ITEM_SIGNS)
 		silent_item(w, item);
 	else if (item->kind <= ITEM_LEASE_AWAY)
 		lease_item(w, item);

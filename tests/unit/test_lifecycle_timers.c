@@ -9,10 +9,11 @@
 
 #define NOW_MS  1000
 #define DUE_MS  5000
-#define HEADERS 2
+#define HEADERS 3
 
 /* Those that have members of the type due_time. A name of a struct inside is not read: names are compared by their end. */
 static const char *const headers[HEADERS] = {"agent/core/lifecycle/lifecycle.h",
+					     "agent/core/lifecycle/hang.h",
 					     "agent/core/lifecycle/transition_progress.h"};
 
 static bool ends_with(const char *text, const char *end, size_t end_len)

@@ -53,6 +53,8 @@ struct health {
 	int64_t checkpoint_intervals, checkpoint_age_ms;
 	/* The job is restarted when none has completed for this long; 0 = never. */
 	int64_t restart_after_ms;
+	/* A Flink of which neither REST nor a checkpoint shows anything is ended after this; 0 = never. */
+	int64_t unreachable_after_ms;
 	/* A version has to run for this long after its first one. */
 	int64_t probation_ms;
 };

@@ -24,6 +24,7 @@
 #include "core/journal/journal.h"
 #include "core/lifecycle/checkpointing.h"
 #include "core/lifecycle/due_time.h"
+#include "core/lifecycle/hang.h"
 #include "core/lifecycle/job_state.h"
 #include "core/lifecycle/lifecycle_config.h"
 #include "core/lifecycle/notice.h"
@@ -491,10 +492,12 @@ struct lifecycle {
 		char silence[200];
 		struct { /* of life, where Flink says nothing (lifecycle_signs.c) */
 			bool asking, alive;           /* alive: the last answer said so */
-			bool for_ready, for_handover; /* the deadlines that wait for the answer */
+			bool for_ready, for_handover; /* the deadlines that wait for the answer, */
+			bool for_hang;                /* and who looks whether it hangs */
 			bool waited; /* for the first checkpoint, longer than for REST */
 			int unread;  /* answers in a row that tell nothing, for the backoff */
 		} signs;
+		struct hang hang;
 	} seen;
 
 	due_time poll_ms, retry_ms, savepoint_ms, ready_ms, kill_ms, journal_retry_ms,

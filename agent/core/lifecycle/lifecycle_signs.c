@@ -8,6 +8,7 @@
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_end.h"
 #include "core/lifecycle/lifecycle_handover.h"
+#include "core/lifecycle/lifecycle_hang.h"
 #include "core/lifecycle/lifecycle_tasks.h"
 
 /* ---- what REST says ---- */
@@ -92,15 +93,20 @@ void on_signs(struct lifecycle *life, const struct event *event)
 	const struct launch *launch = journal_launch_const(&life->journal);
 	const struct signs *signs = &event->signs.signs;
 	bool for_ready = life->seen.signs.for_ready, for_handover = life->seen.signs.for_handover;
+	bool for_hang = life->seen.signs.for_hang;
 
 	if (!launch || life->launch_step != LAUNCH_LIVE || launch->number != event->signs.launch ||
 	    !life->seen.signs.asking)
 		return;
 	life->seen.signs.asking = life->seen.signs.for_ready = life->seen.signs.for_handover =
-		false;
+		life->seen.signs.for_hang = false;
 	/* it is being ended, or stopped; or it has come to run since */
-	if (life->end_wanted || life->fenced ||
-	    (life->phase != PHASE_LAUNCHING && life->phase != PHASE_RUNNING))
+	if (life->end_wanted || life->fenced)
+		return;
+	if (for_hang)
+		hang_signs(life, signs);
+	if ((life->phase != PHASE_LAUNCHING && life->phase != PHASE_RUNNING) ||
+	    (!for_ready && !for_handover && signs->verdict != SIGNS_ENDED))
 		return;
 	if (life->seen.reachable && life->seen.job_present && signs->verdict != SIGNS_NONE) {
 		life->ready_ms = life->now_ms + life->config->ready_deadline_ms;

@@ -14,6 +14,7 @@
 #include "core/lifecycle/lifecycle_facts.h"
 #include "core/lifecycle/lifecycle_fence.h"
 #include "core/lifecycle/lifecycle_handover.h"
+#include "core/lifecycle/lifecycle_hang.h"
 #include "core/lifecycle/lifecycle_lease.h"
 #include "core/lifecycle/lifecycle_look.h"
 #include "core/lifecycle/lifecycle_operation_answer.h"
@@ -98,6 +99,7 @@ static const struct timer {
 	{AT(checkpoint.poll_ms), .then = checkpoint_ask},
 	{AT(tasks_ms), .then = watch_tasks},
 	{AT(ready_ms), .then = not_ready},
+	{AT(seen.hang.due_ms), .then = hang_due},
 	{AT(clean_ms), .then = cleanup_gives_up},
 	{AT(handover.deadline_ms), .then = handover_deadline},
 	{AT(handover.ask_again_ms)},

@@ -15,6 +15,7 @@
 #include "core/lifecycle/lifecycle_ended.h"
 #include "core/lifecycle/lifecycle_facts.h"
 #include "core/lifecycle/lifecycle_handover_state.h"
+#include "core/lifecycle/lifecycle_hang.h"
 #include "core/lifecycle/lifecycle_ids.h"
 #include "core/lifecycle/lifecycle_look.h"
 #include "core/lifecycle/lifecycle_notice.h"
@@ -376,6 +377,7 @@ void on_view(struct lifecycle *life, const struct event *event)
 	end_job_that_runs_again(life, view);
 	watch_other_job(life, launch, view);
 	watch_tasks(life);
+	hang_viewed(life, view);
 	if (view->reachable && view->statistics_known)
 		life->seen.statistics_ms = life->polled_ms;
 	schedule_poll(life, launch, view);

@@ -59,7 +59,8 @@ enum poll_depth {
 struct view {
 	bool reachable;      /* REST answered at all */
 	const char *silence; /* it did not: why; NULL = not known */
-	bool job_present;    /* the job id is known there */
+	bool mute; /* and nobody has answered in its place: no connection, no answer in time */
+	bool job_present; /* the job id is known there */
 	enum job_state state;
 	int64_t job_unix_ms; /* its start, or its recovery, in this Flink; 0 = not known */
 	bool tasks_missing;  /* not every task runs, or it is not known: a savepoint would fail */

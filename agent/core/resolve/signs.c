@@ -122,6 +122,9 @@ void signs_read(const struct launch *launch, const struct facts *facts, struct s
 	}
 	for (size_t i = 0; i < facts->candidate_count; i++)
 		signs_take(&newest, &facts->candidates[i], launch->job_id, floor_id(launch));
+	ret_signs->newest_id = newest.begun;
+	if (newest.completed && newest.completed->snapshot.checkpoint_id > newest.begun)
+		ret_signs->newest_id = newest.completed->snapshot.checkpoint_id;
 	unread = newest.unread ? newest.unread->detail : unread_source(facts);
 	if (newest.completed) {
 		ret_signs->verdict = SIGNS_ALIVE;

@@ -23,7 +23,8 @@ enum signs_verdict {
 
 struct signs {
 	enum signs_verdict verdict;
-	bool failed;    /* ENDED: by a failure */
+	bool failed;       /* ENDED: by a failure */
+	int64_t newest_id; /* of the checkpoints of this launch that were completed or begun; 0 = none */
 	char text[360]; /* what was seen, or why it was not readable: a clause; "" = NONE */
 };
 

@@ -65,6 +65,7 @@ static const struct field config_fields[] = {
 	CONFIG("healthCheckpointIntervals", KNOWN, health.checkpoint_intervals, .sparse = true),
 	CONFIG("healthCheckpointAgeMs", KNOWN, health.checkpoint_age_ms, .sparse = true),
 	CONFIG("healthRestartAfterMs", KNOWN, health.restart_after_ms, .sparse = true),
+	CONFIG("healthUnreachableAfterMs", KNOWN, health.unreachable_after_ms, .sparse = true),
 	CONFIG("healthProbationMs", KNOWN, health.probation_ms, .sparse = true),
 	CONFIG("taskManagers", TEXT, task_managers),
 	CONFIG("killAfterMs", NUMBER, kill_after_ms),

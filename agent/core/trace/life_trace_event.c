@@ -96,6 +96,7 @@ static void write_failure(struct json *to, const void *from)
 static const struct field view_fields[] = {
 	EVENT("reachable", BOOL, view.reachable, .sparse = true),
 	EVENT("silence", TEXT, view.silence, .sparse = true),
+	EVENT("mute", BOOL, view.mute, .sparse = true),
 	EVENT("jobPresent", BOOL, view.job_present, .sparse = true),
 	EVENT("state", WORD, view.state, .words = job_state_words),
 	EVENT("jobUnixMs", KNOWN, view.job_unix_ms, .sparse = true),
@@ -284,6 +285,7 @@ static const struct field signs_fields[] = {
 	EVENT("launch", NUMBER, signs.launch),
 	EVENT("verdict", WORD, signs.signs.verdict, .words = signs_words),
 	EVENT("failed", BOOL, signs.signs.failed, .sparse = true),
+	EVENT("newestId", KNOWN, signs.signs.newest_id, .sparse = true),
 	EVENT("text", OWN, signs, .write = write_signs_text, .read = read_signs_text),
 };
 

@@ -244,6 +244,8 @@ static const struct config_key keys[] = {
 	    .max = 30 * DAY),
 	KEY("health.restartAfter", DURATION, health.restart_after_ms, .fallback = "0",
 	    .max = 30 * DAY),
+	KEY("health.unreachableAfter", DURATION, health.unreachable_after_ms, .fallback = "15min",
+	    .max = 30 * DAY),
 
 	KEY("verify.interval", DURATION, verify.interval_ms, .fallback = "6h", .max = 365 * DAY),
 	KEY("verify.requestsPerHour", INTEGER, verify.requests, .fallback = "60", .max = 1000000),

@@ -167,7 +167,8 @@ struct config {
 	struct {
 		/* when the checkpoints fail (lifecycle.h: struct health) */
 		int64_t checkpoint_failures, checkpoint_intervals, checkpoint_age_ms;
-		int64_t restart_after_ms; /* 0 = a job without checkpoints is not restarted */
+		int64_t restart_after_ms;     /* 0 = a job without checkpoints is not restarted */
+		int64_t unreachable_after_ms; /* 0 = a JobManager that hangs is not ended */
 	} health;
 
 	struct {

@@ -46,6 +46,7 @@ void config_lifecycle(const struct config *config, struct lifecycle_config *ret_
 			   .checkpoint_intervals = config->health.checkpoint_intervals,
 			   .checkpoint_age_ms = config->health.checkpoint_age_ms,
 			   .restart_after_ms = config->health.restart_after_ms,
+			   .unreachable_after_ms = config->health.unreachable_after_ms,
 			   .probation_ms = config->handover.probation_ms},
 		.review = {.interval_ms = config->verify.interval_ms,
 			   .requests = config->verify.requests},

@@ -317,8 +317,11 @@ static void poll_work(void *arg)
 	answer = poll_tasks(job, &err);
 	job->journal_lost = journal_file_is_lost(job);
 	view->reachable = answer == FLINK_OK || answer == FLINK_ABSENT;
-	if (!view->reachable)
+	if (!view->reachable) {
 		view->silence = job->silence = why_silent(&job->driver->setup->rest, &err);
+		/* a refused login, a certificate, a page of a proxy: somebody answers */
+		view->mute = err.kind == ERR_RETRY || err.kind == ERR_SYS;
+	}
 	if (answer != FLINK_OK)
 		return;
 	view->job_present = true;
