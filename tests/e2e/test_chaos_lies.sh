@@ -117,6 +117,16 @@ tell_gc() { # RULE
 	lies_names | grep '/_metadata$' >"$FROZEN/metadata"
 }
 
+# What it calls missing is. Flink deletes the files of an old checkpoint side by side, and is killed meanwhile: its _metadata may
+# remain the longest.
+all_missing() { # FILE
+	local uri
+	grep -q '^ *missing ' "$1" || return
+	while read -r _ uri; do
+		! grep -qxF "${uri#"$SCHEME://flink/"}" "$FROZEN/names" || return
+	done < <(grep '^ *missing ' "$1")
+}
+
 # Only damage may be called so, or what every answer says is not there: verify lists nothing. Not what one of them has.
 tell_verify() { # RULE VICTIM
 	local status=0
@@ -124,6 +134,7 @@ tell_verify() { # RULE VICTIM
 	WORD=$status
 	case $1/$status in
 	*/0 | */4 | short*/1 | cut*/1 | mangle*/1 | as*/1 | empty*/1 | absent\ GET\|HEAD*/1) ;;
+	*/1) all_missing "$RUN/verify" || violation "verify of $2 under '$1': $(tail -n 3 "$RUN/verify")" ;;
 	*) violation "verify of $2 under '$1' ends with $status: $(tail -n 3 "$RUN/verify")" ;;
 	esac
 }
