@@ -146,8 +146,10 @@ void features_draw(struct world *w, unsigned features)
 		w->config->health.restart_after_ms = luck_between(w, 1, 5) * MINUTE_MS;
 		w->config->max_attempts += w->config->max_attempts < 2;
 	}
-	if (has(w, FEATURE_SILENT))
+	if (has(w, FEATURE_SILENT)) {
 		w->config->health.unreachable_after_ms = luck_between(w, 3, 10) * MINUTE_MS;
+		w->config->attempts_for_ever = luck(w, 500);
+	}
 	w->other_scheduler = has(w, FEATURE_RESCALE) && luck(w, 100);
 	w->own_dir = -1;
 	if (has(w, FEATURE_LIES))

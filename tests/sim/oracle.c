@@ -788,9 +788,8 @@ void oracle_signal(struct world *w, const struct effect *effect)
 	const struct launch *launch = journal_launch_const(journal);
 
 	flink_judge_kill(w, effect);
-	if (silent_excuses_signal(w, effect))
-		return; /* silent.c judges it */
-	if (!w->flink->alive || w->flink->state != JOB_RUNNING || !w->flink->job_present)
+	if (silent_excuses_signal(w, effect) || !w->flink->alive ||
+	    w->flink->state != JOB_RUNNING || !w->flink->job_present)
 		return;
 	if (w->config->lease_ms &&
 	    (w->now_ms < w->pods[w->pod].cut_until_ms + MINUTE_MS || !w->store.exists))
@@ -961,7 +960,8 @@ static void standstill_has_a_cause(struct world *w)
 
 	if (stands && !life->cause)
 		fail(w, "%s without a cause: %s", phase_name(life->phase), life->reason);
-	if (life->cause == CAUSE_JOB_NOT_RUNNING && life->seen.tasks_missing)
+	if ((life->cause == CAUSE_JOB_NOT_RUNNING && life->seen.tasks_missing) ||
+	    (life->cause == CAUSE_ATTEMPTS_REPEATED && life->phase == PHASE_RESOLVING))
 		return;
 	if (!stands && life->cause && life->cause != CAUSE_CLUSTER_UNREACHABLE &&
 	    (life->phase != PHASE_RUNNING || life->cause != CAUSE_STOP_FAILED) &&

@@ -800,6 +800,34 @@ static void check_old(const char *name)
 	journal_release(&journal);
 }
 
+/* Attempts without an end. */
+TEST(what_came_to_nothing_is_forgotten_first)
+{
+	struct journal journal;
+
+	journal_init(&journal, "a");
+	id_set(journal_add_launch(&journal)->job_id, ID_A);
+	journal_launch(&journal)->verified_unix_ms = 1;
+	journal_launch(&journal)->ended_unix_ms = 2;
+	for (int i = 2; i <= 200; i++) {
+		id_set(journal_add_launch(&journal)->job_id, ID_B);
+		journal_launch(&journal)->ended_unix_ms = i;
+		journal_trim(&journal);
+	}
+	CHECK_INT(journal.launch_count, ==, JOURNAL_MAX_LAUNCHES);
+	CHECK_INT(journal.launches[0].number, ==, 1);
+	CHECK_INT(journal_launch(&journal)->number, ==, 200);
+	CHECK_INT(journal.launches[journal.launch_count - 16].number, ==, 185);
+	CHECK(journal_is_former_job(&journal, ID_B));
+	/* what a person has asked for, or has left something, or whose end nobody saw */
+	for (size_t i = 0; i < journal.launch_count; i++)
+		journal.launches[i].left_state = true;
+	journal_add_launch(&journal);
+	journal_trim(&journal);
+	CHECK_INT(journal.launches[0].number, >, 1);
+	journal_release(&journal);
+}
+
 /* The dates of some stores have whole seconds. */
 TEST(a_loss_of_no_time_is_not_one_of_unknown_time)
 {

@@ -369,13 +369,34 @@ static size_t surplus(size_t count, size_t max)
 	return count > max ? count - max : 0;
 }
 
+/* The newest stay whatever they were: the last attempts are what a person asks for. */
+#define LAUNCHES_KEPT 16
+
+/* Its end was seen, and nothing follows from it: no job of it ran, and nobody has asked for it. */
+static bool is_forgettable(const struct launch *launch)
+{
+	return launch->ended_unix_ms && !launch->verified_unix_ms && !launch->left_state &&
+	       !launch->last_checkpoint_id && !launch->request_token && !launch->adopted &&
+	       !launch->mismatched;
+}
+
+/* Attempts without an end must not push out the launch that has made the state. */
+static size_t least_needed(const struct journal *journal)
+{
+	for (size_t i = 0; i + LAUNCHES_KEPT < journal->launch_count; i++)
+		if (is_forgettable(&journal->launches[i]))
+			return i;
+	return 0;
+}
+
 static void trim_launches(struct journal *journal, size_t max)
 {
-	size_t drop = surplus(journal->launch_count, max);
+	for (size_t drop = surplus(journal->launch_count, max); drop; drop--) {
+		size_t at = least_needed(journal);
 
-	for (size_t i = 0; i < drop; i++)
-		journal_add_former_job(journal, journal->launches[i].job_id);
-	record_list_remove(&launch_table, journal->launches, &journal->launch_count, 0, drop);
+		journal_add_former_job(journal, journal->launches[at].job_id);
+		record_list_remove(&launch_table, journal->launches, &journal->launch_count, at, 1);
+	}
 }
 
 static void trim_snapshots(struct journal *journal, size_t max)

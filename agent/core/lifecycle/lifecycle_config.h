@@ -27,6 +27,13 @@ enum sigterm_policy {
 };
 extern const char *const sigterm_words[]; /* as in drey.yaml, by value; NULL at the end */
 
+/* What follows when a version that has run before does not come to run any more. */
+enum attempts_policy {
+	ATTEMPTS_FOR_EVER, /* it is tried again and again */
+	ATTEMPTS_LIMITED,  /* it has failed after max_attempts, as any other */
+};
+extern const char *const attempts_words[]; /* as in drey.yaml, by value; NULL at the end */
+
 /* How the job passes from one generation to the next. */
 enum upgrade_mode {
 	/* stop with savepoint; from the newest checkpoint if that is impossible */
@@ -97,6 +104,8 @@ struct lifecycle_config {
 	int max_attempts; /* failed attempts within the window of the limit before FAILED */
 	/* the same of a version that has never run, when they fail alike; 0 = max_attempts */
 	int64_t same_failures;
+	/* a launch that does not come to run is tried for ever where the version has run before */
+	bool attempts_for_ever;
 	int64_t attempts_window_ms;
 	int64_t backoff_first_ms, backoff_max_ms; /* the first failure of a proven launch waits 0 */
 	/* from exec to RUNNING with the restore verified; also how long a Flink may not know a job

@@ -11,6 +11,9 @@ static const char *pick(const char *const *names, size_t count, int index)
 const char *const sigterm_words[] = {"keep", "savepoint", "upgrade", NULL};
 _Static_assert(SIGTERM_KEEP == 0 && SIGTERM_UPGRADE == 2, "order of sigterm_words");
 
+const char *const attempts_words[] = {"forever", "limited", NULL};
+_Static_assert(ATTEMPTS_FOR_EVER == 0 && ATTEMPTS_LIMITED == 1, "order of attempts_words");
+
 const char *const upgrade_words[] = {"savepoint", "last-state", "stateless", NULL};
 _Static_assert(UPGRADE_BY_SAVEPOINT == 0 && UPGRADE_STATELESS == 2, "order of upgrade_words");
 

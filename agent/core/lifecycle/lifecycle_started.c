@@ -112,6 +112,78 @@ static bool is_upgrade(const struct lifecycle *life)
 	       !generation_is_proven(&life->journal, generation);
 }
 
+/* ---- it has run before, and does not come to run any more ---- */
+
+#define REPEAT_PART    4 /* of the time since when it fails */
+#define REPEAT_MOST_MS INT64_C(300000)
+
+/* Its job was not seen to run, and has left nothing. */
+static bool was_in_vain(const struct launch *launch)
+{
+	return !launch->verified_unix_ms && !launch->left_state && !launch->last_checkpoint_id;
+}
+
+/* The launches in a row that were, with the last one; *ret_since_unix_ms: when the first of them began. */
+static int count_in_vain(const struct journal *journal, int64_t *ret_since_unix_ms)
+{
+	int count = 0;
+
+	for (size_t i = journal->launch_count; i-- > 0;) {
+		const struct launch *launch = &journal->launches[i];
+
+		if (launch->never_started)
+			continue;
+		if (!was_in_vain(launch))
+			break;
+		*ret_since_unix_ms = launch->intended_unix_ms;
+		count++;
+	}
+	return count;
+}
+
+/* This version has run: what its main() waits for, or its storage, may come back at any time. Without generations
+ * nothing tells it from a new one, which fails for a reason of its own. */
+static bool may_come_back(const struct lifecycle *life)
+{
+	const char *generation = life->config->generation;
+
+	return life->config->attempts_for_ever && generation &&
+	       generation_is_proven(&life->journal, generation);
+}
+
+/* The longer it has failed, the longer the pause; a short outage is over soon. */
+static void try_for_ever(struct lifecycle *life, int count, int64_t since_unix_ms, const char *why)
+{
+	int64_t wait_ms = (life->now_unix_ms - since_unix_ms) / REPEAT_PART;
+
+	if (wait_ms > REPEAT_MOST_MS)
+		wait_ms = REPEAT_MOST_MS;
+	if (wait_ms < life->config->backoff_first_ms)
+		wait_ms = life->config->backoff_first_ms;
+	enter_because(
+		life, PHASE_RESOLVING, CAUSE_ATTEMPTS_REPEATED,
+		"attempt %d failed: %s; this version has run before, so drey tries again, in %lld s",
+		count, why, (long long)((wait_ms + 999) / 1000));
+	life->retry_ms = life->now_ms + wait_ms;
+}
+
+/* False: the attempts of this launch are limited, or not used up. */
+static bool is_repeated(struct lifecycle *life, const struct launch *launch, int failures,
+			const char *why)
+{
+	int64_t since_unix_ms = 0;
+	int count;
+
+	/* MUT: a version that has run before fails for good */
+	if (!launch || !was_in_vain(launch) || !may_come_back(life))
+		return false;
+	count = count_in_vain(&life->journal, &since_unix_ms);
+	if (failures < life->config->max_attempts && count < life->config->max_attempts)
+		return false;
+	try_for_ever(life, count, since_unix_ms, why);
+	return true;
+}
+
 /* It will not be tried again: "N failed attempts, the last: WHY". */
 static void end_attempts(struct lifecycle *life, int failures, const char *how, const char *why)
 {
@@ -145,6 +217,8 @@ void launch_failure(struct lifecycle *life, const char *why)
 		return;
 	journal_add_failure(journal, life->now_unix_ms);
 	failures = journal_failures_since(journal, life->now_unix_ms - config->attempts_window_ms);
+	if (is_repeated(life, launch, failures, why))
+		return;
 	if (failures >= config->max_attempts) {
 		end_attempts(life, failures, "the last", why);
 		return;

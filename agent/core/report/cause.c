@@ -10,6 +10,7 @@ const char *cause_name(enum cause cause)
 		[CAUSE_CANCELLED] = "Cancelled",
 		[CAUSE_FINISHED] = "Finished",
 		[CAUSE_ATTEMPTS_USED_UP] = "AttemptsUsedUp",
+		[CAUSE_ATTEMPTS_REPEATED] = "AttemptsRepeated",
 		[CAUSE_GENERATION_FAILED] = "GenerationFailed",
 		[CAUSE_END_UNKNOWN] = "EndUnknown",
 		[CAUSE_RESTORE_MISMATCH] = "RestoreMismatch",

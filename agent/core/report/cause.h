@@ -24,6 +24,9 @@ enum cause {
 	CAUSE_END_UNKNOWN,
 	CAUSE_RESTORE_MISMATCH,
 
+	/* tried again and again: the application has run before */
+	CAUSE_ATTEMPTS_REPEATED,
+
 	/* the unreadable source could hold newer state */
 	CAUSE_JOURNAL_UNREADABLE,
 	CAUSE_HA_UNREADABLE,

@@ -324,8 +324,9 @@ static void judge_progress(struct conditions *now, const struct lifecycle *life,
 			   const char *refused, int64_t now_unix_ms)
 {
 	const char *phase = phase_name(life->phase), *todo = pending(life);
-	bool waits =
-		life->cause == CAUSE_JOB_NOT_RUNNING || life->cause == CAUSE_CLUSTER_UNREACHABLE;
+	bool waits = life->cause == CAUSE_JOB_NOT_RUNNING ||
+		     life->cause == CAUSE_CLUSTER_UNREACHABLE ||
+		     life->cause == CAUSE_ATTEMPTS_REPEATED;
 	bool held = lasts(now->holding_unix_ms, CONDITIONS_PATIENCE_MS, now_unix_ms);
 	bool broken = lasts(now->broken_unix_ms, CONDITIONS_PATIENCE_MS, now_unix_ms) && !held;
 	bool stalled = held || broken || waits || life->phase == PHASE_FAILED || life->fenced;

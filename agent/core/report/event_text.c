@@ -12,7 +12,7 @@
 static bool is_warning(const struct notice *notice)
 {
 	return notice->phase == PHASE_FAILED || notice->cause == CAUSE_STOP_FAILED ||
-	       notice->cause == CAUSE_JOB_NOT_RUNNING ||
+	       notice->cause == CAUSE_JOB_NOT_RUNNING || notice->cause == CAUSE_ATTEMPTS_REPEATED ||
 	       (notice->phase == PHASE_HOLDING && !notice->do_not_restart);
 }
 

@@ -54,6 +54,7 @@ static const struct field config_fields[] = {
 	CONFIG("policyInitialSavepoint", TEXT, policy.initial_savepoint),
 	CONFIG("maxAttempts", SMALL, max_attempts),
 	CONFIG("sameFailures", KNOWN, same_failures, .sparse = true),
+	CONFIG("attemptsForEver", BOOL, attempts_for_ever, .sparse = true),
 	CONFIG("attemptsWindowMs", NUMBER, attempts_window_ms),
 	CONFIG("backoffFirstMs", NUMBER, backoff_first_ms),
 	CONFIG("backoffMaxMs", NUMBER, backoff_max_ms),

@@ -227,6 +227,8 @@ static const struct config_key keys[] = {
 	    .max = JOURNAL_MAX_FAILURES),
 	KEY("attempts.sameFailure", INTEGER, attempts.same, .fallback = "2",
 	    .max = JOURNAL_MAX_FAILURES),
+	KEY("attempts.whenProven", WORD, attempts.when_proven, .fallback = "forever",
+	    .words = attempts_words),
 	KEY("attempts.window", DURATION, attempts.window_ms, .fallback = "10min", .min = SECOND,
 	    .max = 30 * DAY),
 	KEY("attempts.backoffFirst", DURATION, attempts.backoff_first_ms, .fallback = "1s",

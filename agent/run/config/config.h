@@ -158,7 +158,8 @@ struct config {
 
 	struct {
 		int64_t max;
-		int64_t same; /* of a new version that fail alike; 0 = max */
+		int64_t same;    /* of a new version that fail alike; 0 = max */
+		int when_proven; /* attempts_words */
 		int64_t window_ms;
 		int64_t backoff_first_ms, backoff_max_ms;
 		int64_t ready_deadline_ms;

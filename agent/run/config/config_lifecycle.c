@@ -34,6 +34,7 @@ void config_lifecycle(const struct config *config, struct lifecycle_config *ret_
 			   .stateless_upgrade = config->upgrade == UPGRADE_STATELESS,
 			   .initial_savepoint = config->restore.initial_savepoint},
 		.max_attempts = (int)config->attempts.max,
+		.attempts_for_ever = config->attempts.when_proven == ATTEMPTS_FOR_EVER,
 		.same_failures = config->attempts.same,
 		.attempts_window_ms = config->attempts.window_ms,
 		.backoff_first_ms = config->attempts.backoff_first_ms,
