@@ -48,12 +48,21 @@ static struct json *document(const struct verify_report *report)
 	return doc;
 }
 
+/* Without a _metadata it is nothing that could be damaged: it was never completed, was deleted, or the path is wrong. */
+static const char *verdict_text(const struct verify_report *report)
+{
+	bool nothing = !report->decoded && report->problem_count == 1 &&
+		       report->problems[0].fault == VERIFY_MISSING;
+
+	return nothing ? "no snapshot" : verify_verdict_name(report->verdict);
+}
+
 static void print_text(const struct cli *cli, const struct verify_report *report)
 {
 	const char *flavour = metadata_flavour_name(report->tail.flavour);
 	char size[TEXT_SIZE_BYTES];
 
-	out_put(cli->out, "%s: %s", verify_verdict_name(report->verdict), report->path);
+	out_put(cli->out, "%s: %s", verdict_text(report), report->path);
 	if (report->decoded)
 		out_put(cli->out,
 			" (%s %" PRId64 ", _metadata version %d, %zu of %zu files as expected, %s)",

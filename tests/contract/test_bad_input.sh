@@ -174,7 +174,7 @@ status=$?
 [ "$status" -eq 1 ] && grep -q "chk-7/_metadata.*byte" "$dir/out" && picture | cmp -s - "$dir/before"
 result $? 'drey verify of a damaged _metadata: 1, with the place in the file'
 "$DREY" verify "$dir/nothing" >"$dir/out" 2>"$dir/err"
-[ $? -eq 1 ] && grep -q "missing.*nothing/_metadata" "$dir/out"
+[ $? -eq 1 ] && grep -q "missing.*nothing/_metadata" "$dir/out" && grep -q "^no snapshot: " "$dir/out"
 result $? 'drey verify of nothing: 1, with the file that is missing'
 rm -rf "$dir/state"
 mkdir "$dir/state"
