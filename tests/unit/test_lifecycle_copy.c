@@ -57,6 +57,30 @@ LIFE_TEST(the_copy_becomes_the_journal_and_everything_is_decided_anew)
 	CHECK_INT(journal_launch(&l->life.journal)->number, ==, 8);
 }
 
+/* Another place may still run it, and reads the journal; with a lease object it has ended, and would not read it. */
+TEST(the_lease_has_ended_what_the_copy_knows)
+{
+	for (int leased = 0; leased < 2; leased++) {
+		struct event e = {.type = EVENT_LEASE};
+		struct journal_copy *copy = copy_with(DESIRED_RUNNING, OUTCOME_NONE);
+		struct life l;
+
+		life_begin(&l);
+		xstrset(&journal_launch(&copy->journal)->writer, "lost-pod/uid/1");
+		l.config.place = "new-pod/uid";
+		l.config.takeover_ms = 35000;
+		l.config.object_lease_ms = leased ? 30000 : 0;
+		hello(&l, NULL);
+		e.lease.sent_ms = l.now_ms;
+		step(&l, &e);
+		observed_copy(&l, copy, DECISION_ADOPT);
+		forget(&l);
+		observed(&l, DECISION_START_FROM, CHK(12), 12, NULL);
+		CHECK_INT(took(&l, EFFECT_LAUNCH), ==, leased);
+		life_end(&l);
+	}
+}
+
 LIFE_TEST(a_suspended_job_stays_suspended)
 {
 	hello(l, NULL);

@@ -147,7 +147,10 @@ static void copy_adopt(struct lifecycle *life, const struct decision *decision, 
 	}
 	journal_copy_take(&life->journal, facts->copy);
 	life->requested = life->acknowledged = life->journal.sequence;
-	takeover_begin(life);
+	/* whoever had that launch does not read this journal, but has given up the lease with its Flink */
+	/* MUT: who has taken the lease waits for a Flink that the lease has ended */
+	if (!life->config->object_lease_ms)
+		takeover_begin(life);
 	end_last_launch(life);
 	launch = journal_launch(&life->journal);
 	life->ended = end_on_record(&life->journal);
