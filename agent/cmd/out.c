@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/visible.h"
+#include "cmd/wrap.h"
 
 struct out out_of(FILE *stream)
 {
@@ -30,6 +31,17 @@ void out_vput(struct out out, const char *fmt, va_list args)
 void out_shown(struct out out, const struct shown *text)
 {
 	fputs(shown_str(text), out.raw);
+}
+
+void out_row(struct out out, const char *label, size_t indent, const char *text)
+{
+	struct term term = out_term(out);
+	cleanup_shown struct shown row = {0};
+
+	shown_addf(&row, "%-*s", (int)indent, label);
+	wrap_add(text, indent, indent, (size_t)term.width, &row);
+	shown_addf(&row, "\n");
+	out_shown(out, &row);
 }
 
 void out_lines(struct out out, const char *text)

@@ -27,6 +27,9 @@ void out_vput(struct out out, const char *fmt, va_list args) __attribute__((form
 
 void out_shown(struct out out, const struct shown *text);
 
+/* A line: the label, blanks up to `indent`, and the text, broken into lines as wide as the terminal that begin there. */
+void out_row(struct out out, const char *label, size_t indent, const char *text);
+
 /*
  * Lines of this program itself, or of a document that it has made: newlines and tabs stay, everything else
  * is made harmless. A text from outside must not come here: it could forge a line (tools/lint.sh has who may).

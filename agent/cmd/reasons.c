@@ -286,23 +286,26 @@ struct json *reasons_document(const struct reasons *ex)
 	return doc;
 }
 
+#define LABEL_INDENT 11
+
 /* "checkpoint 12, completed 3 min ago, 1.2 MB in 5 files": without what is unknown. */
 static void print_snapshot(const struct snapshot *snapshot, int64_t now_unix_ms, struct out out)
 {
-	char text[CLOCK_TEXT_BYTES], size[TEXT_SIZE_BYTES];
+	char age[CLOCK_TEXT_BYTES], size[TEXT_SIZE_BYTES];
+	cleanup_buf struct buf text = BUF_INIT;
 
-	out_put(out, "%s", snapshot_kind_name(snapshot->kind));
+	buf_addstr(&text, snapshot_kind_name(snapshot->kind));
 	if (snapshot->checkpoint_id > 0)
-		out_put(out, ", checkpoint id %" PRId64, snapshot->checkpoint_id);
+		buf_addf(&text, ", checkpoint id %" PRId64, snapshot->checkpoint_id);
 	if (snapshot->completed_unix_ms > 0)
-		out_put(out, ", completed %s",
-			clock_ago(snapshot->completed_unix_ms, now_unix_ms, text));
+		buf_addf(&text, ", completed %s",
+			 clock_ago(snapshot->completed_unix_ms, now_unix_ms, age));
 	if (snapshot->size_bytes >= 0)
-		out_put(out, ", %s", text_size(snapshot->size_bytes, size));
+		buf_addf(&text, ", %s", text_size(snapshot->size_bytes, size));
 	if (snapshot->file_count >= 0)
-		out_put(out, " in %" PRId64 " file%s", snapshot->file_count,
-			snapshot->file_count == 1 ? "" : "s");
-	out_put(out, "\n");
+		buf_addf(&text, " in %" PRId64 " file%s", snapshot->file_count,
+			 snapshot->file_count == 1 ? "" : "s");
+	out_row(out, "", LABEL_INDENT, buf_str(&text));
 }
 
 static void print_launch(const struct reasons *ex, struct out out)
@@ -319,22 +322,21 @@ static void print_launch(const struct reasons *ex, struct out out)
 }
 
 /* Its fault, if the reason does not mention it. */
-static void print_condition(const struct candidate *candidate, const char *reason, struct out out)
+static void say_condition(const struct candidate *candidate, const char *reason, struct buf *text)
 {
 	if (candidate->in_ha && candidate->source != SOURCE_HA)
-		out_put(out, "; Flink's HA data refers to it, too");
+		buf_addstr(text, "; Flink's HA data refers to it, too");
 	if (!candidate->detail || strstr(reason, candidate->detail))
 		return;
-	out_put(out, "; ");
-	if (candidate->integrity) {
-		out_put(out, "%s: ", reasons_integrity(candidate->integrity));
-	}
-	out_put(out, "%s", candidate->detail);
+	buf_addstr(text, "; ");
+	if (candidate->integrity)
+		buf_addf(text, "%s: ", reasons_integrity(candidate->integrity));
+	buf_addstr(text, candidate->detail);
 }
 
 /* What the witnesses say, where they do not agree and nothing above has it. */
-static void print_evidence(const struct reasons *ex, const struct candidate *candidate,
-			   struct out out)
+static void say_evidence(const struct reasons *ex, const struct candidate *candidate,
+			 struct buf *text)
 {
 	struct evidence evidence;
 
@@ -344,34 +346,126 @@ static void print_evidence(const struct reasons *ex, const struct candidate *can
 	if (!evidence.contradicted ||
 	    (candidate->detail && strstr(candidate->detail, evidence.text)))
 		return;
-	out_put(out, "; %s: %s", evidence_verdict_name(evidence.verdict), evidence.text);
+	buf_addf(text, "; %s: %s", evidence_verdict_name(evidence.verdict), evidence.text);
 }
 
-#define ROW "%-10s  %-11s  %-10s  %6s  %-8.8s  %-16s  %8s  %5s  "
-
-static void print_candidate(const struct reasons *ex, const struct candidate *candidate,
-			    struct out out)
+static void say_why(const struct reasons *ex, const struct candidate *candidate, struct buf *text)
 {
-	char reason[64], age[CLOCK_TEXT_BYTES] = "-", id[24] = "-", files[24] = "-";
+	char reason[64];
+	const char *why = reason_of(ex, candidate, reason, sizeof(reason));
+
+	buf_addstr(text, why);
+	say_condition(candidate, why, text);
+	say_evidence(ex, candidate, text);
+}
+
+struct cells {
+	const char *verdict, *source, *kind, *job;
+	char age[CLOCK_TEXT_BYTES], id[24], files[24], size[TEXT_SIZE_BYTES];
+};
+
+static struct cells cells_of(const struct candidate *candidate, int64_t now_unix_ms)
+{
 	const struct snapshot *snapshot = &candidate->snapshot;
-	char size[TEXT_SIZE_BYTES] = "-";
+	struct cells cells = {.verdict = verdict_of(candidate, "not judged"),
+			      .source = source_kind_name(candidate->source),
+			      .kind = snapshot_kind_name(snapshot->kind),
+			      .job = *snapshot->job_id ? snapshot->job_id : "-",
+			      .age = "-",
+			      .id = "-",
+			      .files = "-",
+			      .size = "-"};
 
 	if (snapshot->checkpoint_id > 0)
-		snprintf(id, sizeof(id), "%" PRId64, snapshot->checkpoint_id);
+		snprintf(cells.id, sizeof(cells.id), "%" PRId64, snapshot->checkpoint_id);
 	if (snapshot->completed_unix_ms > 0)
-		clock_ago(snapshot->completed_unix_ms, ex->facts->now_unix_ms, age);
+		clock_ago(snapshot->completed_unix_ms, now_unix_ms, cells.age);
 	if (snapshot->size_bytes >= 0)
-		text_size(snapshot->size_bytes, size);
+		text_size(snapshot->size_bytes, cells.size);
 	if (snapshot->file_count >= 0)
-		snprintf(files, sizeof(files), "%" PRId64, snapshot->file_count);
-	out_put(out, ROW, verdict_of(candidate, "not judged"), source_kind_name(candidate->source),
-		snapshot_kind_name(snapshot->kind), id, *snapshot->job_id ? snapshot->job_id : "-",
-		age, size, files);
-	out_put(out, "%s\n            %s", snapshot->path,
-		reason_of(ex, candidate, reason, sizeof(reason)));
-	print_condition(candidate, reason_of(ex, candidate, reason, sizeof(reason)), out);
-	print_evidence(ex, candidate, out);
+		snprintf(cells.files, sizeof(cells.files), "%" PRId64, snapshot->file_count);
+	return cells;
+}
+
+#define ROW         "%-10s  %-11s  %-10s  %6s  %-8.8s  %-16s  %8s  %5s  "
+#define ROW_COLUMNS 90
+#define WHY_INDENT  12
+#define NARROW      4
+
+static void print_row(const struct reasons *ex, const struct candidate *candidate, struct out out)
+{
+	struct cells cells = cells_of(candidate, ex->facts->now_unix_ms);
+	cleanup_buf struct buf why = BUF_INIT;
+
+	out_put(out, ROW "%s\n", cells.verdict, cells.source, cells.kind, cells.id, cells.job,
+		cells.age, cells.size, cells.files, candidate->snapshot.path);
+	say_why(ex, candidate, &why);
+	out_row(out, "", WHY_INDENT, buf_str(&why));
+}
+
+/* The path, which is what one copies, and below it a sentence. */
+static void print_narrow(const struct reasons *ex, const struct candidate *candidate,
+			 struct out out)
+{
+	struct cells cells = cells_of(candidate, ex->facts->now_unix_ms);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	out_put(out, "%s\n", candidate->snapshot.path);
+	buf_addf(&text, "%s: %s from %s, id %s, job %.8s, %s", cells.verdict, cells.kind,
+		 cells.source, cells.id, cells.job, cells.age);
+	if (candidate->snapshot.size_bytes >= 0)
+		buf_addf(&text, ", %s", cells.size);
+	if (candidate->snapshot.file_count >= 0)
+		buf_addf(&text, " in %s files", cells.files);
+	buf_addstr(&text, ": ");
+	say_why(ex, candidate, &text);
+	out_row(out, "", NARROW, buf_str(&text));
+}
+
+/* Where lines are not broken, the table is for scripts and people alike. */
+static bool fits(const struct reasons *ex, const struct term *term)
+{
+	for (size_t i = 0; i < ex->facts->candidate_count && term->width; i++)
+		if (ROW_COLUMNS + strlen(ex->facts->candidates[i].snapshot.path) >
+		    (size_t)term->width)
+			return false;
+	return true;
+}
+
+static void print_candidates(const struct reasons *ex, struct out out)
+{
+	cleanup_free const struct candidate **candidates = ranked(ex->facts);
+	const struct term term = out_term(out);
+	bool wide = fits(ex, &term);
+
 	out_put(out, "\n");
+	if (wide)
+		out_put(out, ROW "%s\n", "VERDICT", "SOURCE", "KIND", "ID", "JOB", "AGE", "SIZE",
+			"FILES", "PATH");
+	for (size_t i = 0; i < ex->facts->candidate_count; i++)
+		if (wide)
+			print_row(ex, candidates[i], out);
+		else
+			print_narrow(ex, candidates[i], out);
+}
+
+#define SOURCE_INDENT 25
+
+static void print_source(enum source_kind kind, const char *state, struct out out, const char *fmt,
+			 ...) __attribute__((format(printf, 4, 5)));
+
+static void print_source(enum source_kind kind, const char *state, struct out out, const char *fmt,
+			 ...)
+{
+	cleanup_free char *detail = NULL;
+	char label[SOURCE_INDENT + 1];
+	va_list ap;
+
+	va_start(ap, fmt);
+	detail = xvasprintf(fmt, ap);
+	va_end(ap);
+	snprintf(label, sizeof(label), "%-11s  %-10s", source_kind_name(kind), state);
+	out_row(out, label, SOURCE_INDENT, detail);
 }
 
 /* Each directory of the lineage has its own row. */
@@ -384,9 +478,9 @@ static bool print_directories(const struct facts *facts, struct out out)
 
 		if (place->source != SOURCE_LINEAGE)
 			continue;
-		out_put(out, "%-11s  %-10s  %ss in %s: %s\n", source_kind_name(SOURCE_LINEAGE),
-			source_state_name(place->state), snapshot_kind_name(place->kind),
-			place->dir, place->detail ? place->detail : "");
+		print_source(SOURCE_LINEAGE, source_state_name(place->state), out, "%ss in %s: %s",
+			     snapshot_kind_name(place->kind), place->dir,
+			     place->detail ? place->detail : "");
 		any = true;
 	}
 	return any;
@@ -400,8 +494,8 @@ static void print_sources(const struct reasons *ex, struct out out)
 
 		if (i == SOURCE_LINEAGE && print_directories(ex->facts, out))
 			continue;
-		out_put(out, "%-11s  %-10s  %s\n", source_kind_name((enum source_kind)i),
-			state_of(source), detail_of(ex, source));
+		print_source((enum source_kind)i, state_of(source), out, "%s",
+			     detail_of(ex, source));
 	}
 }
 
@@ -410,41 +504,49 @@ static void print_resume(const struct reasons *ex, struct out out)
 {
 	const struct decision *decision = ex->resumed ? ex->resumed : ex->decision;
 	const struct candidate *from = chosen_by(decision, ex->facts);
+	cleanup_buf struct buf text = BUF_INIT;
 
-	out_put(out,
-		ex->lifted ? "\nwith do-not-restart off, a resume would " : "\na resume would ");
+	buf_addstr(&text,
+		   ex->lifted ? "with do-not-restart off, a resume would " : "a resume would ");
 	if (from) {
-		out_put(out, "start from %s %s", snapshot_kind_name(from->snapshot.kind),
-			from->snapshot.path);
+		buf_addf(&text, "start from %s %s", snapshot_kind_name(from->snapshot.kind),
+			 from->snapshot.path);
 		if (from->snapshot.checkpoint_id > 0)
-			out_put(out, " (checkpoint id %" PRId64 ")", from->snapshot.checkpoint_id);
+			buf_addf(&text, " (checkpoint id %" PRId64 ")",
+				 from->snapshot.checkpoint_id);
 	} else if (decision->kind == DECISION_START_EMPTY) {
-		out_put(out, "start without any state");
+		buf_addstr(&text, "start without any state");
 	} else if (ex->resumed) {
-		out_put(out, "not start the job: %s (rule %d): %s",
-			decision_kind_name(decision->kind), decision->rule, decision->reason);
+		buf_addf(&text, "not start the job: %s (rule %d): %s",
+			 decision_kind_name(decision->kind), decision->rule, decision->reason);
 	} else {
-		out_put(out,
+		buf_addstr(
+			&text,
 			"not start the job either, for the same reason; it withdraws a restore request");
 	}
 	out_put(out, "\n");
+	out_row(out, "", 0, buf_str(&text));
 }
 
 void reasons_print(const struct reasons *ex, struct out out)
 {
-	cleanup_free const struct candidate **candidates = ranked(ex->facts);
 	const struct candidate *candidate = chosen(ex);
 
-	out_put(out, "decision   %s (rule %d)\nreason     %s\n",
-		decision_kind_name(ex->decision->kind), ex->decision->rule, ex->decision->reason);
+	out_put(out, "decision   %s (rule %d)\n", decision_kind_name(ex->decision->kind),
+		ex->decision->rule);
+	out_row(out, "reason", LABEL_INDENT, ex->decision->reason);
 	if (ex->decision->cause)
 		out_put(out, "see        drey explain %s\n", cause_name(ex->decision->cause));
 	if (ex->lifted) {
-		out_put(out, "lifted     without do-not-restart: %s (rule %d): %s\n",
-			decision_kind_name(ex->lifted->kind), ex->lifted->rule, ex->lifted->reason);
+		cleanup_buf struct buf text = BUF_INIT;
+
+		buf_addf(&text, "without do-not-restart: %s (rule %d): %s",
+			 decision_kind_name(ex->lifted->kind), ex->lifted->rule,
+			 ex->lifted->reason);
+		out_row(out, "lifted", LABEL_INDENT, buf_str(&text));
 	}
 	if (candidate) {
-		out_put(out, "snapshot   %s\n           ", candidate->snapshot.path);
+		out_put(out, "snapshot   %s\n", candidate->snapshot.path);
 		print_snapshot(&candidate->snapshot, ex->facts->now_unix_ms, out);
 	}
 	if (ex->decision->allow_non_restored)
@@ -458,9 +560,6 @@ void reasons_print(const struct reasons *ex, struct out out)
 		print_resume(ex, out);
 		return;
 	}
-	out_put(out, "\n" ROW "%s\n", "VERDICT", "SOURCE", "KIND", "ID", "JOB", "AGE", "SIZE",
-		"FILES", "PATH");
-	for (size_t i = 0; i < ex->facts->candidate_count; i++)
-		print_candidate(ex, candidates[i], out);
+	print_candidates(ex, out);
 	print_resume(ex, out);
 }

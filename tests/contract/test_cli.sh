@@ -210,7 +210,7 @@ image drey version
 [ "$status" -eq 0 ] && [ "$(cat "$dir/out")" = "drey $(cat VERSION)" ]
 result $? 'the image runs drey COMMAND'
 image drey verify "$dir/nothing"
-[ "$status" -eq 1 ] && grep -q "^damaged: file:$dir/nothing" "$dir/out"
+[ "$status" -eq 1 ] && grep -q "^no snapshot: file:$dir/nothing" "$dir/out"
 result $? 'with its arguments and its status'
 image drey
 refused 'drey alone prints the usage' 2 'Usage: drey COMMAND'

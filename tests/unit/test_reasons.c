@@ -1,4 +1,8 @@
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/json.h"
@@ -59,6 +63,59 @@ static char *print(const struct reasons *ex)
 	reasons_print(ex, out_of(out));
 	fclose(out);
 	return text;
+}
+
+/* What a terminal of so many columns gets. */
+static void print_on_terminal(const struct reasons *ex, unsigned short columns, struct buf *text)
+{
+	const struct winsize size = {.ws_row = 40, .ws_col = columns};
+	int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
+	char read_in[1024];
+	ssize_t len;
+	FILE *out;
+
+	if (!CHECK(terminal >= 0 && !grantpt(terminal) && !unlockpt(terminal)))
+		return;
+	out = fopen(ptsname(terminal), "w");
+	if (CHECK(out && !ioctl(terminal, TIOCSWINSZ, &size))) {
+		reasons_print(ex, out_of(out));
+		fflush(out);
+		while ((len = read(terminal, read_in, sizeof(read_in))) > 0)
+			buf_add(text, read_in, (size_t)len);
+		fclose(out);
+	}
+	close(terminal);
+}
+
+TEST(on_a_terminal_nothing_but_a_path_is_longer_than_a_line)
+{
+	struct facts facts;
+	struct decision decision;
+	struct reasons ex = {.facts = &facts, .decision = &decision};
+	cleanup_buf struct buf text = BUF_INIT;
+	size_t lines = 0;
+
+	build(&facts);
+	start_from(&decision);
+	snprintf(
+		decision.reason, sizeof(decision.reason),
+		"newest usable snapshot: a sentence that takes more than the sixty columns of this terminal, and is broken");
+	print_on_terminal(&ex, 60, &text);
+	for (char *at = text.data; at && *at; lines++) {
+		size_t len = strcspn(at, "\r\n");
+
+		if (!CHECK(len <= 60 || memchr(at, '/', len)))
+			tap_note("%.*s", (int)len, at);
+		at += len;
+		at += strspn(at, "\r\n");
+	}
+	CHECK_INT(lines, >, 12);
+	CHECK_HAS(buf_str(&text), "file:/chk/27\r\n    chosen: checkpoint from checkpoints, id 27");
+	/* where it fits, and where there is no terminal, it is a table */
+	buf_clear(&text);
+	print_on_terminal(&ex, 200, &text);
+	CHECK_HAS(buf_str(&text), "VERDICT     SOURCE");
+	facts_release(&facts);
 }
 
 TEST(the_document_has_the_chosen_snapshot_and_the_launch)
