@@ -272,6 +272,7 @@ RIG_TEST(what_a_comparison_finds)
 		{.kind = ERR_FORMAT, .seen = 1, .failed = 1, .unknown = true},
 		{.kind = ERR_FORMAT, .in_flight = true, .seen = 1, .unknown = true},
 		{.kind = ERR_FORMAT, .broken = true, .seen = 1, .unknown = true},
+		{.kind = ERR_CONFIG, .seen = 1, .failed = 1, .unknown = true},
 	};
 	struct lifecycle *life = &rig->driver.life;
 

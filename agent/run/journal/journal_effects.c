@@ -95,8 +95,8 @@ static void checked(void *arg, bool ran)
 	const struct lifecycle *life = &driver->life;
 	bool conflict = job->err.kind == ERR_BUSY;
 	/* a write that is under way, or tried again, will say so itself */
-	bool nonsense = job->err.kind == ERR_FORMAT && life->requested == life->acknowledged &&
-			!life->journal_broken;
+	bool nonsense = (job->err.kind == ERR_FORMAT || job->err.kind == ERR_CONFIG) &&
+			life->requested == life->acknowledged && !life->journal_broken;
 	struct event event = {.type = EVENT_JOURNAL_FAILED,
 			      .journal = {.sequence = life->requested,
 					  .conflict = conflict,
