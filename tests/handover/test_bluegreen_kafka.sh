@@ -4,6 +4,9 @@
 # sink of its own: under load, with the TaskManagers of both versions killed before the cut and at it, and one that is given up. A
 # reader with read_committed gets each record once, and counted with the whole state.
 #
+#   [SEED=1] [TRANSITIONS=50] tests/handover/test_bluegreen_kafka.sh chaos     in each something dies at a random moment, on either
+#                             side; with `afterCut: forward`, so that nobody goes back behind a cut: 50 take about 45 minutes
+#
 # runs in: all on 2.3.0
 
 # shellcheck disable=SC2317 # cases are called by name
@@ -21,17 +24,38 @@
 . "$TOP/tests/handover/surge_lib.sh"
 # shellcheck source=tests/handover/bluegreen_lib.sh
 . "$TOP/tests/handover/bluegreen_lib.sh"
+# shellcheck source=tests/handover/chaos_lib.sh
+. "$TOP/tests/handover/chaos_lib.sh"
+
+SEED=${SEED:-1}
+TRANSITIONS=${TRANSITIONS:-50}
+MOMENTS=(prepared seeding seeded shadow arming armed crossing crossed ending granted taken "done" later)
+
+kafka_version() { # T KEY=VALUE...
+	template "$1"
+	bluegreen_keys "$1" 1s "blueGreen.sinkUids=[output-blue, output-green]" flink.jobClass=dev.drey.gate.KafkaJob \
+		"flink.arguments=[bootstrap=$KAFKA_BOOTSTRAP]" "flink.properties={parallelism.default: 2}" "${@:2}"
+	echo 2 >"$RUN/templates/$1/slots"
+	cp "$WORLD/job.jar" "$RUN/templates/$1/job.jar"
+	ln -s "$WORLD/usrlib" "$RUN/templates/$1/usrlib"
+}
 
 next_version() {
 	VERSIONS=$((VERSIONS + 1))
 	NEXT=k$VERSIONS
-	template "$NEXT"
-	bluegreen_keys "$NEXT" 1s blueGreen.deadline=4min blueGreen.promote=manual "blueGreen.sinkUids=[output-blue, output-green]" \
-		flink.jobClass=dev.drey.gate.KafkaJob "flink.arguments=[bootstrap=$KAFKA_BOOTSTRAP]" \
-		"flink.properties={parallelism.default: 2}"
-	echo 2 >"$RUN/templates/$NEXT/slots"
-	cp "$WORLD/job.jar" "$RUN/templates/$NEXT/job.jar"
-	ln -s "$WORLD/usrlib" "$RUN/templates/$NEXT/usrlib"
+	kafka_version "$NEXT" blueGreen.deadline=4min blueGreen.promote=manual
+}
+
+new_version() { # T
+	kafka_version "$1" blueGreen.deadline=90s blueGreen.afterCut=forward
+}
+
+chaos_count() { # STATE
+	came_to "$1"
+}
+
+chaos_came() { # STATE BEFORE
+	came_again "$@"
 }
 
 begun() {
@@ -123,6 +147,27 @@ given_up() {
 	await "its output can be read, still" readable_from "$((SINCE + 3000))"
 	diag "a reader waited for $(longest_gap "$SINCE") ms at most"
 	check "the owner's Pod was never told to end" not told term "$OWNER"
+}
+
+twice() {
+	awk '$3 in seen { n++ } { seen[$3] = 1 } END { print n + 0 }' "$WORLD/committed"
+}
+
+chaos() {
+	local n since
+	RANDOM=$SEED
+	diag "SEED=$SEED TRANSITIONS=$TRANSITIONS"
+	new_version t0
+	begin_with t0
+	await "its output can be read" readable_from 1
+	for ((n = 1; n <= TRANSITIONS; n++)); do
+		chaos_upgrade "$n" "${MOMENTS[@]}"
+		await "transition $n has an end" chaos_settled
+		since=$(date +%s%3N)
+		await "its output can be read" readable_from "$since"
+		is "$(twice)" 0 "no record is there twice"
+		diag "$(journal '.handover | "\(.state): \(.why)"')"
+	done
 }
 
 # Everything that is read was written, in the end.
