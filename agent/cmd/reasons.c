@@ -423,11 +423,10 @@ static void print_narrow(const struct reasons *ex, const struct candidate *candi
 }
 
 /* Where lines are not broken, the table is for scripts and people alike. */
-static bool fits(const struct reasons *ex, const struct term *term)
+static bool fits(const struct candidate *const *candidates, size_t count, const struct term *term)
 {
-	for (size_t i = 0; i < ex->facts->candidate_count && term->width; i++)
-		if (ROW_COLUMNS + strlen(ex->facts->candidates[i].snapshot.path) >
-		    (size_t)term->width)
+	for (size_t i = 0; i < count && term->width; i++)
+		if (ROW_COLUMNS + strlen(candidates[i]->snapshot.path) > (size_t)term->width)
 			return false;
 	return true;
 }
@@ -436,7 +435,7 @@ static void print_candidates(const struct reasons *ex, struct out out)
 {
 	cleanup_free const struct candidate **candidates = ranked(ex->facts);
 	const struct term term = out_term(out);
-	bool wide = fits(ex, &term);
+	bool wide = fits(candidates, ex->facts->candidate_count, &term);
 
 	out_put(out, "\n");
 	if (wide)
