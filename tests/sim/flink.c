@@ -176,6 +176,7 @@ static void begin_attempt(struct world *w)
 	flink->statistics_ms = w->now_ms + below(w, 3000);
 	say(w, "job runs, restored %s",
 	    flink->restored >= 0 ? w->storage.snaps[flink->restored].path : "nothing");
+	ha_goes_on_from(w, flink->launch, flink->restored);
 	plan(w, flink->checkpoint_interval_ms, ITEM_CHECKPOINT, SCOPE_JOB);
 	if (w->calm)
 		return;

@@ -97,6 +97,17 @@ static void acknowledge(struct world *w, int snap)
 	subsume(w, map);
 }
 
+void ha_goes_on_from(struct world *w, int launch, int snap)
+{
+	int64_t id = snap >= 0 ? w->storage.snaps[snap].id : 0;
+
+	if (!w->lies.old_maps || launch < 0)
+		return;
+	for (int i = 0; i < w->storage.count; i++)
+		if (w->storage.snaps[i].launch == launch && w->storage.snaps[i].id > id)
+			w->storage.snaps[i].acknowledged = false;
+}
+
 static void discard(struct world *w, const struct item *item)
 {
 	struct ha_map *map = map_of(w, item->launch);

@@ -760,6 +760,9 @@ void checkpoint_judge(struct world *w);                     /* oracle, after eac
 bool checkpoint_reached(const struct world *w);             /* no request waits */
 
 /* ---- ha.c */
+/* The job runs from this snapshot: what its HA had after that, it has gone back behind. Only where HA data are shown that are not
+ * those of now; else the start itself was wrong. */
+void ha_goes_on_from(struct world *w, int launch, int snap);
 int ha_newest(const struct world *w, int launch); /* -1 = none */
 bool ha_names(const struct world *w, int launch, int snap);
 void ha_begin(struct world *w, int launch, int base, int64_t next_id); /* the job runs */

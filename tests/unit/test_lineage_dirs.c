@@ -92,6 +92,20 @@ WORLD_TEST(an_order_of_a_person_has_given_up_what_was_before)
 	CHECK_STR(dirs_of(w, NULL), "c file:/first");
 }
 
+/* Its code has chosen another directory at each start, and may go back to the first. */
+WORLD_TEST(a_job_that_continues_may_write_where_it_wrote_before)
+{
+	struct launch *launch;
+
+	told(proved(w, JOB_A, NULL, 0, 5), "file:/old", NULL);
+	launch = told(proved(w, JOB_B, NULL, 0, 5), "file:/cp", NULL);
+	xstrset(&launch->last_checkpoint_path, "file:/cp2/" JOB_B "/chk-5");
+	launch = told(proved(w, JOB_B, NULL, 0, 7), "file:/cp", NULL);
+	xstrset(&launch->last_checkpoint_path, "file:/cp/" JOB_B "/chk-7");
+	told(ran(w, JOB_B, NULL, 0), "file:/cp", NULL);
+	CHECK_STR(dirs_of(w, NULL), "c file:/cp2 ours");
+}
+
 /* If it is damaged, the one before it counts. */
 WORLD_TEST(the_directory_of_a_requested_checkpoint_is_one)
 {

@@ -107,6 +107,7 @@ void lineage_dirs_find(const struct journal *journal, const char *checkpoint_dir
 		       const char *savepoint_dir, struct lineage_dirs *ret_dirs)
 {
 	const struct operation *operation = &journal->operation;
+	const struct launch *proven = NULL;
 
 	*ret_dirs = (struct lineage_dirs){0};
 	if (operation->kind == OPERATION_SAVEPOINT || operation->kind == OPERATION_STOP)
@@ -117,12 +118,16 @@ void lineage_dirs_find(const struct journal *journal, const char *checkpoint_dir
 
 		if (launch->never_started || launch->mismatched)
 			continue;
+		/* MUT: one job writes to one directory */
+		if (proven && strcmp(proven->job_id, launch->job_id) != 0)
+			return;
 		add_launch(ret_dirs, launch, checkpoint_dir, savepoint_dir);
 		if (launch->proven_unix_ms)
-			return;
+			proven = launch;
 		if (launch->request_token) {
 			/* MUT: the directory of a requested checkpoint is not listed */
-			add_origin(ret_dirs, journal, launch, checkpoint_dir);
+			if (!proven)
+				add_origin(ret_dirs, journal, launch, checkpoint_dir);
 			return;
 		}
 	}

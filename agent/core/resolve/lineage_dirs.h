@@ -5,7 +5,7 @@
  * checkpoint storage, which overrides them; the path of its checkpoints, <dir>/<job id>/chk-<n>,
  * then shows where they are, also without a directory for the job: <dir>/chk-<n>. Only launches that may have left the newest state count: from the last
  * one back to the last that is proven, or that a person's order started afresh; and the directory of the checkpoint that such
- * an order has named.
+ * an order has named. A job that continues under its id may have had another directory before, and its code may go back to it.
  *
  * Limit: LINEAGE_DIRS_MAX; the rest is only counted, and no decision may be made without it.
  */
