@@ -475,6 +475,17 @@ static inline struct view job_in(enum job_state state)
 		.reachable = true, .job_present = true, .state = state, .statistics_known = true};
 }
 
+/* It runs, or is in another state, restored from this snapshot. */
+static inline struct view job_restored(enum job_state state, int64_t id, const char *path)
+{
+	struct view view = job_in(state);
+
+	view.restored = true;
+	view.restored_id = id;
+	view.restored_path = path;
+	return view;
+}
+
 /* Flink has started or recovered it then. */
 static inline struct view job_since(enum job_state state, int64_t unix_ms)
 {

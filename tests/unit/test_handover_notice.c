@@ -18,14 +18,9 @@ static void taken_by_new(struct life *l)
 
 static void runs_there(struct life *l)
 {
-	struct view view = job_in(JOB_RUNNING);
-
 	observed(l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
 	started(l);
-	view.restored = true;
-	view.restored_id = 50;
-	view.restored_path = SAVEPOINT_1;
-	viewed(l, view);
+	viewed(l, job_restored(JOB_RUNNING, 50, SAVEPOINT_1));
 }
 
 /* It was taken, and did not run there. */
@@ -198,14 +193,10 @@ LIFE_TEST_FROM(owner_begin, the_times_of_its_parts_are_on_record)
 LIFE_TEST_FROM(back_begin, that_it_was_returned_stays_over_the_next_offer_to_the_version)
 {
 	char *why = xstrdup(handover_of(l)->returned);
-	struct view view = job_in(JOB_RUNNING);
 
 	CHECK(why != NULL);
 	started(l);
-	view.restored = true;
-	view.restored_id = 50;
-	view.restored_path = SAVEPOINT_1;
-	viewed(l, view);
+	viewed(l, job_restored(JOB_RUNNING, 50, SAVEPOINT_1));
 	CHECK_PHASE(l, PHASE_RUNNING);
 	beats(l, CANDIDATE_PREPARING);
 	beats(l, CANDIDATE_PREPARING);

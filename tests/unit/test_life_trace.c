@@ -53,7 +53,7 @@ static void start_from(struct life *l, struct life_trace *trace)
 static void live(struct life *l, struct life_trace *trace)
 {
 	struct seen_savepoint seen = {.id = 51, .path = "file:/elsewhere/savepoint-2"};
-	struct view view = job_in(JOB_RUNNING);
+	struct view view = job_restored(JOB_RUNNING, 50, SAVEPOINT_1);
 	struct event hello = {.type = EVENT_HELLO}, started = {.type = EVENT_STARTED};
 	struct event ask = {.type = EVENT_CONTROL, .control.fields = CONTROL_SAVEPOINT};
 	struct event exited = {.type = EVENT_EXITED};
@@ -65,9 +65,6 @@ static void live(struct life *l, struct life_trace *trace)
 	start_from(l, trace);
 	started.process.launch_id = job_of(l);
 	traced(l, trace, &started);
-	view.restored = true;
-	view.restored_id = 50;
-	view.restored_path = SAVEPOINT_1;
 	view.savepoints = &seen;
 	view.savepoint_count = 1;
 	viewed.view = view;

@@ -113,14 +113,11 @@ ALIKE_TEST(a_process_that_ends_is_no_failure_of_the_job)
 ALIKE_TEST(a_job_that_was_restored_has_not_failed_early)
 {
 	for (int i = 0; i < 3; i++) {
-		struct view view = job_in(JOB_FAILED);
+		struct view view = job_restored(JOB_FAILED, 1, CHK(1));
 
 		await_observe(l);
 		observed(l, DECISION_START_FROM, CHK(1), 1, NULL);
 		started(l);
-		view.restored = true;
-		view.restored_id = 1;
-		view.restored_path = CHK(1);
 		view.failure = CAUSE_1;
 		viewed(l, view);
 		exited(l, 163 << 8);

@@ -24,13 +24,8 @@ static void live(struct life *l)
 
 static void running(struct life *l)
 {
-	struct view view = job_in(JOB_RUNNING);
-
 	live(l);
-	view.restored = true;
-	view.restored_id = 50;
-	view.restored_path = SAVEPOINT_1;
-	viewed(l, view);
+	viewed(l, job_restored(JOB_RUNNING, 50, SAVEPOINT_1));
 }
 
 static void saving(struct life *l)

@@ -343,17 +343,12 @@ LIFE_TEST(a_running_flink_is_taken_over_untouched)
 
 LIFE_TEST(a_flink_that_has_not_proved_its_restore_is_still_checked)
 {
-	struct view view = job_in(JOB_RUNNING);
-
 	hello(l, NULL);
 	observed(l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
 	return_to(l); /* nobody was told that it started */
 	CHECK_PHASE(l, PHASE_LAUNCHING);
 	CHECK(l->life.journal.launches[0].started_unix_ms);
-	view.restored = true;
-	view.restored_id = 7;
-	view.restored_path = CHK(7);
-	viewed(l, view);
+	viewed(l, job_restored(JOB_RUNNING, 7, CHK(7)));
 	CHECK_INT(l->life.journal.outcome.kind, ==, OUTCOME_RESTORE_MISMATCH);
 	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
 }

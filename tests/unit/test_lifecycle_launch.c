@@ -240,19 +240,9 @@ static void launch_from(struct life *l)
 	forget(l);
 }
 
-static struct view restored(int64_t id, const char *path)
-{
-	struct view view = job_in(JOB_RUNNING);
-
-	view.restored = true;
-	view.restored_id = id;
-	view.restored_path = path;
-	return view;
-}
-
 LIFE_TEST_FROM(launch_from, exactly_the_restore_point_is_accepted)
 {
-	viewed(l, restored(50, "file:///sp/savepoint-1/"));
+	viewed(l, job_restored(JOB_RUNNING, 50, "file:///sp/savepoint-1/"));
 	CHECK_PHASE(l, PHASE_RUNNING);
 	CHECK(journal_launch(&l->life.journal)->verified_unix_ms);
 	CHECK(!journal_launch(&l->life.journal)->proven_unix_ms);
@@ -277,8 +267,9 @@ static void expect_mismatch(struct life *l)
 
 TEST(any_other_restore_ends_the_job_and_holds)
 {
-	const struct view wrong[] = {restored(49, SAVEPOINT_1), restored(50, CHK(50)),
-				     restored(51, CHK(51)), restored(50, NULL)};
+	const struct view wrong[] = {
+		job_restored(JOB_RUNNING, 49, SAVEPOINT_1), job_restored(JOB_RUNNING, 50, CHK(50)),
+		job_restored(JOB_RUNNING, 51, CHK(51)), job_restored(JOB_RUNNING, 50, NULL)};
 	struct life l;
 
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
@@ -293,7 +284,7 @@ TEST(any_other_restore_ends_the_job_and_holds)
 LIFE_TEST_FROM(launch_from, a_wrong_restore_is_on_record_before_flink_ends)
 {
 	l->hold_writes = true;
-	viewed(l, restored(50, NULL));
+	viewed(l, job_restored(JOB_RUNNING, 50, NULL));
 	CHECK_PHASE(l, PHASE_STOPPING);
 	write_failed(l, false);
 	pass(l, 60000);
@@ -323,14 +314,14 @@ LIFE_TEST(state_in_a_job_that_should_be_empty_is_a_mismatch)
 {
 	launch_empty(l);
 	forget(l);
-	viewed(l, restored(7, CHK(7)));
+	viewed(l, job_restored(JOB_RUNNING, 7, CHK(7)));
 	expect_mismatch(l);
 }
 
 /* Flink's statistics come late, and the job completes checkpoints faster than it is looked at. */
 LIFE_TEST(state_that_shows_with_the_first_checkpoint_is_a_mismatch)
 {
-	struct view view = restored(7, CHK(7));
+	struct view view = job_restored(JOB_RUNNING, 7, CHK(7));
 
 	launch_empty(l);
 	viewed(l, job_in(JOB_RUNNING));
@@ -350,10 +341,10 @@ LIFE_TEST(state_of_its_own_after_a_failover_is_no_mismatch_of_an_empty_start)
 	launch_empty(l);
 	viewed(l, job_in(JOB_RUNNING));
 	snprintf(own, sizeof(own), "file:/sp/savepoint-%.6s-0123456789ab", job_of(l));
-	viewed(l, restored(1, own));
+	viewed(l, job_restored(JOB_RUNNING, 1, own));
 	CHECK_PHASE(l, PHASE_RUNNING);
 	snprintf(own, sizeof(own), "file:/cp/%s/chk-2", job_of(l));
-	view = restored(2, own);
+	view = job_restored(JOB_RUNNING, 2, own);
 	view.completed_id = 3;
 	view.completed_path = CHK(3);
 	viewed(l, view);
@@ -366,7 +357,7 @@ LIFE_TEST_FROM(launch_from, a_checkpoint_of_its_own_after_a_failover_is_no_misma
 	char own[200];
 
 	snprintf(own, sizeof(own), "file:/cp/%s/chk-53", job_of(l));
-	viewed(l, restored(53, own));
+	viewed(l, job_restored(JOB_RUNNING, 53, own));
 	CHECK_PHASE(l, PHASE_RUNNING);
 }
 
@@ -381,7 +372,7 @@ LIFE_TEST_FROM(launch_from, late_statistics_are_waited_for)
 	}
 	CHECK_PHASE(l, PHASE_LAUNCHING);
 	CHECK_NOTHING(l, EFFECT_SIGNAL);
-	viewed(l, restored(50, SAVEPOINT_1));
+	viewed(l, job_restored(JOB_RUNNING, 50, SAVEPOINT_1));
 	CHECK_PHASE(l, PHASE_RUNNING);
 }
 
@@ -404,7 +395,7 @@ LIFE_TEST_FROM(launch_from, a_slow_answer_counts_as_of_when_it_was_asked_for)
 	viewed(l, job_in(JOB_RUNNING));
 	CHECK_PHASE(l, PHASE_LAUNCHING);
 	CHECK_NOTHING(l, EFFECT_SIGNAL);
-	viewed(l, restored(50, SAVEPOINT_1));
+	viewed(l, job_restored(JOB_RUNNING, 50, SAVEPOINT_1));
 	CHECK_PHASE(l, PHASE_RUNNING);
 }
 
@@ -447,7 +438,7 @@ LIFE_TEST_FROM(launch_from, nothing_is_concluded_while_rest_does_not_answer)
 
 LIFE_TEST_FROM(launch_from, the_first_own_checkpoint_proves_the_launch)
 {
-	struct view view = restored(50, SAVEPOINT_1);
+	struct view view = job_restored(JOB_RUNNING, 50, SAVEPOINT_1);
 
 	journal_add_failure(&l->life.journal, UNIX_START);
 	view.completed_id = 50; /* what it was started from proves nothing */
@@ -727,7 +718,7 @@ TEST(a_job_that_finishes_at_once_is_verified_first)
 	CHECK_NOTHING(&l, EFFECT_SIGNAL);
 	pass(&l, 3000);
 	{
-		struct view view = restored(50, SAVEPOINT_1);
+		struct view view = job_restored(JOB_RUNNING, 50, SAVEPOINT_1);
 
 		view.state = JOB_FINISHED;
 		viewed(&l, view);

@@ -776,14 +776,7 @@ LIFE_TEST(a_restart_stops_with_a_savepoint_and_starts_again_once)
 	observed(l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
 	started(l);
 	forget(l);
-	{
-		struct view view = job_in(JOB_RUNNING);
-
-		view.restored = true;
-		view.restored_id = 50;
-		view.restored_path = SAVEPOINT_1;
-		viewed(l, view);
-	}
+	viewed(l, job_restored(JOB_RUNNING, 50, SAVEPOINT_1));
 	CHECK_PHASE(l, PHASE_RUNNING);
 	pass(l, 3600000);
 	CHECK_NOTHING(l, EFFECT_TRIGGER);

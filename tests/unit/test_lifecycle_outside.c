@@ -124,14 +124,11 @@ LIFE_TEST(one_that_drey_has_disposed_of_does_not_come_back)
 LIFE_TEST(what_the_job_was_started_from_is_no_news)
 {
 	struct seen_savepoint origin = {.id = 50, .path = SAVEPOINT_1};
-	struct view view = job_in(JOB_RUNNING);
+	struct view view = job_restored(JOB_RUNNING, 50, SAVEPOINT_1);
 
 	hello(l, NULL);
 	observed(l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
 	started(l);
-	view.restored = true;
-	view.restored_id = 50;
-	view.restored_path = SAVEPOINT_1;
 	view.savepoints = &origin;
 	view.savepoint_count = 1;
 	viewed(l, view);

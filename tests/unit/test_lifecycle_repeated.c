@@ -56,7 +56,6 @@ REPEATED_TEST(it_is_never_given_up)
 /* A quarter of the time that it has lasted: after an outage of two minutes it comes back within half a minute. */
 REPEATED_TEST(after_a_short_outage_it_does_not_wait_long)
 {
-	struct view view = job_in(JOB_RUNNING);
 	int64_t began_ms = l->now_ms;
 
 	while (l->now_ms < began_ms + 120000)
@@ -65,10 +64,7 @@ REPEATED_TEST(after_a_short_outage_it_does_not_wait_long)
 	await_observe(l);
 	observed(l, DECISION_START_FROM, CHK(1), 1, NULL);
 	started(l);
-	view.restored = true;
-	view.restored_id = 1;
-	view.restored_path = CHK(1);
-	viewed(l, view);
+	viewed(l, job_restored(JOB_RUNNING, 1, CHK(1)));
 	CHECK_PHASE(l, PHASE_RUNNING);
 	prove(l, 2);
 	/* and then it is like any that has run */

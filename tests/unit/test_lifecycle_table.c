@@ -51,14 +51,9 @@ static void live(struct life *l)
 
 static void running(struct life *l)
 {
-	struct view view = job_in(JOB_RUNNING);
-
 	l->config.on_sigterm = SIGTERM_SAVEPOINT;
 	live(l);
-	view.restored = true;
-	view.restored_id = 50;
-	view.restored_path = SAVEPOINT_1;
-	viewed(l, view);
+	viewed(l, job_restored(JOB_RUNNING, 50, SAVEPOINT_1));
 }
 
 static void in_savepoint(struct life *l)
@@ -282,21 +277,13 @@ static void view_nothing(struct life *l)
 
 static void view_running(struct life *l)
 {
-	struct view view = job_in(JOB_RUNNING);
-
-	view.restored = true;
-	view.restored_id = 50;
-	view.restored_path = SAVEPOINT_1;
-	viewed(l, view);
+	viewed(l, job_restored(JOB_RUNNING, 50, SAVEPOINT_1));
 }
 
 static void view_proven(struct life *l)
 {
-	struct view view = job_in(JOB_RUNNING);
+	struct view view = job_restored(JOB_RUNNING, 50, SAVEPOINT_1);
 
-	view.restored = true;
-	view.restored_id = 50;
-	view.restored_path = SAVEPOINT_1;
 	view.completed_id = 51;
 	view.completed_path = CHK(51);
 	viewed(l, view);
@@ -305,11 +292,8 @@ static void view_proven(struct life *l)
 static void view_savepoint(struct life *l)
 {
 	struct seen_savepoint savepoint = {.id = 60, .path = "file:/elsewhere/savepoint-2"};
-	struct view view = job_in(JOB_RUNNING);
+	struct view view = job_restored(JOB_RUNNING, 50, SAVEPOINT_1);
 
-	view.restored = true;
-	view.restored_id = 50;
-	view.restored_path = SAVEPOINT_1;
 	view.savepoints = &savepoint;
 	view.savepoint_count = 1;
 	viewed(l, view);
@@ -317,12 +301,7 @@ static void view_savepoint(struct life *l)
 
 static void view_wrong(struct life *l)
 {
-	struct view view = job_in(JOB_RUNNING);
-
-	view.restored = true;
-	view.restored_id = 7;
-	view.restored_path = CHK(7);
-	viewed(l, view);
+	viewed(l, job_restored(JOB_RUNNING, 7, CHK(7)));
 }
 
 static void view_restarting(struct life *l)

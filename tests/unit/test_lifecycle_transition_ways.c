@@ -157,16 +157,11 @@ static void replaying_begin(struct life *l)
 /* The launch for the replay runs. */
 static void replayed_begin(struct life *l)
 {
-	struct view view = job_in(JOB_RUNNING);
-
 	replaying_begin(l);
 	observed(l, DECISION_START_FROM, "file:/cp/x/chk-61", 61,
 		 l->life.journal.intent.restore.token);
 	started(l);
-	view.restored = true;
-	view.restored_id = 61;
-	view.restored_path = "file:/cp/x/chk-61";
-	viewed(l, view);
+	viewed(l, job_restored(JOB_RUNNING, 61, "file:/cp/x/chk-61"));
 }
 
 LIFE_TEST_FROM(replayed_begin, it_is_over_when_the_job_runs_from_there)

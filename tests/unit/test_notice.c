@@ -49,7 +49,7 @@ LIFE_TEST(each_step_of_a_launch_is_told_when_it_happens)
 TEST(what_was_restored_is_named)
 {
 	struct life l;
-	struct view view = job_in(JOB_RUNNING);
+	struct view view = job_restored(JOB_RUNNING, 50, SAVEPOINT_1);
 	struct event event = {.type = EVENT_VIEW};
 	struct notice notice;
 
@@ -57,9 +57,6 @@ TEST(what_was_restored_is_named)
 	hello(&l, NULL);
 	observed(&l, DECISION_START_FROM, SAVEPOINT_1, 50, NULL);
 	started(&l);
-	view.restored = true;
-	view.restored_id = 50;
-	view.restored_path = SAVEPOINT_1;
 	event.view = view;
 	notice = notice_of(&l, &event, NOTICE_RESTORE_VERIFIED);
 	CHECK_STR(notice.path, SAVEPOINT_1);
@@ -72,15 +69,13 @@ TEST(what_was_restored_is_named)
 /* Its statistics come late: an empty start is looked at until it has a checkpoint of its own. */
 LIFE_TEST(an_empty_start_that_is_verified_again_is_told_once)
 {
-	struct view view = job_in(JOB_RUNNING);
+	struct view view;
 	char own[128];
 
 	run_empty(l);
 	forget(l);
 	snprintf(own, sizeof(own), "file:/cp/%s/chk-1", job_of(l));
-	view.restored = true;
-	view.restored_id = 1;
-	view.restored_path = own;
+	view = job_restored(JOB_RUNNING, 1, own);
 	viewed(l, view);
 	viewed(l, view);
 	CHECK_TOLD(l, "");
