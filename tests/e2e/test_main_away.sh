@@ -10,14 +10,16 @@
 # shellcheck source=tests/e2e/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
 
-AWAY_S=${AWAY_S:-120}
-
 launched_again() { # NUMBER
 	status_is ".launch.number > $1 and .phase == \"Running\" and .launch.proven"
 }
 
 condition() { # TYPE: its status and reason
 	status ".conditions[] | select(.type == \"$1\") | \"\(.status) \(.reason)\""
+}
+
+pause_is() { # REGEX of the seconds that drey waits now: a quarter of the outage
+	status .reason | grep -qE "so drey tries again, in ($1) s"
 }
 
 e2e_begin main-away
@@ -37,14 +39,15 @@ check "it says why" grep -q 'attempt [0-9]* failed: .*; this version has run bef
 is "$(condition Ready)" "False AttemptsRepeated" "it is not ready"
 is "$(condition Stalled)" "True AttemptsRepeated" "and a person is told"
 check "with the words of main()" grep -q 'main() threw on purpose' <(status .lastError)
-while [ $((SECONDS - away_s)) -lt "$AWAY_S" ]; do
-	sleep 1
-done
+await "a minute has passed" pause_is '1[5-9]|[2-9][0-9]'
+await "two minutes have passed" pause_is '[3-9][0-9]'
+number=$(status .launch.number)
+away_s=$((SECONDS - away_s))
 check "it has not given up" not phase_is Failed
 check "it is back" uncontrol throw-in-main
 back_ms=$(date +%s%3N)
-await "the job runs again" launched_again "$((number + 4))"
-diag "$(($(date +%s%3N) - back_ms)) ms from its return to a proven launch, after $AWAY_S s"
+await "the job runs again" launched_again "$number"
+diag "$(($(date +%s%3N) - back_ms)) ms from its return to a proven launch, after $away_s s"
 check "from the newest state" restore_matches "$(status .launch.restorePoint.path)"
 is "$(condition Stalled)" "False Running" "nobody is needed any more"
 
