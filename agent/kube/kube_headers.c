@@ -133,7 +133,7 @@ static int check_lists(const struct json *as, struct err *err)
 	return 0;
 }
 
-/* A line break would begin another line, in somebody else's name. */
+/* A line break would add a header line. */
 static int check_token(const char *token, struct err *err)
 {
 	for (const char *at = token; at && *at; at++)

@@ -147,7 +147,7 @@ static void copy_adopt(struct lifecycle *life, const struct decision *decision, 
 	}
 	journal_copy_take(&life->journal, facts->copy);
 	life->requested = life->acknowledged = life->journal.sequence;
-	/* whoever had that launch does not read this journal, but has given up the lease with its Flink */
+	/* with a lease, the drey of that launch reads another journal, and ended its Flink before the lease was free */
 	/* MUT: who has taken the lease waits for a Flink that the lease has ended */
 	if (!life->config->object_lease_ms)
 		takeover_begin(life);

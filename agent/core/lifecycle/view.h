@@ -59,7 +59,7 @@ enum poll_depth {
 struct view {
 	bool reachable;      /* REST answered at all */
 	const char *silence; /* it did not: why; NULL = not known */
-	bool mute; /* and nobody has answered in its place: no connection, no answer in time */
+	bool mute; /* no connection, or no answer in time: an HTTP or TLS error is an answer */
 	bool job_present; /* the job id is known there */
 	enum job_state state;
 	int64_t job_unix_ms; /* its start, or its recovery, in this Flink; 0 = not known */

@@ -319,7 +319,7 @@ static void poll_work(void *arg)
 	view->reachable = answer == FLINK_OK || answer == FLINK_ABSENT;
 	if (!view->reachable) {
 		view->silence = job->silence = why_silent(&job->driver->setup->rest, &err);
-		/* a refused login, a certificate, a page of a proxy: somebody answers */
+		/* a refused login, an untrusted certificate and a page of a proxy are answers */
 		view->mute = err.kind == ERR_RETRY || err.kind == ERR_SYS;
 	}
 	if (answer != FLINK_OK)
