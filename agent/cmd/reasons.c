@@ -450,19 +450,11 @@ static void print_candidates(const struct reasons *ex, struct out out)
 
 #define SOURCE_INDENT 25
 
-static void print_source(enum source_kind kind, const char *state, struct out out, const char *fmt,
-			 ...) __attribute__((format(printf, 4, 5)));
-
-static void print_source(enum source_kind kind, const char *state, struct out out, const char *fmt,
-			 ...)
+static void print_source(enum source_kind kind, const char *state, const char *detail,
+			 struct out out)
 {
-	cleanup_free char *detail = NULL;
 	char label[SOURCE_INDENT + 1];
-	va_list ap;
 
-	va_start(ap, fmt);
-	detail = xvasprintf(fmt, ap);
-	va_end(ap);
 	snprintf(label, sizeof(label), "%-11s  %-10s", source_kind_name(kind), state);
 	out_row(out, label, SOURCE_INDENT, detail);
 }
@@ -474,12 +466,13 @@ static bool print_directories(const struct facts *facts, struct out out)
 
 	for (size_t i = 0; i < facts->place_count; i++) {
 		const struct place_fact *place = &facts->places[i];
+		cleanup_free char *detail = NULL;
 
 		if (place->source != SOURCE_LINEAGE)
 			continue;
-		print_source(SOURCE_LINEAGE, source_state_name(place->state), out, "%ss in %s: %s",
-			     snapshot_kind_name(place->kind), place->dir,
-			     place->detail ? place->detail : "");
+		detail = xasprintf("%ss in %s: %s", snapshot_kind_name(place->kind), place->dir,
+				   place->detail ? place->detail : "");
+		print_source(SOURCE_LINEAGE, source_state_name(place->state), detail, out);
 		any = true;
 	}
 	return any;
@@ -493,8 +486,7 @@ static void print_sources(const struct reasons *ex, struct out out)
 
 		if (i == SOURCE_LINEAGE && print_directories(ex->facts, out))
 			continue;
-		print_source((enum source_kind)i, state_of(source), out, "%s",
-			     detail_of(ex, source));
+		print_source((enum source_kind)i, state_of(source), detail_of(ex, source), out);
 	}
 }
 

@@ -11,7 +11,6 @@
 #include "cmd/places.h"
 #include "cmd/term.h"
 #include "cmd/text.h"
-#include "cmd/wrap.h"
 
 #define DEFAULT_LIMIT 50
 
@@ -218,11 +217,12 @@ static bool fits(const struct history *history, const struct term *term)
 	return true;
 }
 
+#define NARROW_INDENT 4
+
 /* The path, which is what one copies, and below it a sentence. */
 static void print_narrow(const struct cli *cli, const struct history *history,
-			 const struct row *row, const struct term *term)
+			 const struct row *row)
 {
-	cleanup_shown struct shown line = {0};
 	cleanup_buf struct buf text = BUF_INIT;
 	struct cells cells;
 
@@ -238,10 +238,8 @@ static void print_narrow(const struct cli *cli, const struct history *history,
 		buf_addf(&text, ", verified %s", cells.when);
 	if (row->seen->detail && row->seen->integrity)
 		buf_addf(&text, ": %s", row->seen->detail);
-	shown_addf(&line, "%s\n    ", row->seen->snapshot.path);
-	wrap_add(buf_str(&text), 4, 4, (size_t)term->width, &line);
-	shown_addf(&line, "\n");
-	out_shown(cli->out, &line);
+	out_put(cli->out, "%s\n", row->seen->snapshot.path);
+	out_row(cli->out, "", NARROW_INDENT, buf_str(&text));
 }
 
 static void print_text(const struct cli *cli, const struct history *history)
@@ -250,7 +248,7 @@ static void print_text(const struct cli *cli, const struct history *history)
 	bool narrow = !fits(history, &term);
 
 	for (size_t i = 0; i < history->shown && narrow; i++)
-		print_narrow(cli, history, &history->rows[i], &term);
+		print_narrow(cli, history, &history->rows[i]);
 	if (history->shown && !narrow)
 		out_put(cli->out, ROW "%s\n", "KIND", "ORIGIN", "ID", "JOB", "AGE", "SIZE", "FILES",
 			"VERIFIED", "STATE", "PATH");

@@ -372,12 +372,16 @@ static size_t surplus(size_t count, size_t max)
 /* The newest stay whatever they were: the last attempts are what a person asks for. */
 #define LAUNCHES_KEPT 16
 
-/* Its end was seen, and nothing follows from it: no job of it ran, and nobody has asked for it. */
+bool launch_has_run(const struct launch *launch)
+{
+	return launch->verified_unix_ms || launch->left_state || launch->last_checkpoint_id;
+}
+
+/* Its end was observed, its job never ran, and it carried out no request. */
 static bool is_forgettable(const struct launch *launch)
 {
-	return launch->ended_unix_ms && !launch->verified_unix_ms && !launch->left_state &&
-	       !launch->last_checkpoint_id && !launch->request_token && !launch->adopted &&
-	       !launch->mismatched;
+	return launch->ended_unix_ms && !launch_has_run(launch) && !launch->request_token &&
+	       !launch->adopted && !launch->mismatched;
 }
 
 /* Attempts without an end must not push out the launch that has made the state. */

@@ -433,6 +433,9 @@ bool journal_is_former_job(const struct journal *journal, const char *job_id);
 /* Does or did a launch have this job id? */
 bool journal_knows_job(const struct journal *journal, const char *job_id);
 
+/* Its job was seen to run, or has left a snapshot. */
+bool launch_has_run(const struct launch *launch);
+
 /* Where the savepoint of an operation is found; NULL = not known, Flink's own default. */
 const char *operation_directory(const struct operation *operation);
 

@@ -16,18 +16,15 @@
 /* A JVM that can still write its threads does so within a moment. */
 #define DUMP_MS 5000
 
-/* Between two checkpoints there is none, and a job that takes none by itself shows nothing. 0 = never. */
+/* At least two intervals of the checkpoints, which is for ever if there are no periodic ones; 0 = never. */
 static int64_t limit_ms(const struct lifecycle *life)
 {
 	int64_t wanted_ms = life->config->health.unreachable_after_ms;
-	int64_t every_ms = loss_interval_ms(&life->config->policy.max_loss, &life->journal);
+	int64_t two_ms = loss_two_intervals_ms(&life->config->policy.max_loss, &life->journal);
 
-	/* MUT: a job without checkpoints hangs when its REST API does not answer */
-	if (every_ms >= INT64_MAX / 4)
-		return 0;
 	/* MUT: a job between two checkpoints hangs */
-	if (wanted_ms && 2 * every_ms > wanted_ms)
-		wanted_ms = 2 * every_ms;
+	if (wanted_ms && two_ms > wanted_ms)
+		wanted_ms = two_ms;
 	/* MUT: a job that writes a savepoint hangs */
 	if (life->step == STEP_POLLING)
 		wanted_ms *= SAVES;

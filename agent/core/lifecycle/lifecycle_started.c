@@ -117,13 +117,7 @@ static bool is_upgrade(const struct lifecycle *life)
 #define REPEAT_PART    4 /* of the time since when it fails */
 #define REPEAT_MOST_MS INT64_C(300000)
 
-/* Its job was not seen to run, and has left nothing. */
-static bool was_in_vain(const struct launch *launch)
-{
-	return !launch->verified_unix_ms && !launch->left_state && !launch->last_checkpoint_id;
-}
-
-/* The launches in a row that were, with the last one; *ret_since_unix_ms: when the first of them began. */
+/* The last launches in a row whose job did not run; *ret_since_unix_ms: when the first of them began. */
 static int count_in_vain(const struct journal *journal, int64_t *ret_since_unix_ms)
 {
 	int count = 0;
@@ -133,7 +127,7 @@ static int count_in_vain(const struct journal *journal, int64_t *ret_since_unix_
 
 		if (launch->never_started)
 			continue;
-		if (!was_in_vain(launch))
+		if (launch_has_run(launch))
 			break;
 		*ret_since_unix_ms = launch->intended_unix_ms;
 		count++;
@@ -175,7 +169,7 @@ static bool is_repeated(struct lifecycle *life, const struct launch *launch, int
 	int count;
 
 	/* MUT: a version that has run before fails for good */
-	if (!launch || !was_in_vain(launch) || !may_come_back(life))
+	if (!launch || launch_has_run(launch) || !may_come_back(life))
 		return false;
 	count = count_in_vain(&life->journal, &since_unix_ms);
 	if (failures < life->config->max_attempts && count < life->config->max_attempts)

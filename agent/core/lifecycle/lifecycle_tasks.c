@@ -142,12 +142,9 @@ static enum lateness lateness(const struct lifecycle *life)
 int64_t silence_limit_ms(const struct lifecycle *life)
 {
 	int64_t limit_ms = life->config->ready_deadline_ms;
-	int64_t every_ms = loss_interval_ms(&life->config->policy.max_loss, &life->journal);
+	int64_t two_ms = loss_two_intervals_ms(&life->config->policy.max_loss, &life->journal);
 
-	/* Flink reports a job that takes none by itself as one with an endless interval */
-	if (every_ms > 0 && every_ms < INT64_MAX / 4 && 2 * every_ms > limit_ms)
-		limit_ms = 2 * every_ms;
-	return limit_ms;
+	return two_ms > limit_ms && two_ms < LOSS_NO_INTERVAL ? two_ms : limit_ms;
 }
 
 /* Before a checkpoint can have completed, that there is none says nothing. */

@@ -9,17 +9,22 @@ int64_t loss_interval_ms(const struct loss_limits *limits, const struct journal 
 	return limits->interval_ms;
 }
 
+int64_t loss_two_intervals_ms(const struct loss_limits *limits, const struct journal *journal)
+{
+	int64_t interval_ms = loss_interval_ms(limits, journal);
+
+	return interval_ms < LOSS_NO_INTERVAL / LOSS_INTERVALS ? LOSS_INTERVALS * interval_ms
+							       : LOSS_NO_INTERVAL;
+}
+
 int64_t loss_limit_ms(const struct loss_limits *limits, const struct journal *journal)
 {
-	int64_t interval_ms;
+	int64_t two_ms;
 
 	if (limits->max_ms != LOSS_MAX_AUTO)
 		return limits->max_ms;
-	interval_ms = loss_interval_ms(limits, journal);
-	return interval_ms > LOSS_DEFAULT_MS / LOSS_INTERVALS &&
-			       interval_ms < INT64_MAX / LOSS_INTERVALS
-		       ? LOSS_INTERVALS * interval_ms
-		       : LOSS_DEFAULT_MS;
+	two_ms = loss_two_intervals_ms(limits, journal);
+	return two_ms > LOSS_DEFAULT_MS && two_ms < LOSS_NO_INTERVAL ? two_ms : LOSS_DEFAULT_MS;
 }
 
 int64_t loss_between_ms(int64_t lost_unix_ms, int64_t started_unix_ms)

@@ -17,7 +17,9 @@
 #define LOSS_MAX_AUTO   (-1) /* restore.maxLoss: auto */
 #define LOSS_UNKNOWN    (-1) /* a date is not known, or contradicts the checkpoint ids */
 #define LOSS_INTERVALS  2    /* a job whose checkpoints are rarer may lose this many of them */
-#define LOSS_CLOCK_MS   (60 * INT64_C(1000)) /* the clocks of two writers may differ by this */
+/* Flink reports an endless interval. Nothing that is computed with a shorter one overflows. */
+#define LOSS_NO_INTERVAL (INT64_MAX / 16)
+#define LOSS_CLOCK_MS    (60 * INT64_C(1000)) /* the clocks of two writers may differ by this */
 
 struct loss_limits {
 	int64_t max_ms;      /* LOSS_MAX_AUTO: by the interval */
@@ -27,6 +29,9 @@ struct loss_limits {
 /* Between two checkpoints: what the last launch that has one on record has reported, which its code has made of the
  * configuration, else the configured one; 0 = not known. */
 int64_t loss_interval_ms(const struct loss_limits *limits, const struct journal *journal);
+
+/* Two of these, within which a checkpoint completes; 0 = not known; LOSS_NO_INTERVAL: the job takes none by itself. */
+int64_t loss_two_intervals_ms(const struct loss_limits *limits, const struct journal *journal);
 
 /* What may be lost: 0 = nothing. By that interval. */
 int64_t loss_limit_ms(const struct loss_limits *limits, const struct journal *journal);

@@ -115,22 +115,28 @@ bool copy_decides(struct inquiry *in)
 
 /* ---- a journal that was put back ---- */
 
-/* The journal was put back as it was before this launch, which has run. */
+/* The journal was put back as it was before the copy. */
+static bool copy_is_ahead(const struct inquiry *in)
+{
+	const struct journal_copy *copy = in->facts->copy;
+
+	return copy && copy->journal.sequence > in->journal->sequence;
+}
+
+/* The launch that has run and that the journal does not have; NULL = none. */
 static const struct launch *launch_since(const struct inquiry *in)
 {
 	const struct journal_copy *copy = in->facts->copy;
 	const struct launch *since;
 
-	if (!copy || copy->journal.sequence <= in->journal->sequence)
+	if (!copy_is_ahead(in))
 		return NULL;
 	/* where each of them has one that the other does not know, the copy is of another life */
 	for (size_t i = 0; i < in->journal->launch_count; i++)
 		if (!journal_knows_job(&copy->journal, in->journal->launches[i].job_id))
 			return NULL;
 	since = journal_copy_unknown_launch(copy, in->journal);
-	return since && (since->verified_unix_ms || since->left_state || since->last_checkpoint_id)
-		       ? since
-		       : NULL;
+	return since && launch_has_run(since) ? since : NULL;
 }
 
 /* A request of a person resolves this, unless its age is unknown: it may be older than that launch. */
@@ -164,8 +170,7 @@ bool copy_made_end(const struct inquiry *in, const struct launch *launch, enum o
 {
 	const struct journal_copy *copy = in->facts->copy;
 
-	return copy && copy->journal.sequence > in->journal->sequence &&
-	       journal_copy_made_end(copy, kind, launch->job_id, path);
+	return copy_is_ahead(in) && journal_copy_made_end(copy, kind, launch->job_id, path);
 }
 
 bool copy_end_holds(struct inquiry *in)
