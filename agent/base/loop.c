@@ -107,10 +107,13 @@ struct loop *loop_new(struct err *err)
 		goto fail;
 	}
 	/* no locks: only loop_post() crosses threads. No EVENT_... environment variables. With a coarse
-	 * clock each timer would wake the loop twice, first some milliseconds too early. */
+	 * clock each timer would wake the loop twice, first some milliseconds too early. Timers count
+	 * from now, not from when the callback that sets them began: one that waits for a deadline
+	 * would come before it, and nothing would wake the loop again. */
 	if (config &&
 	    !event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK | EVENT_BASE_FLAG_IGNORE_ENV |
-						   EVENT_BASE_FLAG_PRECISE_TIMER))
+						   EVENT_BASE_FLAG_PRECISE_TIMER |
+						   EVENT_BASE_FLAG_NO_CACHE_TIME))
 		loop->base = event_base_new_with_config(config);
 	if (!loop->base) {
 		err_set(err, ERR_SYS, errno, "create an event loop");

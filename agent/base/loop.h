@@ -49,7 +49,7 @@ typedef void loop_timer_fn(void *arg);
 
 struct loop_timer *loop_timer_new(struct loop *loop, loop_timer_fn *fn, void *arg); /* not armed */
 void loop_timer_set(struct loop_timer *timer,
-		    int64_t after_ms); /* replaces an armed one; < 0 is 0 */
+		    int64_t after_ms); /* from now, never early; replaces an armed one; < 0 is 0 */
 /* The same, but it may run up to early_ms early, together with another wake-up of the loop: so
  * non-urgent work does not cause its own wake-up. */
 void loop_timer_set_early(struct loop_timer *timer, int64_t after_ms, int64_t early_ms);

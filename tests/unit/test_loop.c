@@ -100,6 +100,7 @@ struct ticker {
 	struct loop *loop;
 	struct loop_timer *timer;
 	int calls, stop_at;
+	int64_t set_ms;
 };
 
 static void on_tick(void *arg)
@@ -115,7 +116,7 @@ static void on_tick(void *arg)
 
 TEST(a_timer_fires_once_and_not_too_early)
 {
-	struct ticker ticker = {loop_new(NULL), NULL, 0, 0};
+	struct ticker ticker = {.loop = loop_new(NULL)};
 	int64_t start_ms = clock_mono_ms();
 
 	ticker.timer = loop_timer_new(ticker.loop, on_tick, &ticker);
@@ -132,6 +133,29 @@ TEST(a_timer_fires_once_and_not_too_early)
 	loop_timer_stop(ticker.timer);
 	CHECK_INT(loop_step(ticker.loop, 20, NULL), ==, 0);
 	CHECK_INT(ticker.calls, ==, 1);
+	loop_timer_free(ticker.timer);
+	loop_free(ticker.loop);
+}
+
+static void on_late_tick(void *arg)
+{
+	struct ticker *ticker = arg;
+
+	usleep(30 * 1000); /* what a callback does before it sets its timer is no part of the time */
+	ticker->set_ms = clock_mono_ms();
+	loop_timer_set(ticker->timer, 40);
+}
+
+TEST(a_timer_counts_from_when_it_was_set)
+{
+	struct ticker ticker = {.loop = loop_new(NULL)};
+	struct loop_timer *late = loop_timer_new(ticker.loop, on_late_tick, &ticker);
+
+	ticker.timer = loop_timer_new(ticker.loop, on_tick, &ticker);
+	loop_timer_set(late, 1);
+	CHECK(run_until(ticker.loop, &ticker.calls, 1));
+	CHECK_INT(clock_mono_ms() - ticker.set_ms, >=, 40);
+	loop_timer_free(late);
 	loop_timer_free(ticker.timer);
 	loop_free(ticker.loop);
 }
@@ -168,7 +192,7 @@ TEST(a_timer_may_come_early_with_something_else)
 
 TEST(runs_until_it_is_stopped)
 {
-	struct ticker ticker = {loop_new(NULL), NULL, 0, 5};
+	struct ticker ticker = {.loop = loop_new(NULL), .stop_at = 5};
 
 	ticker.timer = loop_timer_new(ticker.loop, on_tick, &ticker);
 	loop_timer_set(ticker.timer, -1);
@@ -275,7 +299,7 @@ TEST(posts_that_never_ran_are_dropped)
 
 TEST(an_idle_loop_does_not_wake_up)
 {
-	struct ticker ticker = {loop_new(NULL), NULL, 0, 1};
+	struct ticker ticker = {.loop = loop_new(NULL), .stop_at = 1};
 	struct rusage before, after;
 
 	ticker.timer = loop_timer_new(ticker.loop, on_tick, &ticker);
