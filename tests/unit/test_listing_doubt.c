@@ -67,6 +67,21 @@ DOUBT_TEST(flinks_ha_data_are_a_witness_too)
 	CHECK_INT(after(w, SOURCE_CHECKPOINTS), ==, SOURCE_UNREADABLE);
 }
 
+/* Flink's record of the end of a job names the savepoint of a stop that the journal has in flight only. */
+DOUBT_TEST(so_is_whatever_else_names_what_was_found)
+{
+	static const enum source_kind others[] = {SOURCE_RESULTS, SOURCE_INITIAL, SOURCE_REQUEST};
+
+	struct candidate *c =
+		named(w, "file:/sp/savepoint-aaaaaa-0123456789ab", SNAPSHOT_SAVEPOINT);
+
+	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+		c->source = others[i];
+		w->facts.places[1].state = SOURCE_ABSENT;
+		CHECK_INT(after(w, SOURCE_SAVEPOINTS), ==, SOURCE_UNREADABLE);
+	}
+}
+
 DOUBT_TEST(names_that_no_listing_shows_are_no_contradiction)
 {
 	static const char *const paths[] = {
@@ -128,4 +143,28 @@ DOUBT_TEST(a_launch_begins_with_the_checkpoint_after_what_it_was_started_from)
 	CHECK_STR(after_7, "file:/own/" JOB_A "/chk-8");
 	launch->never_started = true;
 	CHECK(!listing_first(&w->journal, "file:/cp"));
+}
+
+/* A stop made its savepoint and failed: the job wrote on, and numbered on from the savepoint. */
+DOUBT_TEST(the_next_checkpoint_is_the_one_after_the_newest_savepoint_of_the_job)
+{
+	struct launch *launch = journal_launch(&w->journal);
+	struct candidate *savepoint =
+		found(w, SOURCE_JOURNAL, "file:/sp/savepoint-aaaaaa-0123456789ab",
+		      SNAPSHOT_SAVEPOINT, JOB_B, 7);
+	cleanup_free char *next = NULL, *first = NULL, *of_other = NULL;
+
+	savepoint->snapshot.checkpoint_id = 13;
+	found_checkpoint(w, JOB_A, 11); /* it moves the candidates */
+	savepoint = &w->facts.candidates[0];
+	of_other = listing_next(&w->facts, JOB_A);
+	CHECK(of_other && strstr(of_other, "/" JOB_A "/chk-12"));
+	snprintf(savepoint->snapshot.job_id, sizeof(savepoint->snapshot.job_id), "%s", JOB_A);
+	next = listing_next(&w->facts, JOB_A);
+	CHECK(next && strstr(next, "/" JOB_A "/chk-14"));
+	launch->restore_path = xstrdup("file:/sp/savepoint-bbbbbb-0123456789ab");
+	launch->restore_checkpoint_id = 7;
+	journal_add_snapshot(&w->journal, &savepoint->snapshot);
+	first = listing_first(&w->journal, "file:/cp");
+	CHECK_STR(first, "file:/cp/" JOB_A "/chk-14");
 }

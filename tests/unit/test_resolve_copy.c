@@ -184,7 +184,7 @@ static struct journal *put_back(struct world *w)
 	launch->job_result_path = xstrdup("file:/results/" JOB_A);
 	w->journal.sequence = 60;
 	found_checkpoint(w, JOB_A, 5);
-	found(w, SOURCE_RESULTS, STOP_PATH, SNAPSHOT_SAVEPOINT, JOB_A, 9);
+	found(w, SOURCE_SAVEPOINTS, STOP_PATH, SNAPSHOT_SAVEPOINT, JOB_A, 9);
 	facts_set_source(&w->facts, SOURCE_RESULTS, SOURCE_PRESENT, "read");
 	facts_set_end(&w->facts, JOB_A, JOB_END_STOPPED, STOP_PATH);
 	return copy_of(w);

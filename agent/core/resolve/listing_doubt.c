@@ -81,7 +81,7 @@ static bool is_shown_by(const struct journal *journal, const struct place_fact *
 /* It was found by its name alone, damaged or not. */
 static bool was_found(const struct candidate *c)
 {
-	return (c->source == SOURCE_JOURNAL || c->source == SOURCE_HA) &&
+	return !facts_is_listed(c->source) &&
 	       (c->metadata_version || c->integrity == INTEGRITY_DAMAGED);
 }
 
@@ -99,6 +99,26 @@ static void doubt(struct facts *facts, struct place_fact *place, const char *pat
 	place->state = SOURCE_UNREADABLE;
 	xstrset(&place->detail, why);
 	facts_set_source(facts, place->source, SOURCE_UNREADABLE, why);
+}
+
+/* Flink numbers the checkpoints and the savepoints of a job together. */
+static int64_t newest_savepoint(const struct facts *facts, const char *job_id)
+{
+	int64_t newest = 0;
+
+	for (size_t i = 0; i < facts->candidate_count; i++) {
+		const struct snapshot *s = &facts->candidates[i].snapshot;
+
+		if (s->kind == SNAPSHOT_SAVEPOINT && s->checkpoint_id > newest &&
+		    !strcmp(s->job_id, job_id))
+			newest = s->checkpoint_id;
+	}
+	return newest;
+}
+
+static char *numbered(const char *dir, int64_t after, int64_t or_after)
+{
+	return xasprintf("%s/chk-%" PRId64, dir, (after > or_after ? after : or_after) + 1);
 }
 
 char *listing_next(const struct facts *facts, const char *job_id)
@@ -119,7 +139,7 @@ char *listing_next(const struct facts *facts, const char *job_id)
 	dir = xstrdup(newest->snapshot.path);
 	if (!is_checkpoint(take_name(dir)))
 		return NULL;
-	return xasprintf("%s/chk-%" PRId64, dir, newest->snapshot.checkpoint_id + 1);
+	return numbered(dir, newest->snapshot.checkpoint_id, newest_savepoint(facts, job_id));
 }
 
 char *listing_first(const struct journal *journal, const char *checkpoint_dir)
@@ -127,12 +147,18 @@ char *listing_first(const struct journal *journal, const char *checkpoint_dir)
 	const struct launch *launch = journal_launch_const(journal);
 	const char *dir =
 		launch && launch->checkpoint_dir ? launch->checkpoint_dir : checkpoint_dir;
+	cleanup_free char *jobs = NULL;
+	int64_t savepoint = 0;
 
 	if (!launch || launch->never_started || !dir ||
 	    (launch->restore_path && !launch->restore_checkpoint_id))
 		return NULL;
-	return xasprintf("%s%s%s/chk-%" PRId64, dir, dir[strlen(dir) - 1] == '/' ? "" : "/",
-			 launch->job_id, launch->restore_checkpoint_id + 1);
+	for (size_t i = 0; i < journal->snapshot_count; i++)
+		if (journal->snapshots[i].checkpoint_id > savepoint &&
+		    !strcmp(journal->snapshots[i].job_id, launch->job_id))
+			savepoint = journal->snapshots[i].checkpoint_id;
+	jobs = xasprintf("%s%s%s", dir, dir[strlen(dir) - 1] == '/' ? "" : "/", launch->job_id);
+	return numbered(jobs, launch->restore_checkpoint_id, savepoint);
 }
 
 void listing_leaves_out(struct facts *facts, const char *path, const char *unread)

@@ -1,10 +1,10 @@
 /*
  * listing_doubt - a listing that leaves out what exists is wrong, and may leave out more. Pure.
  *
- * The journal and Flink's HA data name snapshots from before the listings were made. When one of them was
- * found by its name, and a complete listing of its directory does not have it, that listing is an old one, or
- * was cut, or is another directory's: the newest may be missing from it, too. The source then counts as
- * unreadable, until a listing agrees with what is there.
+ * The journal, Flink's HA data, its record of how a job ended, and the configuration name snapshots. When one
+ * of them was found by its name, and a complete listing of its directory does not have it, that listing is an
+ * old one, or was cut, or is another directory's: the newest may be missing from it, too. The source then counts
+ * as unreadable, until a listing agrees with what is there.
  *
  * Only names that a listing would have shown are compared: <dir>/<job id>/chk-<n>, <dir>/chk-<n> and
  * <dir>/savepoint-<6 digits>-<12 digits>, of jobs that the journal knows, and only where no snapshot was left
@@ -16,12 +16,12 @@
 #include "core/journal/journal.h"
 #include "core/resolve/facts.h"
 
-/* The checkpoint after the newest that is known of this job: a listing that leaves it out is not contradicted by any other
+/* The checkpoint after the newest snapshot that is known of this job, where one of its checkpoints is known: a listing that leaves it out is not contradicted by any other
  * name, but it can be asked for by its own. The caller frees; NULL: none is known. */
 char *listing_next(const struct facts *facts, const char *job_id);
 
-/* The checkpoint with which the last launch begins, if it does not continue a job: where no snapshot of it is known, a listing
- * that leaves out its whole directory is contradicted by nothing else. The caller frees; NULL: it is not known. */
+/* The checkpoint with which the last launch begins or goes on after its newest savepoint on record, if it does not continue a
+ * job: where no checkpoint of it is known, a listing that leaves out its whole directory is contradicted by nothing else. The caller frees; NULL: it is not known. */
 char *listing_first(const struct journal *journal, const char *checkpoint_dir);
 
 /* What is at `path` exists and was not listed, or it is `unread` (why; else NULL), so that nobody can tell: the listings that
