@@ -53,6 +53,7 @@ static void copy_lists(struct journal *to, const struct journal *from)
 	for (size_t i = 0; i < from->snapshot_count; i++)
 		snapshot_copy(&to->snapshots[i], &from->snapshots[i]);
 	to->former_jobs = copy_strings(from->former_jobs, from->former_job_count);
+	to->unknown_jobs = copy_strings(from->unknown_jobs, from->unknown_job_count);
 	to->consumed = copy_strings(from->consumed, from->consumed_count);
 	to->writers = copy_strings(from->writers, from->writer_count);
 	to->failed_generations =
@@ -168,6 +169,7 @@ static void put_lists(struct image *image, struct journal *to)
 	for (size_t i = 0; i < to->snapshot_count; i++)
 		put_text(image, &to->snapshots[i].path);
 	put_strings(image, &to->former_jobs, to->former_job_count);
+	put_strings(image, &to->unknown_jobs, to->unknown_job_count);
 	put_strings(image, &to->consumed, to->consumed_count);
 	put_strings(image, &to->writers, to->writer_count);
 	put_strings(image, &to->failed_generations, to->failed_generation_count);

@@ -148,6 +148,7 @@ static void fill(struct journal *journal)
 	journal_add_failed_generation(journal, "g0");
 	journal_add_writer(journal, "orders-0/uid-1/a");
 	journal_add_former_job(journal, "0000000000000000000000000000000f");
+	journal_add_unknown_job(journal, "00000000000000000000000000000e0e");
 	journal_add_log(journal, BIG, "it began");
 	xstrset(&journal->id_space, "shop/orders/salt");
 	journal->id_next = BIG;
@@ -214,6 +215,8 @@ TEST(a_full_journal_comes_back_as_it_was)
 		CHECK_INT(back.id_next, ==, BIG);
 		CHECK(journal_is_former_job(&back, "000000")); /* as a savepoint's name has it */
 		CHECK(!journal_is_former_job(&back, "00000f"));
+		CHECK(journal_is_unknown_job(&back, "00000000000000000000000000000e0e"));
+		CHECK(!journal_is_unknown_job(&back, "0000000000000000000000000000000f"));
 		CHECK(!journal_is_former_job(&back, ""));
 		buf_release(&again);
 		journal_release(&back);

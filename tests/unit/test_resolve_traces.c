@@ -273,6 +273,24 @@ WORLD_TEST(a_savepoint_of_an_unknown_job_is_named_and_not_taken)
 	CHECK_LOST(w, "the newest file:/sp/bootstrapped");
 }
 
+/* Flink's HA data have told the job id of a launch that this journal, an older one, never had; a listing has hidden its savepoint. */
+WORLD_TEST(what_a_job_that_only_the_ha_data_knew_has_left_is_not_known)
+{
+	struct candidate *theirs;
+
+	proved(w, JOB_A, NULL, 0, 5);
+	found_checkpoint(w, JOB_A, 5);
+	journal_add_unknown_job(&w->journal, JOB_B);
+	theirs = found_savepoint(w, JOB_B, 9);
+	theirs->snapshot.completed_unix_ms = w->facts.candidates[0].snapshot.completed_unix_ms + 1;
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.cause, ==, CAUSE_UNKNOWN_NEWER_STATE);
+	/* of a launch of old, its date means nothing: it may have been copied */
+	journal_remove_former_job(&w->journal, JOB_B);
+	journal_add_former_job(&w->journal, JOB_B);
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-5");
+}
+
 WORLD_TEST(beside_a_journal_it_is_never_taken_silently)
 {
 	proved(w, JOB_A, NULL, 0, 5);

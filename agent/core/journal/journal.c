@@ -307,26 +307,47 @@ void journal_add_former_job(struct journal *journal, const char *job_id)
 	texts_add(&journal->former_jobs, &journal->former_job_count, job_id);
 }
 
-void journal_remove_former_job(struct journal *journal, const char *job_id)
+void journal_add_unknown_job(struct journal *journal, const char *job_id)
 {
-	char **jobs = journal->former_jobs;
+	texts_add(&journal->unknown_jobs, &journal->unknown_job_count, job_id);
+	journal_add_former_job(journal, job_id);
+}
+
+static void remove_text(char **texts, size_t *count, const char *text)
+{
 	size_t kept = 0;
 
-	for (size_t i = 0; i < journal->former_job_count; i++) {
-		if (!strcmp(jobs[i], job_id))
-			free(jobs[i]);
+	for (size_t i = 0; i < *count; i++) {
+		if (!strcmp(texts[i], text))
+			free(texts[i]);
 		else
-			jobs[kept++] = jobs[i];
+			texts[kept++] = texts[i];
 	}
-	journal->former_job_count = kept;
+	*count = kept;
+}
+
+void journal_remove_former_job(struct journal *journal, const char *job_id)
+{
+	remove_text(journal->former_jobs, &journal->former_job_count, job_id);
+	remove_text(journal->unknown_jobs, &journal->unknown_job_count, job_id);
+}
+
+static bool is_among(char *const *jobs, size_t count, const char *job_id)
+{
+	for (size_t i = 0; *job_id && i < count; i++)
+		if (!strncmp(jobs[i], job_id, strlen(job_id)))
+			return true;
+	return false;
 }
 
 bool journal_is_former_job(const struct journal *journal, const char *job_id)
 {
-	for (size_t i = 0; *job_id && i < journal->former_job_count; i++)
-		if (!strncmp(journal->former_jobs[i], job_id, strlen(job_id)))
-			return true;
-	return false;
+	return is_among(journal->former_jobs, journal->former_job_count, job_id);
+}
+
+bool journal_is_unknown_job(const struct journal *journal, const char *job_id)
+{
+	return is_among(journal->unknown_jobs, journal->unknown_job_count, job_id);
 }
 
 bool journal_knows_job(const struct journal *journal, const char *job_id)
@@ -420,6 +441,7 @@ void journal_trim(struct journal *journal)
 	/* MUT: the journal keeps every launch */
 	trim_launches(journal, JOURNAL_MAX_LAUNCHES);
 	texts_trim(journal->former_jobs, &journal->former_job_count, JOURNAL_MAX_FORMER);
+	texts_trim(journal->unknown_jobs, &journal->unknown_job_count, JOURNAL_MAX_FORMER);
 	trim_snapshots(journal, JOURNAL_MAX_SNAPSHOTS);
 	/* MUT: the journal keeps every line of its log */
 	trim_log(journal, JOURNAL_MAX_LOG);

@@ -312,6 +312,8 @@ struct journal {
 	int64_t id_next;    /* where the next launch begins to look for a number that is free */
 	char **former_jobs; /* job ids of launches that were trimmed away: still ours */
 	size_t former_job_count;
+	char **unknown_jobs; /* those of them that no launch here ever had: this journal is an older one */
+	size_t unknown_job_count;
 	struct snapshot *snapshots; /* savepoints made or recorded, oldest first */
 	size_t snapshot_count;
 	char *disposing; /* savepoint that Flink is asked to delete; NULL = none */
@@ -423,12 +425,15 @@ void journal_give_up_restore(struct journal *journal, const char *generation);
  * generation come again, the request no longer counts. */
 void journal_withdraw_restore_of_others(struct journal *journal, const char *generation);
 void journal_add_former_job(struct journal *journal, const char *job_id);
+/* The same of a job that Flink's HA data or the journal's copy has, and no launch here: what it has left is not known. */
+void journal_add_unknown_job(struct journal *journal, const char *job_id);
 /* Nothing is left of it: its id can be given to another launch. */
 void journal_remove_former_job(struct journal *journal, const char *job_id);
 
 /* Did a launch that is no longer in the journal have this job id, or one that begins so? This
  * includes jobs that no known launch had, but whose HA data existed when a start was decided. */
 bool journal_is_former_job(const struct journal *journal, const char *job_id);
+bool journal_is_unknown_job(const struct journal *journal, const char *job_id); /* likewise */
 
 /* Does or did a launch have this job id? */
 bool journal_knows_job(const struct journal *journal, const char *job_id);

@@ -199,6 +199,8 @@ static void add_lists(struct journal *main, const struct journal *mine)
 			journal_add_snapshot(main, &mine->snapshots[i]);
 	add_texts(&main->former_jobs, &main->former_job_count, mine->former_jobs,
 		  mine->former_job_count);
+	add_texts(&main->unknown_jobs, &main->unknown_job_count, mine->unknown_jobs,
+		  mine->unknown_job_count);
 	add_texts(&main->consumed, &main->consumed_count, mine->consumed, mine->consumed_count);
 	add_texts(&main->failed_generations, &main->failed_generation_count,
 		  mine->failed_generations, mine->failed_generation_count);

@@ -418,6 +418,7 @@ static const struct field journal_fields[] = {
 	JOURNALS("launches", LIST, launches, launch_count, .record = &launch_table, .needed = true),
 	{.name = "jobIds", .kind = FIELD_RECORD, .record = &job_ids_table},
 	JOURNALS("formerJobIds", TEXTS, former_jobs, former_job_count),
+	JOURNALS("unknownJobIds", TEXTS, unknown_jobs, unknown_job_count, .sparse = true),
 	JOURNALS("snapshots", LIST, snapshots, snapshot_count, .record = &snapshot_table,
 		 .needed = true),
 	JOURNAL("operation", RECORD, operation, .record = &operation_table),

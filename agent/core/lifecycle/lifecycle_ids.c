@@ -306,7 +306,7 @@ void copy_remember_jobs(struct journal *journal, const struct facts *facts)
 			journal_add_former_job(journal, copy->former_jobs[i]);
 	for (size_t i = 0; copy && i < copy->launch_count; i++)
 		if (!journal_knows_job(journal, copy->launches[i].job_id))
-			journal_add_former_job(journal, copy->launches[i].job_id);
+			journal_add_unknown_job(journal, copy->launches[i].job_id);
 }
 
 void launch_has_left_state(struct lifecycle *life, struct launch *launch)

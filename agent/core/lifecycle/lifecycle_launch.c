@@ -201,7 +201,7 @@ static void remember_ha_jobs(struct journal *journal, const struct facts *facts)
 
 		for (size_t k = 0; (job = facts_ha_job(&facts->candidates[i], k)); k++)
 			if (*job && !journal_knows_job(journal, job))
-				journal_add_former_job(journal, job);
+				journal_add_unknown_job(journal, job);
 	}
 }
 

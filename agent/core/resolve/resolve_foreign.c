@@ -186,6 +186,9 @@ bool undated_request_holds(struct inquiry *in)
  * but known, because a launch was started from it or because it was recorded. */
 static bool is_known(const struct journal *journal, const struct snapshot *snapshot)
 {
+	/* MUT: what a launch has left that this journal never had is known */
+	if (journal_is_unknown_job(journal, snapshot->job_id))
+		return false;
 	if (journal_is_former_job(journal, snapshot->job_id) ||
 	    journal_is_candidates(journal, snapshot->job_id))
 		return true;
