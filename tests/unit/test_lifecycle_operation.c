@@ -310,6 +310,22 @@ LIFE_TEST(a_savepoint_ends_with_flink)
 	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
 }
 
+/* It has failed, but its savepoint is complete, and no end of the job. */
+LIFE_TEST(a_stop_whose_savepoint_the_job_has_passed_has_failed_with_it)
+{
+	run_proven(l);
+	desire(l, DESIRED_SUSPENDED);
+	operation(l, STATUS_ACCEPTED, NULL, NULL);
+	exited(l, KILLED(SIGKILL));
+	observed_settled(l, DECISION_PARK, SETTLEMENT_PASSED, SAVEPOINT_1);
+	CHECK_INT(l->life.journal.operation.kind, ==, OPERATION_NONE);
+	CHECK(!l->life.journal.last_operation.ok);
+	CHECK_STR(l->life.journal.last_operation.location, SAVEPOINT_1);
+	CHECK_HAS(l->life.journal.last_operation.error, "it was not stopped");
+	CHECK(journal_snapshot(&l->life.journal, SAVEPOINT_1));
+	CHECK(!journal_launch_const(&l->life.journal)->job_ended);
+}
+
 LIFE_TEST(a_savepoint_of_a_job_that_does_not_run_is_refused)
 {
 	l->life.journal.intent.state = DESIRED_SUSPENDED;

@@ -141,7 +141,8 @@ static void on_late_tick(void *arg)
 {
 	struct ticker *ticker = arg;
 
-	usleep(30 * 1000); /* what a callback does before it sets its timer is no part of the time */
+	usleep(30 *
+	       1000); /* what a callback does before it sets its timer is no part of the time */
 	ticker->set_ms = clock_mono_ms();
 	loop_timer_set(ticker->timer, 40);
 }

@@ -785,17 +785,22 @@ static const char *check_settlement(const struct point *p, const struct scene *s
 	bool start = d->kind == DECISION_START_FROM || d->kind == DECISION_START_EMPTY ||
 		     d->kind == DECISION_CONTINUE;
 	bool made = p->flight == FLIGHT_B && (is_complete(content) || content == TOO_NEW);
+	bool went_on = false; /* behind the savepoint */
 	enum settlement expected = SETTLEMENT_NONE;
 
+	for (size_t i = 0; i < scene->facts.candidate_count; i++)
+		went_on |= slot_of(&scene->list[i]) == B14;
 	if (p->flight != FLIGHT_NONE && p->unreadable != SOURCE_JOURNAL)
 		expected = flight_is_open(p) ? SETTLEMENT_OPEN
-			   : made            ? SETTLEMENT_MADE
-					     : SETTLEMENT_FAILED;
+			   : !made           ? SETTLEMENT_FAILED
+			   : went_on         ? SETTLEMENT_PASSED
+					     : SETTLEMENT_MADE;
 	if (d->settlement != expected)
 		return "the operation in flight was not settled as it should be";
 	if (expected == SETTLEMENT_OPEN && start)
 		return "started before the operation in flight was settled";
-	if (expected == SETTLEMENT_MADE && slot_of(&scene->list[d->settled]) != B13)
+	if (made && expected != SETTLEMENT_OPEN && expected != SETTLEMENT_NONE &&
+	    slot_of(&scene->list[d->settled]) != B13)
 		return "another savepoint was taken for that of the operation";
 	if (expected == SETTLEMENT_FAILED && d->settled != NO_CANDIDATE &&
 	    !(p->flight == FLIGHT_B && is_damaged(content)))

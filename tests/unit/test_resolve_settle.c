@@ -72,7 +72,7 @@ TEST(the_best_of_several_savepoints_is_the_result)
 	found_savepoint(&w, JOB_A, 8);
 	found_savepoint(&w, JOB_A, 9);
 	found(&w, SOURCE_SAVEPOINTS, "file:/sp/by-hand", SNAPSHOT_SAVEPOINT, "", 12);
-	found(&w, SOURCE_CHECKPOINTS, "file:/sp/" JOB_A "/chk-13", SNAPSHOT_CHECKPOINT, JOB_A, 13);
+	found(&w, SOURCE_CHECKPOINTS, "file:/sp/" JOB_A "/chk-5", SNAPSHOT_CHECKPOINT, JOB_A, 5);
 	decide(&w);
 	CHECK_INT(w.decision.settlement, ==, SETTLEMENT_MADE);
 	CHECK_INT(w.decision.settled, ==, 4);
@@ -119,10 +119,40 @@ TEST(a_savepoint_from_before_a_checkpoint_that_was_complete_is_no_result)
 		CHECK_DECIDES(&w, PARK);
 		CHECK_INT(w.decision.outcome, ==, OUTCOME_FINISHED);
 		CHECK_INT(w.decision.settlement, ==, SETTLEMENT_FAILED);
-		/* it was still being completed: the ids prove nothing */
+		/* completed meanwhile: that savepoint may be the stop's, but the job has gone on behind it */
 		w.journal.launches[0].last_checkpoint_unix_ms = 7501;
+		CHECK_DECIDES(&w, PARK);
+		CHECK_INT(w.decision.settlement, ==, SETTLEMENT_PASSED);
+		end(&w);
+	}
+}
+
+/* Flink begins no checkpoint behind the savepoint of a stop: that stop has failed, and the job may have finished since. */
+TEST(a_stop_has_failed_when_the_job_has_gone_on_behind_its_savepoint)
+{
+	struct world w;
+	struct candidate *begun;
+
+	for (int kind = OPERATION_SAVEPOINT; kind <= OPERATION_STOP; kind++) {
+		bool stop = kind == OPERATION_STOP;
+
+		begin_operation(&w, (enum operation_kind)kind);
+		w.journal.launches[0].job_result_path = xstrdup("file:/results/" JOB_A);
+		found_savepoint(&w, JOB_A, 8);
+		begun = found_checkpoint(&w, JOB_A, 9);
+		broken(begun, INTEGRITY_INCOMPLETE, "no _metadata");
+		CHECK_STARTS_FROM(&w, "file:/sp/savepoint-aaaaaa-000000000008");
+		CHECK_INT(w.decision.settlement, ==, stop ? SETTLEMENT_PASSED : SETTLEMENT_MADE);
+		CHECK_INT(w.decision.settled, ==, 1);
+		facts_set_source(&w.facts, SOURCE_RESULTS, SOURCE_PRESENT, "1 record");
+		facts_set_end(&w.facts, JOB_A, JOB_END_FINISHED, NULL);
+		CHECK_DECIDES(&w, PARK);
+		CHECK_INT(w.decision.outcome, ==, OUTCOME_FINISHED);
+		w.facts.candidates[2].snapshot.checkpoint_id = 8; /* begun before */
 		decide(&w);
 		CHECK_INT(w.decision.settlement, ==, SETTLEMENT_MADE);
+		/* then Flink's record of its end is that of the stop */
+		CHECK_INT(w.decision.kind, ==, stop ? DECISION_START_FROM : DECISION_PARK);
 		end(&w);
 	}
 }

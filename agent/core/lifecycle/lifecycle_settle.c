@@ -144,7 +144,8 @@ void operation_disprove(struct lifecycle *life, const char *location)
 	life->want_write = true;
 }
 
-static void record_found(struct lifecycle *life, const struct candidate *c)
+/* `passed`: the job has gone on behind it. */
+static void record_found(struct lifecycle *life, const struct candidate *c, bool passed)
 {
 	const struct operation *operation = &life->journal.operation;
 	struct snapshot found = c->snapshot; /* borrows the path */
@@ -159,7 +160,11 @@ static void record_found(struct lifecycle *life, const struct candidate *c)
 	found.metadata_version = c->metadata_version;
 	journal_add_snapshot(&life->journal, &found);
 	loss_saved(life, found.path, operation->started_unix_ms);
-	operation_record(life, true, found.path, NULL);
+	if (passed)
+		operation_record(life, false, found.path,
+				 "the job has gone on after this savepoint: it was not stopped");
+	else
+		operation_record(life, true, found.path, NULL);
 	operation_remember(life, operation);
 }
 
@@ -183,6 +188,7 @@ void operation_settle(struct lifecycle *life, const struct event *event)
 	const struct candidate *c = decision->settled == NO_CANDIDATE
 					    ? NULL
 					    : &event->observed.facts->candidates[decision->settled];
+	const bool passed = decision->settlement == SETTLEMENT_PASSED;
 
 	if (life->step != STEP_SETTLING || decision->settlement == SETTLEMENT_NONE ||
 	    decision->settlement == SETTLEMENT_OPEN)
@@ -190,10 +196,11 @@ void operation_settle(struct lifecycle *life, const struct event *event)
 	/* the Flink elsewhere may still complete it */
 	if (life->looks_early)
 		return;
-	if (c && life->journal.operation.kind == OPERATION_STOP) /* that is how it ended */
+	if (c && !passed &&
+	    life->journal.operation.kind == OPERATION_STOP) /* that is how it ended */
 		launch_end_is_known(life, life->journal.operation.job_id);
-	if (decision->settlement == SETTLEMENT_MADE && c)
-		record_found(life, c);
+	if (c && (passed || decision->settlement == SETTLEMENT_MADE))
+		record_found(life, c, passed);
 	else
 		record_failure(life, c);
 	operation_clear(life);

@@ -29,7 +29,8 @@ static bool stop_was_made(const struct inquiry *in, const struct launch *launch)
 	const struct operation *operation = &in->journal->operation;
 
 	return operation->kind == OPERATION_STOP && !strcmp(operation->job_id, launch->job_id) &&
-	       in->decision->settled != NO_CANDIDATE;
+	       in->decision->settled != NO_CANDIDATE &&
+	       in->decision->settlement != SETTLEMENT_PASSED;
 }
 
 static bool park_ended(struct inquiry *in, enum outcome_kind outcome, const char *what,

@@ -115,6 +115,23 @@ static bool is_unread(struct inquiry *in, bool *ret_decided)
 	return true;
 }
 
+/* Flink begins no checkpoint behind the savepoint of a stop, unless that stop has failed and the job goes on. That one was
+ * begun is enough: what has become of it is judged elsewhere. */
+static bool went_on(const struct inquiry *in, const struct snapshot *savepoint)
+{
+	const struct operation *operation = &in->journal->operation;
+
+	for (size_t i = 0; i < in->facts->candidate_count; i++) {
+		const struct snapshot *s = &in->facts->candidates[i].snapshot;
+
+		if (s->kind == SNAPSHOT_CHECKPOINT && savepoint->checkpoint_id &&
+		    s->checkpoint_id > savepoint->checkpoint_id &&
+		    !strcmp(s->job_id, operation->job_id))
+			return operation->kind == OPERATION_STOP;
+	}
+	return false;
+}
+
 bool operation_decides(struct inquiry *in)
 {
 	const struct operation *operation = &in->journal->operation;
@@ -135,6 +152,9 @@ bool operation_decides(struct inquiry *in)
 		return stays_open(in, c->snapshot.path, c->detail);
 	in->decision->settlement =
 		c && c->integrity == INTEGRITY_COMPLETE ? SETTLEMENT_MADE : SETTLEMENT_FAILED;
+	/* MUT: a stop was made although the job has gone on behind its savepoint */
+	if (in->decision->settlement == SETTLEMENT_MADE && went_on(in, &c->snapshot))
+		in->decision->settlement = SETTLEMENT_PASSED;
 	if (c)
 		in->decision->settled = (size_t)(c - in->facts->candidates);
 	return false;

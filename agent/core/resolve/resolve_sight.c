@@ -46,6 +46,7 @@ static bool is_of_stop(const struct inquiry *in, const struct candidate *c)
 	const struct launch *tip = &journal->launches[in->lineage.tip];
 
 	if (journal->operation.kind == OPERATION_STOP &&
+	    in->decision->settlement != SETTLEMENT_PASSED &&
 	    in->decision->settled == (size_t)(c - in->facts->candidates))
 		return true;
 	/* MUT: nothing comes after a stop, although a launch was started from its savepoint */

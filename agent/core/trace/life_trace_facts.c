@@ -8,7 +8,7 @@
 #include "core/journal/journal_copy.h"
 #include "core/journal/journal_fields.h"
 
-static const char *const settlements[] = {"none", "made", "failed", "open", NULL};
+static const char *const settlements[] = {"none", "made", "passed", "failed", "open", NULL};
 
 /* ---- facts ---- */
 
