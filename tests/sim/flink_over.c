@@ -176,6 +176,9 @@ void flink_judge_kill(struct world *w, const struct effect *effect)
 	/* with that write it was given away, and what is there now is another pod's */
 	if (life->handover.given)
 		return;
+	/* what it was told has been replaced by something older since, behind the back of drey */
+	if (w->store.exists && w->store.image->journal.sequence < life->acknowledged)
+		return;
 	if (w->store.exists && !journal_is_told_of_end(w))
 		fail(w, "Flink is killed before the journal has the end of its job: %s",
 		     life->reason);
