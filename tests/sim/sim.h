@@ -355,10 +355,17 @@ struct image {
 	size_t used_bytes;
 };
 
+/* Which documents are encoded and decoded, as they are by a real store, and not only copied. */
+enum text {
+	TEXT_NONE,
+	TEXT_READ, /* what an agent reads when it starts */
+	TEXT_ALL,  /* each write too, and the steps of each agent are repeated from their trace */
+};
+
 struct jstore {
 	bool exists;
-	bool as_text;        /* encode and decode each write too, not only what an agent reads */
-	struct image *image; /* what is stored */
+	enum text text;
+	struct image *image;         /* what is stored */
 	struct image *written[PODS]; /* the write in flight */
 	struct image *backup;        /* the backup */
 	bool has_backup;
@@ -668,8 +675,8 @@ struct world {
 /* ---- world.c */
 
 /* Run one history; false if an oracle found a violation: *ret_failure. */
-bool world_run(uint64_t seed, unsigned features, bool verbose, bool as_text, struct memory *memory,
-	       struct figures *figures, char ret_failure[600]);
+bool world_run(uint64_t seed, unsigned features, bool verbose, enum text text,
+	       struct memory *memory, struct figures *figures, char ret_failure[600]);
 void memory_init(struct memory *memory);
 void memory_release(struct memory *memory);
 

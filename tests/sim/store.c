@@ -291,10 +291,20 @@ static void land(struct world *w)
 /* The log lines are a third of the document, and no decision depends on them. */
 #define LOG_KEPT 4
 
-static void forget_log(struct journal *journal)
+static void copy_without_log(struct journal *to, const struct journal *from)
 {
-	while (journal->log_count > LOG_KEPT)
-		free(journal->log[--journal->log_count].text);
+	struct journal shortened = *from;
+
+	if (shortened.log_count > LOG_KEPT)
+		shortened.log_count = LOG_KEPT;
+	journal_copy(to, &shortened);
+}
+
+/* What encoding and decoding does to a document, besides. */
+static void copy_as_read(struct journal *to, const struct journal *from)
+{
+	copy_without_log(to, from);
+	to->intent.restore.read_back = to->intent.restore.kind != RESTORE_NONE;
 }
 
 /* Encode and decode a document: if true, *ret_journal has the result; the caller releases it. */
@@ -306,9 +316,10 @@ static bool through_text(struct world *w, const struct journal *journal,
 	struct err err = {0};
 	bool kept;
 
-	journal_copy(&copy, journal);
-	if (!w->store.as_text)
-		forget_log(&copy);
+	if (w->store.text == TEXT_ALL)
+		journal_copy(&copy, journal);
+	else
+		copy_without_log(&copy, journal);
 	kept = !journal_encode(&copy, &text, &err) &&
 	       !journal_decode(text.data, text.len_bytes, ret_journal, &err);
 	if (!kept)
@@ -320,7 +331,7 @@ static bool through_text(struct world *w, const struct journal *journal,
 	return kept;
 }
 
-/* This is 50 times slower than a copy: done for every read, and for every write in some histories. */
+/* This is 50 times slower than a copy. */
 static void put_through_text(struct world *w, const struct journal *journal)
 {
 	struct journal back;
@@ -342,7 +353,7 @@ void store_begin_write(struct world *w, int64_t sequence)
 	agent->writing = true;
 	journal_trim(&agent->life.journal);
 	ids_shorten(w, &agent->life.journal);
-	if (w->store.as_text)
+	if (w->store.text == TEXT_ALL)
 		put_through_text(w, &agent->life.journal);
 	else
 		image_put(w->store.written[w->pod], &agent->life.journal);
@@ -428,11 +439,16 @@ void store_finish(struct world *w)
 
 bool store_read(struct world *w, struct journal *ret_journal)
 {
+	const struct journal *stored = &w->store.image->journal;
+
 	if (chance(w, w->chaos.journal_fails) || is_cut_off(w))
 		return false;
+	if (w->store.exists && w->store.text != TEXT_NONE)
+		return through_text(w, stored, ret_journal);
 	if (w->store.exists)
-		return through_text(w, &w->store.image->journal, ret_journal);
-	journal_init(ret_journal, "sim");
+		copy_as_read(ret_journal, stored);
+	else
+		journal_init(ret_journal, "sim");
 	return true;
 }
 
@@ -443,7 +459,7 @@ bool store_glance(struct world *w, struct journal *ret_journal)
 		return false;
 	if (!w->store.exists)
 		journal_init(ret_journal, "sim");
-	else if (w->store.as_text)
+	else if (w->store.text == TEXT_ALL)
 		return through_text(w, &w->store.image->journal, ret_journal);
 	else
 		journal_copy(ret_journal, &w->store.image->journal);

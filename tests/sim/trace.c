@@ -10,8 +10,8 @@ void trace_start(struct world *w)
 	struct agent *agent = w->agent;
 
 	/* what a journal with long paths drops, the repetition would keep */
-	agent->traced = w->store.as_text && !w->ids.long_paths && !w->config->savepoints.has_cron &&
-			!w->config->savepoints.blackout_count;
+	agent->traced = w->store.text == TEXT_ALL && !w->ids.long_paths &&
+			!w->config->savepoints.has_cron && !w->config->savepoints.blackout_count;
 	if (agent->traced)
 		life_trace_begin(&agent->trace, &agent->life);
 }

@@ -421,8 +421,8 @@ static void resume_later(struct world *w, const struct item *item)
 	later->order = order;
 }
 
-bool world_run(uint64_t seed, unsigned features, bool verbose, bool as_text, struct memory *memory,
-	       struct figures *figures, char ret_failure[600])
+bool world_run(uint64_t seed, unsigned features, bool verbose, enum text text,
+	       struct memory *memory, struct figures *figures, char ret_failure[600])
 {
 	struct world w = {.seed = seed, .verbose = verbose, .memory = memory, .figures = figures};
 
@@ -436,7 +436,7 @@ bool world_run(uint64_t seed, unsigned features, bool verbose, bool as_text, str
 		w.pods[i].config = w.pods[0].config;
 	for (size_t i = 0; i < memory->queue_cap; i++)
 		memory->unused_items[w.unused_count++] = (int)i;
-	w.store = (struct jstore){.as_text = as_text,
+	w.store = (struct jstore){.text = text,
 				  .image = &memory->images[0],
 				  .written = {&memory->images[2], &memory->images[3],
 					      &memory->images[4], &memory->images[5]},
