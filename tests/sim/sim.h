@@ -491,7 +491,7 @@ struct agent {
 	/* it is not the owner: `standby` lives, and `life` does not */
 	bool stands;
 	struct standby standby;
-	struct journal last_read; /* of the event that is decided on */
+	const struct journal *last_read; /* of the event that is decided on: while it is */
 	uint64_t stand_token;
 	int64_t stand_tick_ms;
 	bool observe_waits; /* for the first reading of the control directory */
@@ -799,7 +799,7 @@ void store_check(struct world *w);  /* has another one written it? */
 void store_land(struct world *w);   /* the write in flight takes effect, or not */
 void store_finish(struct world *w); /* ... and is acknowledged */
 bool store_read(struct world *w, struct journal *ret_journal);
-bool store_glance(struct world *w, struct journal *ret_journal);
+const struct journal *store_glance(struct world *w); /* NULL: it cannot be read */
 void store_other_writer(struct world *w);
 void store_back_up(struct world *w);
 void store_put_back(struct world *w);

@@ -53,12 +53,12 @@ static void launch(struct world *w)
 static void own(struct world *w)
 {
 	struct agent *agent = w->agent;
-	struct journal journal = agent->last_read;
+	struct journal journal;
 	enum claim claim = agent->standby.verdict.claim;
 	enum side side = agent->standby.verdict.side;
 	enum wanted wanted = agent->standby.wanted;
 
-	memset(&agent->last_read, 0, sizeof(agent->last_read));
+	journal_copy(&journal, agent->last_read);
 	say(w, "pod %s owns the journal: %s, on %s", w->pods[w->pod].name, claim_name(claim),
 	    side_name(side));
 	stand_end(w);
@@ -175,7 +175,6 @@ void stand_begin(struct world *w)
 void stand_end(struct world *w)
 {
 	standby_release(&w->agent->standby);
-	journal_release(&w->agent->last_read);
 	w->agent->stands = false;
 }
 
@@ -198,15 +197,15 @@ static void read_answer(struct world *w, bool by_watch)
 	struct agent *agent = w->agent;
 	struct standby_event event = {.type = STANDBY_JOURNAL};
 
-	journal_release(&agent->last_read);
-	memset(&agent->last_read, 0, sizeof(agent->last_read));
-	if (store_glance(w, &agent->last_read)) {
-		event.read.journal = &agent->last_read;
+	agent->last_read = store_glance(w);
+	if (agent->last_read) {
+		event.read.journal = agent->last_read;
 		event.read.absent = !w->store.exists;
 		event.read.by_watch = by_watch && w->store.exists &&
-				      agent->last_read.sequence > agent->standby.sequence;
+				      agent->last_read->sequence > agent->standby.sequence;
 	}
 	stand_step(w, &event);
+	agent->last_read = NULL;
 }
 
 static void lock_answer(struct world *w, const struct item *item)
