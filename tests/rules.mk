@@ -65,6 +65,8 @@ test test-all test-api test-cluster:
 
 SEEDS ?= 20000
 SIM_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/sim/*.c))
+# no product: large locals are not cleared at each step
+$(SIM_OBJ): CFLAGS_ := $(filter-out $(ZERO) -fstack-%,$(CFLAGS_))
 $(B)/tests/sim/sim: $(SIM_OBJ) $(B)/libdrey.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
