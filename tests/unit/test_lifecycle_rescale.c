@@ -452,7 +452,7 @@ static const char *of_condition(const struct life *l, struct condition *ret_cond
 
 RESCALE_TEST(how_many_slots_are_missing_is_said_at_once_and_until_there_are_enough)
 {
-	struct condition condition;
+	struct condition condition = {0};
 
 	want(l, "p1", 4);
 	slots_total = 3;

@@ -64,31 +64,34 @@ void see_statistics(struct lifecycle *life, const struct view *view)
 		life->seen.progress_ms = life->now_ms;
 }
 
+typedef void condition_judge(const struct lifecycle *life, struct condition *ret_condition);
+
 /* Tell once that a condition has become true, and once that it is not any more. */
-static void watch_condition(struct lifecycle *life, const struct condition *now, bool *told,
+static void watch_condition(struct lifecycle *life, condition_judge *judge, bool *told,
 			    enum notice_type type, const char *what)
 {
-	bool is_true = now->status == TRUTH_TRUE;
+	struct condition now = {.brief = true}; /* its sentence is rarely needed */
+	bool is_true;
 	struct notice *notice;
 
-	if (now->status == TRUTH_UNKNOWN || is_true == *told)
+	judge(life, &now);
+	is_true = now.status == TRUTH_TRUE;
+	if (now.status == TRUTH_UNKNOWN || is_true == *told)
 		return;
+	now.brief = false;
+	judge(life, &now);
 	*told = is_true;
-	note(life, is_true ? NOTE_WARNING : NOTE_INFO, "%s%s", is_true ? what : "", now->message);
+	note(life, is_true ? NOTE_WARNING : NOTE_INFO, "%s%s", is_true ? what : "", now.message);
 	notice = tell(life, type);
 	notice->ok = !is_true;
-	notice->text = xstrdup(now->message);
+	notice->text = xstrdup(now.message);
 }
 
 void watch_checkpoints(struct lifecycle *life)
 {
-	struct condition now;
-
-	condition_checkpoints(life, &now);
-	watch_condition(life, &now, &life->seen.checkpoints_failing, NOTICE_CHECKPOINTS,
-			"the checkpoints of the job fail: ");
-	condition_settings(life, &now);
-	watch_condition(life, &now, &life->seen.settings.overridden, NOTICE_SETTINGS, "");
-	condition_review(life, &now);
-	watch_condition(life, &now, &life->seen.settings.unusable, NOTICE_REVIEW, "");
+	watch_condition(life, condition_checkpoints, &life->seen.checkpoints_failing,
+			NOTICE_CHECKPOINTS, "the checkpoints of the job fail: ");
+	watch_condition(life, condition_settings, &life->seen.settings.overridden, NOTICE_SETTINGS,
+			"");
+	watch_condition(life, condition_review, &life->seen.settings.unusable, NOTICE_REVIEW, "");
 }

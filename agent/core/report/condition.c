@@ -13,6 +13,8 @@ void condition_say(struct condition *condition, enum truth status, const char *r
 	va_list args;
 
 	condition->status = status;
+	if (condition->brief)
+		return;
 	snprintf(condition->reason, sizeof(condition->reason), "%s", reason);
 	va_start(args, fmt);
 	visible_addvf(&text, fmt, args);

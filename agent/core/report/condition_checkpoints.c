@@ -60,10 +60,12 @@ static void judge_checkpoints(const struct lifecycle *life, const struct launch 
 	const struct health *health = &life->config->health;
 	const struct checkpointing *seen = &life->seen.checkpointing;
 	int64_t limit_ms = checkpoints_limit_ms(health, &life->seen.plan, seen);
-	char failure[CHECKPOINT_FAILURE_BYTES + 2], last[128];
+	char failure[CHECKPOINT_FAILURE_BYTES + 2] = "", last[128] = "";
 
-	why(life, failure, sizeof(failure));
-	since(launch, last, sizeof(last));
+	if (!to->brief) {
+		why(life, failure, sizeof(failure));
+		since(launch, last, sizeof(last));
+	}
 	/* MUT: however many checkpoints fail in a row */
 	if (health->checkpoint_failures && seen->failures >= health->checkpoint_failures)
 		condition_say(to, TRUTH_TRUE, "ManyFailures", "%" PRId64 " checkpoints failed %s%s",
