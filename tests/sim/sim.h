@@ -253,6 +253,7 @@ struct knowledge {
 struct snap {
 	char path[PATH_BYTES]; /* without scheme */
 	uint64_t path_key;
+	int next; /* in its list */
 	enum snapshot_kind kind;
 	int dir;       /* one of DIRS of its kind */
 	bool hidden;   /* the job's code wrote it to a directory other than the configured one */
@@ -280,9 +281,12 @@ struct snap {
 	bool unseen; /* a launch was decided while it was veiled */
 };
 
+#define PATH_LISTS 256
+
 struct storage {
 	struct snap *snaps;
 	int count, capacity;
+	int lists[PATH_LISTS]; /* by their paths, the newest first; as 1 + index: 0 is the end */
 	int disposals; /* on their way to Flink */
 	int initial;   /* the configured one; -1 = none */
 };

@@ -26,6 +26,11 @@ bool snap_usable(const struct snap *snap)
 	return snap->complete && !snap->deleted && !snap->metadata_damaged && !snap->file_missing;
 }
 
+static int list_of(uint64_t path_key)
+{
+	return (int)(path_key * UINT64_C(0x9E3779B97F4A7C15) >> 56) % PATH_LISTS;
+}
+
 int storage_add(struct world *w, enum snapshot_kind kind, int launch, int64_t id)
 {
 	struct storage *storage = &w->storage;
@@ -53,7 +58,8 @@ int storage_add(struct world *w, enum snapshot_kind kind, int launch, int64_t id
 		snprintf(snap->path, sizeof(snap->path), "%s/savepoint-%.6s-%012x", dir, job_id,
 			 (unsigned)storage->count);
 	snap->path_key = snapshot_path_key(snap->path);
-	return storage->count++;
+	snap->next = storage->lists[list_of(snap->path_key)];
+	return (storage->lists[list_of(snap->path_key)] = ++storage->count) - 1;
 }
 
 void storage_complete(struct world *w, int index)
@@ -70,10 +76,10 @@ int storage_find(const struct world *w, const char *path)
 {
 	uint64_t key = snapshot_path_key(path);
 
-	for (int i = w->storage.count - 1; i >= 0; i--)
-		if (w->storage.snaps[i].path_key == key &&
-		    snapshot_same_path(w->storage.snaps[i].path, path))
-			return i;
+	for (int i = w->storage.lists[list_of(key)]; i; i = w->storage.snaps[i - 1].next)
+		if (w->storage.snaps[i - 1].path_key == key &&
+		    snapshot_same_path(w->storage.snaps[i - 1].path, path))
+			return i - 1;
 	return -1;
 }
 
@@ -162,8 +168,10 @@ struct place {
 /* A number that a job has used twice, because Flink had lost its counter, is one directory. */
 static bool is_in_another(const struct world *w, const struct snap *snap)
 {
-	for (int i = 0; !snap->complete && i < w->storage.count; i++) {
-		const struct snap *other = &w->storage.snaps[i];
+	int i = snap->complete ? 0 : w->storage.lists[list_of(snap->path_key)];
+
+	for (; i; i = w->storage.snaps[i - 1].next) {
+		const struct snap *other = &w->storage.snaps[i - 1];
 
 		if (other->complete && !other->deleted && other->path_key == snap->path_key &&
 		    snapshot_same_path(other->path, snap->path))
