@@ -18,9 +18,7 @@
  *   user.c     people, accidents, the calm at the end
  *   feature.c  features of the world that can be left out one by one
  *   oracle*.c  what must never happen, and what must happen in the end
- *   notice.c   every notice is sent, and only once
- *   checkpoint.c  requested checkpoints
- *   spare.c    the warm spare
+ *   notice.c   every notice is sent, and only once; checkpoint.c: requested checkpoints; spare.c: the warm spare
  *   silent.c   a Flink that lives and does not answer, and what storage shows of it
  *   ids.c      numbered job ids: drawn again, used up, and free again
  *   lease.c    the lease object, and another installation that shares it; bucket.c: its bucket is copied
@@ -281,17 +279,16 @@ struct snap {
 	bool unseen; /* a launch was decided while it was veiled */
 };
 
-#define PATH_LISTS 256
+#define PATH_LISTS     256
+#define HA_MAX_ENTRIES 8
 
 struct storage {
 	struct snap *snaps;
 	int count, capacity;
 	int lists[PATH_LISTS]; /* by their paths, the newest first; as 1 + index: 0 is the end */
-	int disposals; /* on their way to Flink */
-	int initial;   /* the configured one; -1 = none */
+	int disposals;         /* on their way to Flink */
+	int initial;           /* the configured one; -1 = none */
 };
-
-#define HA_MAX_ENTRIES 8
 
 struct ha_entry {
 	int snap;
