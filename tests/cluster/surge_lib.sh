@@ -14,6 +14,8 @@
 #   upgrade_to T [OPTION...]  the same; the old one was not told to end
 #   await_done T              waits until the job runs there, the old Pods are gone, and it writes; OWNER is the new one
 #   returned_to T             for after a hand-over that has failed: T writes again in the same Pod, OWNER
+#   ends_with T               after an accident, in which the Pod GONE was lost or none: T, which the Deployment wants, gets the job, at
+#                             once or from its predecessor; OWNER is its Pod
 #   untouched WHAT            OWNER was never told to end, is the owner, its job is that of remember_job, and writes
 #   prepared T                upgrade_to T with do-not-restart, so that it stays Prepared, and the job runs; brake false ends that
 #   pods_of T, tms_of T       names of the Pods of a version that are not ending
@@ -229,6 +231,30 @@ returned_to() { # T
 	savepoint=$(observed 'select(.what == "journal" and .handover == "returned") | .savepoint' | tail -n 1 | jq --raw-output .)
 	check "from the savepoint of the stop" pod_restored "$OWNER" "$savepoint"
 }
+
+# ---- after an accident ---------------------------------------------------------------------------------
+
+# Of two versions, and it is one Pod that does it.
+one_works() {
+	local owner
+	owner=$(journal .owner.pod) && [ -n "$owner" ] && [ "$owner" != "$GONE" ] && pod_phase "$owner" Running
+}
+
+ends_with() { # T
+	await "a Pod runs the job" one_works
+	diag "$(journal '"\(.owner.pod), \(.handover.state): \(.handover.why)"')"
+	await "the hand-over to $1 is over" runs_version "$1"
+	await "$1 writes" has_written "$1" 50
+	await "nothing is left to do" settled
+	pod_of "$1"
+	CURRENT=$1 OWNER=$POD
+}
+
+runs_version() { # T
+	pod_of "$1" && journal_is ".owner.pod == \"$POD\"" && pod_phase "$POD" Running && pod_ready "$POD"
+}
+
+# ---- cases ---------------------------------------------------------------------------------------------
 
 run_cases() { # CASE...
 	local one start

@@ -139,26 +139,6 @@ is_refused_again() {
 
 # ---- T13 -----------------------------------------------------------------------------------------------
 
-# Of two versions, and it is one Pod that does it.
-one_works() {
-	local owner
-	owner=$(journal .owner.pod) && [ -n "$owner" ] && [ "$owner" != "$GONE" ] && pod_phase "$owner" Running
-}
-
-ends_with() { # T: after an accident T, which the Deployment wants, gets the job; at once, or from its predecessor
-	await "a Pod runs the job" one_works
-	diag "$(journal '"\(.owner.pod), \(.handover.state): \(.handover.why)"')"
-	await "the hand-over to $1 is over" runs_version "$1"
-	await "$1 writes" has_written "$1" 50
-	await "nothing is left to do" settled
-	pod_of "$1"
-	CURRENT=$1 OWNER=$POD
-}
-
-runs_version() { # T
-	pod_of "$1" && journal_is ".owner.pod == \"$POD\"" && pod_phase "$POD" Running && pod_ready "$POD"
-}
-
 evict() { # POD
 	printf '{"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "%s"}}' "$1" |
 		kubectl create --raw "/api/v1/namespaces/$NAMESPACE/pods/$1/eviction" --filename - >/dev/null
