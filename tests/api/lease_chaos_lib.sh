@@ -122,10 +122,13 @@ fault_api_hangs() {
 	"$CLUSTER_SH" signal "$TWO/$site/cluster" CONT apiserver
 }
 
+# Not to before its API server's certificate was made, or a new agent cannot talk to it at all. (Where clusters run, it is older than that.)
 fault_clock() {
-	local seconds site=$HOLDER
+	local seconds age site=$HOLDER
 	[ $((RANDOM % 2)) -eq 0 ] || site=$(other "$site")
 	between seconds -600 600
+	age=$(($(date +%s) - $(stat --format %Y "$TWO/$site/cluster/pki/apiserver.crt")))
+	[ "$seconds" -gt $((10 - age)) ] || seconds=$((10 - age))
 	DISTURBED="the wall clock of $site is set by $seconds s"
 	echo "${seconds}000" >"$TWO/$site/wall"
 	sleep 2
