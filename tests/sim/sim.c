@@ -9,8 +9,8 @@
 
 /* In one of this many histories the journal is encoded and decoded when an agent reads it, or at every write. A decision does
  * not depend on it (the same histories pass either way), and it would be most of what the simulator does. */
-#define READ_AS_TEXT_EVERY 16
-#define AS_TEXT_EVERY      64
+#define READ_AS_TEXT_EVERY 32
+#define AS_TEXT_EVERY      128
 
 static double seconds(clockid_t clock)
 {
