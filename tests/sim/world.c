@@ -149,7 +149,7 @@ void memory_init(struct memory *memory)
 {
 	*memory = (struct memory){0};
 	for (size_t i = 0; i < ARRAY_LEN(memory->images); i++)
-		memory->images[i].block = xcalloc(1, IMAGE_BYTES);
+		memory->images[i].block = xreallocarray(NULL, IMAGE_BYTES, 1);
 }
 
 void memory_release(struct memory *memory)
