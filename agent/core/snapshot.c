@@ -78,10 +78,17 @@ static bool is_tail(const char *text)
 	return !*text || !strcmp(text, "/_metadata");
 }
 
-/* Called for every pair of many: most differ early, so both are read only up to the difference. */
+/* Neither a slash nor the end of _metadata: the snapshot's own name ends with it. */
+static bool is_own_end(char ch)
+{
+	return ch != '/' && ch != 'a';
+}
+
+/* Called for every pair of many, most of which begin alike and end with another number. */
 bool snapshot_same_path(const char *a, const char *b)
 {
 	size_t len = 0;
+	char a_end, b_end;
 
 	if (!a || !b)
 		return false;
@@ -89,6 +96,12 @@ bool snapshot_same_path(const char *a, const char *b)
 	b = after_scheme(b);
 	if (!*a || !*b)
 		return !*a && !*b;
+	a_end = a[strlen(a) - 1];
+	b_end = b[strlen(b) - 1];
+	if (a_end != b_end && is_own_end(a_end) && is_own_end(b_end))
+		return false;
+	if (!strcmp(a, b))
+		return true;
 	while (a[len] && a[len] == b[len])
 		len++;
 	while (len > 1 && a[len - 1] == '/')

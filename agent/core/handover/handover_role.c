@@ -59,7 +59,7 @@ static bool was_mine(const struct question *q)
 /* ... to the one that has it now, and the job does not run there yet. */
 static bool gave(const struct question *q, enum handover_state state)
 {
-	return was_mine(q) && q->handover->state == state &&
+	return q->handover->state == state && was_mine(q) &&
 	       party_is(&q->handover->to, q->owner->uid);
 }
 
@@ -91,13 +91,13 @@ static bool unreadable(const struct question *q)
 
 static bool granted_to_me(const struct question *q)
 {
-	return is_mine(q) && q->handover->state == HANDOVER_GRANTED &&
+	return q->handover->state == HANDOVER_GRANTED && is_mine(q) &&
 	       party_is(&q->handover->to, q->facts->me->uid);
 }
 
 static bool returned_to_me(const struct question *q)
 {
-	return is_mine(q) && q->handover->state == HANDOVER_RETURNED;
+	return q->handover->state == HANDOVER_RETURNED && is_mine(q);
 }
 
 static bool is_refused(const struct question *q)

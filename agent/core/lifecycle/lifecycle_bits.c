@@ -42,21 +42,18 @@ static bool is_looked_at(const struct lifecycle *life)
 /* No launch is desired: what is on record parks the application. */
 static bool parks_on_record(const struct lifecycle *life)
 {
-	struct decision decision;
+	if (life->launch_step == LAUNCH_NONE) {
+		struct decision decision;
 
-	return life->launch_step == LAUNCH_NONE &&
-	       resolve_parked(&life->journal, &life->config->policy, &decision);
+		return resolve_parked(&life->journal, &life->config->policy, &decision);
+	}
+	return false;
 }
 
 /* ---- all facts ---- */
 
-uint64_t fact_bit(enum fact fact)
-{
-	return UINT64_C(1) << fact;
-}
-
 struct known {
-	enum fact fact;
+	unsigned char fact; /* small: all of them are gathered several times in each step */
 	bool is;
 };
 
@@ -65,7 +62,7 @@ static uint64_t bits_of(const struct known *facts, size_t count)
 	uint64_t all = 0;
 
 	for (size_t i = 0; i < count; i++)
-		all |= facts[i].is ? fact_bit(facts[i].fact) : 0;
+		all |= (uint64_t)facts[i].is << facts[i].fact;
 	return all;
 }
 

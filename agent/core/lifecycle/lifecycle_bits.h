@@ -79,7 +79,11 @@ enum fact {
 
 /* The bits of what is true: that of a fact is fact_bit(). */
 uint64_t facts_of(const struct lifecycle *life);
-uint64_t fact_bit(enum fact fact);
+
+static inline uint64_t fact_bit(enum fact fact)
+{
+	return UINT64_C(1) << fact;
+}
 
 /* The fact as a clause, for people; NULL for what is none. */
 const char *fact_says(enum fact fact);

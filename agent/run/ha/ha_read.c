@@ -27,14 +27,19 @@ char *ha_job_name(const char *cluster_id, const char *job_id)
 
 /* ---- what to look for ---- */
 
+static void add_name(struct ha_query *query, const char *job_id)
+{
+	query->job_ids =
+		xreallocarray(query->job_ids, query->job_count + 1, sizeof(*query->job_ids));
+	snprintf(query->job_ids[query->job_count++], sizeof(*query->job_ids), "%s", job_id);
+}
+
 void ha_query_add(struct ha_query *query, const char *job_id)
 {
 	for (size_t i = 0; i < query->job_count; i++)
 		if (!strcmp(query->job_ids[i], job_id))
 			return;
-	query->job_ids =
-		xreallocarray(query->job_ids, query->job_count + 1, sizeof(*query->job_ids));
-	snprintf(query->job_ids[query->job_count++], sizeof(*query->job_ids), "%s", job_id);
+	add_name(query, job_id);
 }
 
 /* Of the journal's ids only those that the Role names: the map of another one (random, or of an earlier
@@ -49,7 +54,7 @@ static void want_names(struct ha_query *query, const char *id_space, int64_t id_
 		if (!read[n])
 			continue;
 		job_id_name(id_space, n, job_id);
-		ha_query_add(query, job_id);
+		add_name(query, job_id); /* none is like another one */
 	}
 	free(read);
 }
