@@ -11,6 +11,9 @@ echo 1..7
 half() { # FIRST: half of them from there on
 	"$BUILD/tests/sim/sim" --first "$1" --seeds $((SEEDS / 2)) >"$out/$1" 2>&1
 }
+speed() { # OUTPUT: how many histories in a second
+	grep 'seeds from .* CPU time' "$out/$1" | tail -n 1
+}
 judge() { # NUMBER FIRST STATUS
 	if [ "$3" -eq 0 ]; then
 		echo "ok $1 - $((SEEDS / 2)) histories from $2 keep the promise"
@@ -43,6 +46,7 @@ else
 	echo "not ok 4 - $((SEEDS / 10)) histories with a spare JVM, and with jobs whose checkpoints end, keep the promise"
 	grep '^seed' "$out/spare" | tail -n 1 | sed 's/^/# /'
 fi
+speed spare
 
 if "$BUILD/tests/sim/sim" --world handover --seeds $((SEEDS / 10)) >"$out/handover" 2>&1; then
 	echo "ok 5 - $((SEEDS / 10)) histories with several pods keep the promise"
@@ -50,6 +54,7 @@ else
 	echo "not ok 5 - $((SEEDS / 10)) histories with several pods keep the promise"
 	grep -m 1 '^seed ' "$out/handover" | sed 's/^/# /'
 fi
+speed handover
 
 if "$BUILD/tests/sim/sim" --world bluegreen --seeds $((SEEDS / 10)) >"$out/bluegreen" 2>&1; then
 	echo "ok 6 - in $((SEEDS / 10)) histories with two jobs and their gates each record is written once, or as often as is said"
@@ -57,6 +62,7 @@ else
 	echo "not ok 6 - in $((SEEDS / 10)) histories with two jobs and their gates each record is written once, or as often as is said"
 	grep -m 1 '^seed ' "$out/bluegreen" | sed 's/^/# /'
 fi
+speed bluegreen
 
 if "$BUILD/tests/sim/sim" --world lies --seeds $((SEEDS / 10)) >"$out/lies" 2>&1; then
 	echo "ok 7 - in $((SEEDS / 10)) histories stores, HA data and journals lie, and no start is older or empty without a word"
@@ -64,3 +70,4 @@ else
 	echo "not ok 7 - in $((SEEDS / 10)) histories stores, HA data and journals lie, and no start is older or empty without a word"
 	grep -m 1 '^seed ' "$out/lies" | sed 's/^/# /'
 fi
+speed lies
