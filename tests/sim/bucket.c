@@ -85,7 +85,8 @@ static void delete_copy(struct world *w)
 
 void bucket_help(struct world *w)
 {
-	if (lease_is_copied(&w->agent->lease.lease))
+	/* the job has ended where the bucket is that was copied, as drey asks for; who else waits for the copy does not matter */
+	if (lease_is_copied(&w->agent->lease.lease) && !anybody_holds(w, 0))
 		delete_copy(w);
 }
 

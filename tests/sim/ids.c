@@ -312,9 +312,11 @@ bool ids_help(struct world *w)
 {
 	int64_t count = w->config->id_count;
 
-	if (!w->ids.count || !w->agent->alive || w->agent->stands ||
-	    w->agent->life.cause != CAUSE_JOB_IDS_USED_UP || count == MOST_NAMES)
+	/* said since the last look, maybe as the answer to a request */
+	if (!w->ids.count || !w->agent->alive || w->agent->stands || !w->ids.used_up ||
+	    count == MOST_NAMES)
 		return false;
+	w->ids.used_up = false;
 	w->figures->ids_used_up++;
 	count = 4 * count < MOST_NAMES ? 4 * count : MOST_NAMES;
 	say(w, "user: kubernetes.launches is %d, and the container starts again", (int)count);
@@ -419,7 +421,10 @@ void ids_judge_used_up(struct world *w, const char *reserved)
 	const struct lifecycle *life = &w->agent->life;
 
 	if (!w->ids.count || !w->agent->alive || life->phase != PHASE_HOLDING ||
-	    life->cause != CAUSE_JOB_IDS_USED_UP || !w->agent->facts.names_read)
+	    life->cause != CAUSE_JOB_IDS_USED_UP)
+		return;
+	w->ids.used_up = true;
+	if (!w->agent->facts.names_read)
 		return;
 	for (int64_t n = 0; n < w->config->id_count; n++) {
 		const char *job_id = w->ids.names[n];

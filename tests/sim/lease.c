@@ -131,10 +131,10 @@ static void help(struct world *w)
 {
 	const struct lease *ours = &w->agent->lease.lease;
 
-	if (!w->calm || w->lease.other_lives || w->lease.third_lives)
+	if (!w->calm)
 		return;
 	bucket_help(w);
-	if (!lease_is_parked_elsewhere(ours))
+	if (w->lease.other_lives || w->lease.third_lives || !lease_is_parked_elsewhere(ours))
 		return;
 	say(w, "a person deletes the lease object");
 	bucket_object(w, &w->agent->lease)->exists = false;
@@ -381,6 +381,8 @@ static void tamper(struct world *w)
 	} else if (object->old.write[0]) {
 		say(w, "a person puts an older lease object back");
 		object->claim = object->old;
+		object->copied = object->claim.uri[0] &&
+				 strcmp(object->claim.uri, bucket_uri(w->agent->lease.bucket)) != 0;
 	}
 }
 

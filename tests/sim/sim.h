@@ -14,8 +14,7 @@
  *   flink.c    the JobManager and its job; operation.c: savepoint, stop, cancel over REST
  *   storage.c  checkpoints and savepoints, and what an observation sees of them
  *   store.c    the journal store: compare-and-swap, lost responses, failures
- *   directory.c  the control directory
- *   user.c     people, accidents, the calm at the end
+ *   directory.c  the control directory; user.c: people, accidents, the calm at the end
  *   feature.c  features of the world that can be left out one by one
  *   oracle*.c  what must never happen, and what must happen in the end
  *   notice.c   every notice is sent, and only once; checkpoint.c: requested checkpoints; spare.c: the warm spare
@@ -665,7 +664,8 @@ struct world {
 		struct rng rng;
 		char (*names)[JOB_ID_BYTES];
 		int64_t count; /* 0 = job ids are random */
-		bool long_paths, object_store;
+		bool long_paths, object_store,
+			used_up;             /* the last: drey has said so since a person looked */
 		int64_t clean_ms, person_ms; /* mean time between two */
 	} ids;
 	struct map_record records[PLACES];
