@@ -60,16 +60,11 @@ static void say_silent(const struct standby *standby, char *text, size_t size)
 
 void standby_say(struct standby *standby, enum cause cause, const char *why)
 {
-	bool silent = standby_owner_is_silent(standby) &&
-		      (cause == CAUSE_STANDING_BY || cause == CAUSE_PREPARING ||
-		       cause == CAUSE_HANDOVER_RETURNED || cause == CAUSE_SHADOW);
+	bool silent = standby_owner_is_silent(standby);
 	char text[sizeof(standby->reason)];
 
-	/* as nearly always */
-	if (!silent && standby->cause == cause &&
-	    !strncmp(standby->reason, why, sizeof(standby->reason) - 1))
-		return;
-	if (silent) {
+	if (silent && (cause == CAUSE_STANDING_BY || cause == CAUSE_PREPARING ||
+		       cause == CAUSE_HANDOVER_RETURNED || cause == CAUSE_SHADOW)) {
 		cause = CAUSE_OWNER_SILENT;
 		say_silent(standby, text, sizeof(text));
 	} else {

@@ -42,12 +42,10 @@ static bool is_looked_at(const struct lifecycle *life)
 /* No launch is desired: what is on record parks the application. */
 static bool parks_on_record(const struct lifecycle *life)
 {
-	if (life->launch_step == LAUNCH_NONE) {
-		struct decision decision;
+	struct decision decision;
 
-		return resolve_parked(&life->journal, &life->config->policy, &decision);
-	}
-	return false;
+	return life->launch_step == LAUNCH_NONE &&
+	       resolve_parked(&life->journal, &life->config->policy, &decision);
 }
 
 /* ---- all facts ---- */
