@@ -248,6 +248,8 @@ void image_put(struct image *image, const struct journal *from)
 	image->used_bytes = 0;
 	*to = *from;
 	to->origin = NULL;
+	to->intent.restore.read_back =
+		to->intent.restore.kind != RESTORE_NONE; /* for whoever reads it */
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		put_text(image, texts[i]);
 	put_lists(image, to);

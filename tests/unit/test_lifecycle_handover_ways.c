@@ -334,3 +334,35 @@ LIFE_TEST_FROM(granted_begin, when_hand_overs_are_turned_off_only_the_side_stays
 	CHECK_INT(journal.owner.side, ==, SIDE_GREEN);
 	journal_release(&journal);
 }
+
+/* ---- a request for a restore that came on the way ---- */
+
+static bool is_old_for_the_taker(struct life *l, int64_t asked_after_ms)
+{
+	granted_begin(l);
+	l->life.journal.intent.restore = (struct restore_request){
+		.kind = RESTORE_EMPTY,
+		.token = xstrdup("t1"),
+		.asked_unix_ms = handover_of(l)->started_unix_ms + asked_after_ms};
+	put_on_record(l);
+	agent_of(l, &new_pod, "g2");
+	CHECK(l->life.journal.intent.restore.read_back);
+	claims(l, CLAIM_TAKE, NULL);
+	return l->life.journal.intent.restore.read_back;
+}
+
+/* It may be what makes the owner offer the job: with the next pod it must not count as one of long ago, for ever. */
+TEST(a_request_that_was_handed_over_is_one_of_now)
+{
+	static const struct {
+		int64_t asked_after_ms;
+		bool old;
+	} cases[] = {{0, false}, {5, false}, {-1, true}};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct life l;
+
+		CHECK_INT(is_old_for_the_taker(&l, cases[i].asked_after_ms), ==, cases[i].old);
+		life_end(&l);
+	}
+}

@@ -170,10 +170,23 @@ static void take_back(struct lifecycle *life)
 			       : "the pod that had taken it is gone");
 }
 
+/* Who asked the pod of before for a restore while this hand-over was under way has asked now: the journal that has both was
+ * handed over, not put back. Else a request that makes the owner offer the job could never be carried out. */
+static void date_request(struct journal *journal)
+{
+	struct restore_request *restore = &journal->intent.restore;
+
+	/* MUT: a request that was handed over counts as one of long ago */
+	if (restore->asked_unix_ms >= journal->handover.started_unix_ms)
+		restore->read_back = false;
+}
+
 static void claim(struct lifecycle *life, enum claim claim)
 {
 	struct handover *handover = &life->journal.handover;
 
+	if (claim == CLAIM_TAKE || claim == CLAIM_BACK)
+		date_request(&life->journal);
 	switch (claim) {
 	case CLAIM_TAKE:
 		take_transition(life);
