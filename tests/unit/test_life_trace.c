@@ -103,6 +103,37 @@ TEST(a_trace_is_repeated_step_by_step)
 	life_release(&l);
 }
 
+/* Handover world, 70045440: where savepoints cannot be listed, no job id is certain to be unused. */
+TEST(how_the_sources_were_read_is_repeated)
+{
+	struct decision decision = {
+		.kind = DECISION_START_EMPTY, .rule = 4, .settled = NO_CANDIDATE};
+	struct life_trace trace = {.count = 0};
+	cleanup_json struct json *doc = NULL;
+	struct event hello = {.type = EVENT_HELLO};
+	struct facts facts = {0};
+	struct event e = {.type = EVENT_OBSERVED, .observed = {&facts, &decision}};
+	struct err err = {0};
+	struct life l;
+	size_t count = 0;
+
+	life_begin(&l);
+	l.config.id_space = "ns/orders/";
+	l.config.id_count = 10;
+	life_trace_begin(&trace, &l.life);
+	traced(&l, &trace, &hello);
+	facts_set_source(&facts, SOURCE_SAVEPOINTS, SOURCE_UNREADABLE, "the listing broke off");
+	traced(&l, &trace, &e);
+	CHECK_INT(l.life.phase, ==, PHASE_HOLDING);
+	CHECK_HAS(l.life.reason, "savepoints cannot be read (the listing broke off)");
+	doc = document(&trace);
+	CHECK_INT(replay(doc, &count, &err), ==, 0);
+	CHECK_STR(err.msg, "");
+	facts_release(&facts);
+	life_trace_release(&trace);
+	life_release(&l);
+}
+
 TEST(the_first_step_that_differs_is_named)
 {
 	struct life_trace trace = {.count = 0};

@@ -112,11 +112,51 @@ static int read_copy(const struct json *from, void *to, struct err *err)
 	return record_read(&journal_table, object, &facts->copy->journal, err);
 }
 
+/* How the sources were read: a job id is drawn only where its traces would have been seen. */
+static void write_sources(struct json *to, const void *from)
+{
+	const struct facts *facts = from;
+	struct json *sources = json_add_object(to, "sources");
+
+	for (int i = 0; i < SOURCE_COUNT; i++) {
+		const struct source_fact *source = &facts->sources[i];
+		struct json *object;
+
+		if (source->state == SOURCE_NOT_CONFIGURED)
+			continue;
+		object = json_add_object(sources, source_kind_name((enum source_kind)i));
+		json_add_i64(object, "state", source->state);
+		if (source->state == SOURCE_UNREADABLE)
+			json_add_str_opt(object, "detail", source->detail);
+	}
+}
+
+static int read_sources(const struct json *from, void *to, struct err *err)
+{
+	struct facts *facts = to;
+	const struct json *sources, *object;
+	int64_t state = SOURCE_NOT_CONFIGURED;
+	int found = json_opt_object(from, "sources", &sources, err);
+
+	for (int i = 0; found > 0 && i < SOURCE_COUNT; i++) {
+		const char *name = source_kind_name((enum source_kind)i);
+		int there = json_opt_object(sources, name, &object, err);
+
+		if (there < 0 || (there > 0 && json_opt_i64(object, "state", &state, err) < 0))
+			return err_wrap(err, "sources");
+		if (there > 0 && state > SOURCE_NOT_CONFIGURED && state <= SOURCE_UNREADABLE)
+			facts_set_source(facts, (enum source_kind)i, (enum source_state)state,
+					 json_str(object, "detail"));
+	}
+	return found < 0 ? -1 : 0;
+}
+
 static const struct field facts_fields[] = {
 	FIELDS("candidates", LIST, struct facts, candidates, candidate_count,
 	       .record = &candidate_table),
 	{.name = "jobs", .kind = FIELD_OWN, .write = write_jobs, .read = read_jobs},
 	{.name = "copy", .kind = FIELD_OWN, .write = write_copy, .read = read_copy},
+	{.name = "sources", .kind = FIELD_OWN, .write = write_sources, .read = read_sources},
 	FIELD("namesRead", BOOL, struct facts, names_read, .sparse = true),
 	FIELD("haUnread", BOOL, struct facts, ha_unread, .sparse = true),
 	FIELD("endedJob", ID, struct facts, ended_job),
