@@ -37,7 +37,7 @@
 # About a Pod:
 #   pod_status POD JQ, pod_is POD JQ, pod_phase POD PHASE, pod_ready POD, pod_log POD REGEX; pod_rest POD PATH [JQ] asks its Flink;
 #   pod_template POD: the name of its template
-#   journal JQ, journal_is JQ; candidate JQ; handover_is STATE
+#   journal JQ, journal_is JQ; candidate JQ; candidate_has_held (its main()); handover_is STATE
 #
 # What happens to a Pod that the controller has made, and to one by hand that is proxied:
 #   kill_agent POD, kill_flink POD    SIGKILL for drey run, for its JVM
@@ -415,6 +415,11 @@ candidate() { # JQ
 
 candidate_is() { # STATE
 	[ "$(candidate .state 2>/dev/null)" = "$1" ]
+}
+
+# Of the Pod CANDIDATE.
+candidate_has_held() {
+	[ "$(candidate "select(.pod == \"$CANDIDATE\") | .warm.mainHeld" 2>/dev/null)" = true ]
 }
 
 handover_is() { # STATE

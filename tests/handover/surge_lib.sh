@@ -9,7 +9,7 @@
 #   begin                     the application runs as g1 or g2, and NEXT is the other one; OLD is the Pod of now, BEFORE[STATE] how
 #                             often the hand-over has been in that state
 #   at STATE CMD...           runs CMD as soon as the hand-over since `begin` is in that state
-#   candidate_has_held        for await: main() of the candidate is held; candidate_is_prepared
+#   candidate_is_prepared     for await, as candidate_has_held of lib.sh
 #   agent_of POD              the process id of its drey run; drey_of POD COMMAND [ARG...] runs drey there
 #   kill_the_agent POD        and await another_agent POD "$KILLED_AGENT"
 #   deployed T                deploys T, and waits for its Pod: CANDIDATE
@@ -81,10 +81,6 @@ at() { # STATE CMD...
 }
 
 # Not what an earlier candidate has said.
-candidate_has_held() {
-	[ "$(candidate "select(.pod == \"$CANDIDATE\") | .warm.mainHeld" 2>/dev/null)" = true ]
-}
-
 candidate_is_prepared() {
 	[ "$(candidate "select(.pod == \"$CANDIDATE\") | .state" 2>/dev/null)" = Prepared ]
 }
