@@ -643,6 +643,42 @@ TEST(what_a_later_launch_with_the_same_number_has_left_is_newer_state)
 	}
 }
 
+/* The same where the launch of old has been trimmed away (world lease, 71027281). */
+TEST(what_a_later_launch_with_a_number_of_old_has_left_is_newer_state)
+{
+	static const struct {
+		int64_t id; /* completed at 1000 times this; the last launch began at 1000 */
+		bool numbered, given_up, newer;
+	} rows[] = {
+		{20, true, false, true},
+		{20, false, false, false},
+		{20, true, true, false},
+		{40, true, false,
+		 false}, /* the clock was set back: it has not come to that date yet */
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct world w;
+
+		begin(&w);
+		w.facts.now_unix_ms = 30000;
+		xstrset(&w.journal.id_space, rows[i].numbered ? "default/orders/" : NULL);
+		xstrset(&proved(&w, JOB_A, NULL, 0, 8)->request_token,
+			rows[i].given_up ? "t1" : NULL);
+		journal_add_former_job(&w.journal, JOB_B);
+		facts_add_job(&w.facts, JOB_B);
+		found_checkpoint(&w, JOB_A, 8);
+		found_checkpoint(&w, JOB_B, rows[i].id);
+		if (rows[i].newer) {
+			CHECK_DECIDES(&w, HOLD);
+			CHECK_INT(w.decision.cause, ==, CAUSE_UNKNOWN_NEWER_STATE);
+		} else {
+			CHECK_STARTS_FROM(&w, "file:/cp/" JOB_A "/chk-8");
+		}
+		end(&w);
+	}
+}
+
 TEST(a_lost_journal_is_seen_by_what_can_only_be_ours)
 {
 	struct world w;

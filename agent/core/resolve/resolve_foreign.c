@@ -221,12 +221,29 @@ static bool has_reused_id(const struct inquiry *in, const struct candidate *c)
 	return c->snapshot.completed_unix_ms > launch[1].intended_unix_ms;
 }
 
+/* The same of one that was trimmed away: it ended before the last launch of this journal began. (A date that is still to come tells
+ * of a clock that was set back, and of no later launch.) */
+static bool has_reused_former_id(const struct inquiry *in, const struct candidate *c)
+{
+	const struct launch *last = journal_launch_const(in->journal);
+
+	if (!in->journal->id_space || is_given_up_now(in) || !last || last->request_token ||
+	    !facts_is_own_job(in->facts, c->snapshot.job_id) ||
+	    journal_snapshot(in->journal, c->snapshot.path))
+		return false;
+	/* MUT: what a later launch with the number of one of old has left is old */
+	return journal_is_former_job(in->journal, c->snapshot.job_id) &&
+	       c->snapshot.completed_unix_ms > last->intended_unix_ms &&
+	       c->snapshot.completed_unix_ms <= in->facts->now_unix_ms;
+}
+
 static bool is_of_unknown_launch(const struct inquiry *in, const struct candidate *c)
 {
 	enum branch branch = lineage_place(&in->lineage, &c->snapshot);
 
-	return branch == BRANCH_FOREIGN ? !is_known(in->journal, &c->snapshot)
-					: branch == BRANCH_ABANDONED && has_reused_id(in, c);
+	return branch == BRANCH_FOREIGN
+		       ? !is_known(in->journal, &c->snapshot) || has_reused_former_id(in, c)
+		       : branch == BRANCH_ABANDONED && has_reused_id(in, c);
 }
 
 /* A damaged one is useless, but shows that there was newer state. */
