@@ -352,7 +352,9 @@ static bool will_wait(const struct world *w, const struct lease_object *object)
 		known_ms = other->longest_ms;
 	if (object != &w->lease.objects[0] && !w->lease.third_lives) /* it knows no other length */
 		known_ms = length_ms;
-	return known_ms >= object->claim.duration_ms && known_ms >= object->old.duration_ms;
+	/* one that says that nothing runs lets nobody wait */
+	return known_ms >= object->claim.duration_ms && known_ms >= object->old.duration_ms &&
+	       !object->old.ended;
 }
 
 static bool all_have_seen_it(struct world *w, const struct lease_object *object)
