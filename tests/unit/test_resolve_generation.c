@@ -116,6 +116,11 @@ WORLD_TEST_FROM(begin_upgrade, an_upgrade_stays_stateless_however_often_it_fails
 	w->journal.ever_proven = true;
 	CHECK_DECIDES(w, START_EMPTY);
 	CHECK_HAS(w->decision.reason, "upgrade is stateless: generation g2");
+	/* none of that generation was proven, either, and the savepoint that it began with is still configured */
+	w->journal.ever_proven = false;
+	given_initial(w, 900);
+	CHECK_DECIDES(w, START_EMPTY);
+	CHECK_HAS(w->decision.reason, "upgrade is stateless: generation g2");
 }
 
 WORLD_TEST_FROM(begin_upgrade, a_restart_of_the_same_generation_keeps_its_state)

@@ -193,8 +193,8 @@ bool generation_starts_empty(const struct inquiry *in)
 			return false;
 		ran = true;
 	}
-	/* Is this the first generation? No, if an earlier job was proven: the launches of that one have left the
-	 * journal since, and no other has left it. */
+	/* Is this the first generation? No, if an earlier job was proven, or if there were launches before these, all of
+	 * which started empty: only launches of a generation before have left the journal since. */
 	/* MUT: after many failed launches an upgrade is not stateless any more */
-	return ran && journal->ever_proven;
+	return ran && (journal->ever_proven || journal->launches[0].number > 1);
 }
