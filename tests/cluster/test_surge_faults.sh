@@ -110,8 +110,7 @@ preloads() { # LIBRARY.c NAME=VALUE...
 	local library name cc variables
 	library=$(basename "$1" .c)
 	read -ra cc <<<"${CC:-cc}"
-	mkdir -p "$VOLUME/lib" "$VOLUME/flink"
-	chmod 777 "$VOLUME/flink"
+	mkdir -p "$VOLUME/lib"
 	"${cc[@]}" -shared -fPIC -O -Wall -Wextra -o "$VOLUME/lib/$library.so" "$1" -ldl || exit $?
 	variables="{name: LD_PRELOAD, value: /events/lib/$library.so}"
 	for name in "${@:2}"; do
@@ -177,6 +176,8 @@ disk() {
 }
 
 surge_begin surge-faults 'upgradeCheck: {enabled: false}'
+mkdir "$VOLUME/flink"
+chmod 777 "$VOLUME/flink"
 if [ $# -eq 0 ]; then
 	set -- back zigzag term clock disk
 fi
