@@ -13,7 +13,7 @@
 #   deployed T [OPTION...]    the same, and waits for the new Pod: CANDIDATE
 #   upgrade_to T [OPTION...]  the same; the old one was not told to end
 #   await_done T              waits until the job runs there, the old Pods are gone, and it writes; OWNER is the new one
-#   returned_to T             for after a hand-over that has failed: T writes again in the same Pod, OWNER
+#   returned_to T [SAVEPOINT]     for after a hand-over that has failed: T writes again in the same Pod, OWNER, from that of the stop
 #   ends_with T               after an accident, in which the Pod GONE was lost or none: T, which the Deployment wants, gets the job, at
 #                             once or from its predecessor; OWNER is its Pod
 #   untouched WHAT            OWNER was never told to end, is the owner, its job is that of remember_job, and writes
@@ -220,7 +220,7 @@ pod_restored() { # POD PATH
 	[ "$(plain_path "$flink")" = "$(plain_path "$2")" ]
 }
 
-returned_to() { # T
+returned_to() { # T [SAVEPOINT]
 	local savepoint
 	await "the job of $1 runs in the Pod that had it" pod_phase "$OWNER" Running
 	is "$(journal .owner.pod)" "$OWNER" "which is the owner again"
@@ -228,7 +228,7 @@ returned_to() { # T
 	check "it was ready all the time" stayed_ready "$OWNER"
 	count_written "$1"
 	await "it goes on writing" goes_on_writing "$1"
-	savepoint=$(observed 'select(.what == "journal" and .handover == "returned") | .savepoint' | tail -n 1 | jq --raw-output .)
+	savepoint=${2:-$(observed 'select(.what == "journal" and .handover == "returned") | .savepoint' | tail -n 1 | jq --raw-output .)}
 	check "from the savepoint of the stop" pod_restored "$OWNER" "$savepoint"
 }
 

@@ -34,7 +34,7 @@ changed_to() { # T
 
 runs_on() { # RETURNED DONE, how often before
 	await "the job is returned" happened_again returned "$1"
-	returned_to "$CURRENT"
+	returned_to "$CURRENT" "s3://flink/orders/savepoints/$(ls -t "$BUCKETS/flink/orders/savepoints" | head -n 1)"
 	await "nothing is left to do" settled
 	is "$(happened "done")" "$2" "nothing was handed over"
 }
