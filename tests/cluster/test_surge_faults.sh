@@ -176,8 +176,8 @@ disk() {
 }
 
 surge_begin surge-faults 'upgradeCheck: {enabled: false}'
-mkdir "$VOLUME/flink"
-chmod 777 "$VOLUME/flink"
+mkdir --parents "$VOLUME"/flink/{checkpoints,savepoints} # drey makes none: it cannot tell a first start from a lost volume
+chmod 777 "$VOLUME"/flink{,/*}
 if [ $# -eq 0 ]; then
 	set -- back zigzag term clock disk
 fi
