@@ -302,13 +302,6 @@ static void copy_without_log(struct journal *to, const struct journal *from)
 	journal_copy(to, &shortened);
 }
 
-/* What encoding and decoding does to a document, besides. */
-static void copy_as_read(struct journal *to, const struct journal *from)
-{
-	copy_without_log(to, from);
-	to->intent.restore.read_back = to->intent.restore.kind != RESTORE_NONE;
-}
-
 /* Encode and decode a document: if true, *ret_journal has the result; the caller releases it. */
 static bool through_text(struct world *w, const struct journal *journal,
 			 struct journal *ret_journal)
@@ -448,7 +441,7 @@ bool store_read(struct world *w, struct journal *ret_journal)
 	if (w->store.exists && w->store.text != TEXT_NONE)
 		return through_text(w, stored, ret_journal);
 	if (w->store.exists)
-		copy_as_read(ret_journal, stored);
+		copy_without_log(ret_journal, stored);
 	else
 		journal_init(ret_journal, "sim");
 	return true;
