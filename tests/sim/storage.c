@@ -375,23 +375,10 @@ static void look_at_result(struct world *w, struct facts *facts)
 			 "read");
 }
 
-/* As add_stop() of observe.c does. */
-static void look_at_stop(struct world *w, struct facts *facts)
-{
-	struct snapshot named = {.path = facts->ended_detail,
-				 .kind = SNAPSHOT_SAVEPOINT,
-				 .size_bytes = -1,
-				 .file_count = -1};
-
-	if (facts->ended != JOB_END_STOPPED || !facts->ended_detail)
-		return;
-	memcpy(named.job_id, facts->ended_job, JOB_ID_BYTES);
-	look_at(w, facts, SOURCE_RESULTS, &named);
-}
-
 void storage_gather(struct world *w, struct facts *ret_facts)
 {
 	const struct journal *journal = &w->agent->life.journal;
+	struct snapshot stop;
 
 	if (has(w, FEATURE_LIES))
 		lie_observed(w);
@@ -404,7 +391,8 @@ void storage_gather(struct world *w, struct facts *ret_facts)
 	ids_observe(w, ret_facts);
 	ha_observe(w, ret_facts);
 	look_at_result(w, ret_facts);
-	look_at_stop(w, ret_facts);
+	if (facts_stop(ret_facts, &stop))
+		look_at(w, ret_facts, SOURCE_RESULTS, &stop);
 	if (has(w, FEATURE_LIES))
 		lie_observe_journal(w, ret_facts);
 	look_at_journal(w, ret_facts);

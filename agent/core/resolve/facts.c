@@ -132,6 +132,18 @@ void facts_set_end(struct facts *facts, const char *job_id, enum job_end end, co
 	xstrset(&facts->ended_detail, detail);
 }
 
+bool facts_stop(const struct facts *facts, struct snapshot *ret_savepoint)
+{
+	if (facts->ended != JOB_END_STOPPED || !facts->ended_detail)
+		return false;
+	*ret_savepoint = (struct snapshot){.path = facts->ended_detail,
+					   .kind = SNAPSHOT_SAVEPOINT,
+					   .size_bytes = -1,
+					   .file_count = -1};
+	memcpy(ret_savepoint->job_id, facts->ended_job, JOB_ID_BYTES);
+	return true;
+}
+
 void facts_add_job(struct facts *facts, const char *job_id)
 {
 	for (size_t i = 0; i < facts->job_count; i++)

@@ -229,6 +229,10 @@ const struct trace *facts_newest_trace(const struct facts *facts, enum trace_kin
 /* How the job ended; detail is copied. */
 void facts_set_end(struct facts *facts, const char *job_id, enum job_end end, const char *detail);
 
+/* The savepoint with which the job was stopped, by Flink's record of its end: it may lie anywhere, so it is asked for by its
+ * name. Its path is borrowed. False: that names none. */
+bool facts_stop(const struct facts *facts, struct snapshot *ret_savepoint);
+
 /* Append a key (copied). */
 void facts_add_stored(struct facts *facts, const char *key);
 

@@ -230,21 +230,6 @@ static size_t add_path(struct look *look, enum source_kind source, const char *p
 	return path ? add_named(look, source, &named) : 0;
 }
 
-/* The savepoint with which the job was stopped outside drey, unseen: it may lie anywhere. */
-static void add_stop(struct look *look)
-{
-	const struct facts *facts = look->facts;
-	struct snapshot named = {.path = facts->ended_detail,
-				 .kind = SNAPSHOT_SAVEPOINT,
-				 .size_bytes = -1,
-				 .file_count = -1};
-
-	if (facts->ended != JOB_END_STOPPED || !facts->ended_detail)
-		return;
-	memcpy(named.job_id, facts->ended_job, JOB_ID_BYTES);
-	add_named(look, SOURCE_RESULTS, &named);
-}
-
 /* How the named snapshot was read, once it has been looked at. */
 static void set_named(struct look *look, enum source_kind source, const char *path, size_t index)
 {
@@ -277,6 +262,7 @@ void observe_gather(const struct observe_plan *plan, struct facts *ret_facts)
 	struct look look = {.plan = plan,
 			    .facts = ret_facts,
 			    .stores = {.config = plan->storage, .seen = plan->seen}};
+	struct snapshot stop;
 	size_t initial, request;
 
 	*ret_facts = (struct facts){.max_metadata_version = plan->max_metadata_version,
@@ -289,7 +275,8 @@ void observe_gather(const struct observe_plan *plan, struct facts *ret_facts)
 	observe_ha(&look);
 	observe_result(&look);
 	observe_traces(&look);
-	add_stop(&look);
+	if (facts_stop(ret_facts, &stop))
+		add_named(&look, SOURCE_RESULTS, &stop);
 	observe_copy(&look);
 	for (size_t i = 0; i < plan->known_count; i++)
 		add_named(&look, SOURCE_JOURNAL, &plan->known[i]);
