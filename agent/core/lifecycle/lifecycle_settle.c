@@ -144,7 +144,7 @@ void operation_disprove(struct lifecycle *life, const char *location)
 	life->want_write = true;
 }
 
-/* `passed`: the job has gone on behind it. */
+/* `passed`: the job continued after it. */
 static void record_found(struct lifecycle *life, const struct candidate *c, bool passed)
 {
 	const struct operation *operation = &life->journal.operation;
@@ -162,7 +162,7 @@ static void record_found(struct lifecycle *life, const struct candidate *c, bool
 	loss_saved(life, found.path, operation->started_unix_ms);
 	if (passed)
 		operation_record(life, false, found.path,
-				 "the job has gone on after this savepoint: it was not stopped");
+				 "the job continued after this savepoint: it was not stopped");
 	else
 		operation_record(life, true, found.path, NULL);
 	operation_remember(life, operation);

@@ -16,12 +16,13 @@
 #include "core/journal/journal.h"
 #include "core/resolve/facts.h"
 
-/* The checkpoint after the newest snapshot that is known of this job, where one of its checkpoints is known: a listing that leaves it out is not contradicted by any other
- * name, but it can be asked for by its own. The caller frees; NULL: none is known. */
+/* The checkpoint after the newest snapshot of this job, in the directory of its newest checkpoint: a listing that leaves it
+ * out is not contradicted by any other name, but it can be asked for by its own. The caller frees; NULL: no checkpoint is known. */
 char *listing_next(const struct facts *facts, const char *job_id);
 
-/* The checkpoint with which the last launch begins or goes on after its newest savepoint on record, if it does not continue a
- * job: where no checkpoint of it is known, a listing that leaves out its whole directory is contradicted by nothing else. The caller frees; NULL: it is not known. */
+/* The first checkpoint of the last launch, or that after its newest savepoint on record, if it does not continue a job: where
+ * none of its checkpoints is known, a listing that leaves out its whole directory is contradicted by nothing else. The caller
+ * frees; NULL: it is not known. */
 char *listing_first(const struct journal *journal, const char *checkpoint_dir);
 
 /* What is at `path` exists and was not listed, or it is `unread` (why; else NULL), so that nobody can tell: the listings that

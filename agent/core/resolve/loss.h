@@ -30,7 +30,7 @@ struct loss_limits {
  * configuration, else the configured one; 0 = not known. */
 int64_t loss_interval_ms(const struct loss_limits *limits, const struct journal *journal);
 
-/* Two of these, within which a checkpoint completes; 0 = not known; LOSS_NO_INTERVAL: the job takes none by itself. */
+/* Two of these, within which a checkpoint completes; 0 = not known; LOSS_NO_INTERVAL: the job takes no periodic ones. */
 int64_t loss_two_intervals_ms(const struct loss_limits *limits, const struct journal *journal);
 
 /* What may be lost: 0 = nothing. By that interval. */

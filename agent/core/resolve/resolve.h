@@ -88,9 +88,9 @@ struct policy {
 
 /* Rule 3: the result of the operation that was in flight when Flink ended. */
 enum settlement {
-	SETTLEMENT_NONE, /* none was */
-	SETTLEMENT_MADE, /* its savepoint is candidates[settled] */
-	SETTLEMENT_PASSED, /* a stop: so it is, but the job has gone on behind it, so that stop has failed */
+	SETTLEMENT_NONE,   /* none was */
+	SETTLEMENT_MADE,   /* its savepoint is candidates[settled] */
+	SETTLEMENT_PASSED, /* the same, but the job continued after it: that stop has failed */
 	SETTLEMENT_FAILED, /* it has left no savepoint, or (settled) one that is damaged */
 	SETTLEMENT_OPEN,   /* unknown for now: a source cannot be read */
 };

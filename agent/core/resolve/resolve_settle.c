@@ -115,9 +115,9 @@ static bool is_unread(struct inquiry *in, bool *ret_decided)
 	return true;
 }
 
-/* Flink begins no checkpoint behind the savepoint of a stop, unless that stop has failed and the job goes on. That one was
+/* Flink begins no checkpoint after the savepoint of a stop, unless that stop has failed and the job continues. That one was
  * begun is enough: what has become of it is judged elsewhere. */
-static bool went_on(const struct inquiry *in, const struct snapshot *savepoint)
+static bool continued_after(const struct inquiry *in, const struct snapshot *savepoint)
 {
 	const struct operation *operation = &in->journal->operation;
 
@@ -152,8 +152,8 @@ bool operation_decides(struct inquiry *in)
 		return stays_open(in, c->snapshot.path, c->detail);
 	in->decision->settlement =
 		c && c->integrity == INTEGRITY_COMPLETE ? SETTLEMENT_MADE : SETTLEMENT_FAILED;
-	/* MUT: a stop was made although the job has gone on behind its savepoint */
-	if (in->decision->settlement == SETTLEMENT_MADE && went_on(in, &c->snapshot))
+	/* MUT: a stop was made although the job continued after its savepoint */
+	if (in->decision->settlement == SETTLEMENT_MADE && continued_after(in, &c->snapshot))
 		in->decision->settlement = SETTLEMENT_PASSED;
 	if (c)
 		in->decision->settled = (size_t)(c - in->facts->candidates);
