@@ -56,6 +56,7 @@ static void read_journal(struct check *check)
 	struct err err = {0};
 	struct journal_store *store = journal_store_open(config, &check->setup.kube);
 
+	journal_store_guard_reader(store, &check->setup.kube);
 	if (journal_store_read(store, &check->journal, &err) < 0) {
 		journal_init(&check->journal, config->application);
 		check->first = err.kind == ERR_ABSENT;

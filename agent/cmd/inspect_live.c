@@ -11,8 +11,10 @@ static struct journal *inspect_read_journal(const struct setup *setup, struct jo
 {
 	struct err err = {0};
 	struct journal_store *store = journal_store_open(&setup->config, &setup->kube);
-	int result = journal_store_read(store, journal, &err);
+	int result;
 
+	journal_store_guard_reader(store, &setup->kube);
+	result = journal_store_read(store, journal, &err);
 	journal_store_free(store);
 	if (result == 0)
 		return journal;

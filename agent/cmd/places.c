@@ -46,8 +46,10 @@ static void places_read_journal(struct places *places)
 	const struct config *config = &places->setup.config;
 	struct err err = {0};
 	struct journal_store *store = journal_store_open(config, &places->setup.kube);
-	int result = journal_store_read(store, &places->journal, &err);
+	int result;
 
+	journal_store_guard_reader(store, &places->setup.kube);
+	result = journal_store_read(store, &places->journal, &err);
 	take_journal(places, result, &err, config->application);
 	journal_store_free(store);
 }

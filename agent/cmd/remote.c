@@ -107,7 +107,8 @@ int remote_read_journal(struct remote *remote, struct journal *ret_journal)
 
 int remote_no_journal(const struct remote *remote)
 {
-	return cli_fail(remote->cli, CLI_ABSENT, "%s does not exist: drey has not run for %s yet",
+	return cli_fail(remote->cli, CLI_ABSENT,
+			"there is no journal in %s: drey has not run for %s yet",
 			journal_store_place(remote->store), remote->config.application);
 }
 

@@ -268,7 +268,7 @@ static int no_drey(const struct stop *stop)
 	if (!cli_has(remote->cli, "skip-parked"))
 		return remote_no_journal(remote);
 	return cli_fail(remote->cli, CLI_OK,
-			"%s does not exist: drey has never run for %s; nothing to do",
+			"there is no journal in %s: drey has never run for %s; nothing to do",
 			journal_store_place(remote->store), remote->config.application);
 }
 
@@ -291,7 +291,7 @@ static int stop_poll(struct stop *stop)
 		if (!may_appear(stop))
 			return no_drey(stop);
 		what = xasprintf(
-			"%s does not exist: waiting %d s, because one that was deleted while the job runs is written again",
+			"there is no journal in %s: waiting %d s, because one that is lost while the job runs is written again",
 			journal_store_place(remote->store), APPEAR_MS / 1000);
 		remote_report(remote, what);
 		return CLIENT_CONTINUE;

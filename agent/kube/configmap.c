@@ -59,6 +59,17 @@ static int64_t last_change(const struct json *metadata)
 	return last_unix_ms;
 }
 
+bool configmap_was_applied(const struct json *metadata)
+{
+	const struct json *item;
+
+	json_each (item, json_get(metadata, "managedFields"))
+		if (xstris(json_str(item, "manager"), CONFIGMAP_MANAGER) &&
+		    xstris(json_str(item, "operation"), "Apply"))
+			return true;
+	return false;
+}
+
 static int decode_metadata(const struct json *object, struct configmap *map, struct err *err)
 {
 	const struct json *metadata, *owners = NULL;
@@ -83,6 +94,7 @@ static int decode_metadata(const struct json *object, struct configmap *map, str
 	if (created)
 		clock_parse_rfc3339(created, &map->created_unix_ms, NULL);
 	map->changed_unix_ms = last_change(metadata);
+	map->applied = configmap_was_applied(metadata);
 	return 0;
 }
 
@@ -150,9 +162,14 @@ char *configmap_collection(const char *namespace)
 	return kube_call_collection(CONFIGMAP_API, namespace, CONFIGMAP_KINDS);
 }
 
+static char *path_with(const struct kube *kube, const char *name, const char *rest, struct err *err)
+{
+	return kube_call_path(kube, CONFIGMAP_API, CONFIGMAP_KINDS, name, rest, err);
+}
+
 static char *path_of(const struct kube *kube, const char *name, struct err *err)
 {
-	return kube_call_path(kube, CONFIGMAP_API, CONFIGMAP_KINDS, name, "", err);
+	return path_with(kube, name, "", err);
 }
 
 /* Send it; the answer is the map of that name (NULL: any). */
@@ -237,6 +254,26 @@ int configmap_patch(struct kube *kube, const char *name, const struct json *merg
 		.compared = compared,
 	};
 
+	return path ? call(kube, &request, name, ret, answer, err) : -1;
+}
+
+int configmap_apply(struct kube *kube, const char *name, struct json *metadata,
+		    struct configmap *ret, struct kube_answer *answer, struct err *err)
+{
+	cleanup_free char *path =
+		path_with(kube, name, "?fieldManager=" CONFIGMAP_MANAGER "&force=true", err);
+	cleanup_json struct json *body = json_object();
+	struct kube_request request = {
+		.method = "PATCH",
+		.path = path,
+		.content_type = KUBE_APPLY_PATCH,
+		.body = body,
+		.compared = true,
+	};
+
+	json_add_str(body, "apiVersion", "v1");
+	json_add_str(body, "kind", "ConfigMap");
+	json_add(body, "metadata", metadata);
 	return path ? call(kube, &request, name, ret, answer, err) : -1;
 }
 

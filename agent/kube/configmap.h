@@ -21,6 +21,8 @@
 #define CONFIGMAP_API   "/api/v1"
 #define CONFIGMAP_KINDS "configmaps"
 
+#define CONFIGMAP_MANAGER "drey" /* owns the fields that are applied */
+
 #define CONFIGMAP_LIST_LIMIT     100         /* of one page */
 #define CONFIGMAP_LIST_MAX       20000       /* of all pages */
 #define CONFIGMAP_LIST_MAX_BYTES (64u << 20) /* idem */
@@ -35,6 +37,7 @@ struct configmap {
 	int64_t created_unix_ms;             /* -1: not known */
 	/* the last change of anything, by the API server's clock (metadata.managedFields); -1: not known */
 	int64_t changed_unix_ms;
+	bool applied; /* drey has applied something to it (configmap_apply()) */
 };
 
 void configmap_release(struct configmap *map); /* zeroed is allowed; zeroed afterwards */
@@ -91,6 +94,17 @@ int configmap_create(struct kube *kube, const struct configmap *map, struct conf
  * "Conflict" then. Without it, the request is repeated when the outcome is unknown. */
 int configmap_patch(struct kube *kube, const char *name, const struct json *merge_patch,
 		    struct configmap *ret, struct kube_answer *answer, struct err *err);
+
+/*
+ * Server-side apply as CONFIGMAP_MANAGER: metadata of it, with name, uid and resourceVersion. The API server
+ * records in metadata.managedFields who has applied which field, and a PUT of the whole map that leaves these fields as they are
+ * leaves the record, although it takes all else away . Takes `metadata`. "Conflict" as for a patch.
+ */
+int configmap_apply(struct kube *kube, const char *name, struct json *metadata,
+		    struct configmap *ret, struct kube_answer *answer, struct err *err);
+
+/* The same of the metadata of one that was listed. */
+bool configmap_was_applied(const struct json *metadata);
 
 /* Only if it is this one: uid and resource_version are preconditions (ERR_BUSY "Conflict"); NULL:
  * any. */

@@ -91,6 +91,28 @@ static struct workload_condition ready_of(const struct json *object)
 	return ready;
 }
 
+static bool has_marked_journal(const struct json *object)
+{
+	const struct json *each, *all = json_get(json_get(object, "status"), "conditions");
+
+	json_each (each, all)
+		if (xstris(json_str(each, "type"), WORKLOAD_JOURNAL_MARKED) &&
+		    xstris(json_str(each, "status"), "True"))
+			return true;
+	return false;
+}
+
+/* -1: not given. */
+static int64_t creation_of(const struct json *metadata)
+{
+	const char *text = json_str(metadata, "creationTimestamp");
+	int64_t unix_ms = -1;
+
+	if (text)
+		(void)clock_parse_rfc3339(text, &unix_ms, NULL);
+	return unix_ms;
+}
+
 int workload_decode(const struct json *object, enum workload_kind kind, const char *name,
 		    struct workload *ret, struct err *err)
 {
@@ -115,6 +137,8 @@ int workload_decode(const struct json *object, enum workload_kind kind, const ch
 	*ret = (struct workload){
 		.uid = xstrdup(uid),
 		.ready = ready_of(object),
+		.journal_marked = has_marked_journal(object),
+		.created_unix_ms = creation_of(metadata),
 		.deleting = json_str(metadata, "deletionTimestamp") != NULL,
 		.suspended = suspended,
 		.replicas = replicas,
@@ -191,7 +215,7 @@ static struct json *patch_of(enum workload_kind kind, const char *uid,
 
 	json_add_str(json_add_object(body, "metadata"), "uid", uid);
 	one = json_add_object(json_add_array(json_add_object(body, "status"), "conditions"), NULL);
-	json_add_str(one, "type", WORKLOAD_CONDITION);
+	json_add_str(one, "type", condition->type ? condition->type : WORKLOAD_CONDITION);
 	json_add_str(one, "status", condition->status);
 	json_add_str(one, "reason", condition->reason);
 	json_add_str(one, "message", condition->message);

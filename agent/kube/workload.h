@@ -26,6 +26,10 @@
 /* Type of the condition. */
 #define WORKLOAD_CONDITION "drey.dev/Ready"
 
+/* Another one: the journal of the application has the mark of its ConfigMap (map_mark.h). Only an account that may change
+ * this object's status can say that, and nobody can who may only create objects. */
+#define WORKLOAD_JOURNAL_MARKED "drey.dev/JournalMarked"
+
 enum workload_kind {
 	WORKLOAD_DEPLOYMENT,
 	WORKLOAD_JOB,
@@ -39,6 +43,7 @@ int workload_owner(const char *owner, enum workload_kind *ret_kind, const char *
 		   struct err *err);
 
 struct workload_condition {
+	const char *type;                /* for writing; NULL: WORKLOAD_CONDITION */
 	char *status, *reason, *message; /* NULL: none, or not given */
 	int64_t since_unix_ms;           /* its last transition; 0 = not given */
 	int64_t updated_unix_ms;         /* for writing */
@@ -49,10 +54,12 @@ void workload_condition_release(struct workload_condition *condition); /* zeroed
 struct workload {
 	char *uid;                       /* never NULL in what was read */
 	struct workload_condition ready; /* ours, as written before */
+	bool journal_marked;             /* the condition is there, and True */
 	bool deleting, suspended;
-	int64_t replicas; /* desired; 1 for a Job */
-	char *generation; /* NULL: not given */
-	char *checksum;   /* of its pods now; NULL: not given */
+	int64_t created_unix_ms; /* by the API server's clock; -1 = not known */
+	int64_t replicas;        /* desired; 1 for a Job */
+	char *generation;        /* NULL: not given */
+	char *checksum;          /* of its pods now; NULL: not given */
 };
 
 void workload_release(struct workload *workload); /* zeroed is allowed */
@@ -82,7 +89,7 @@ struct workload_wants {
 struct workload_wants workload_wants(const struct workload *workload);
 
 /*
- * Add our condition, or replace its previous value; all others stay as they are. Only on the object
+ * Add our condition of this type, or replace its previous value; all others stay as they are. Only on the object
  * with this uid: another one of the same name refuses it (ERR_BUSY or ERR_CONFIG, so read it
  * again). Other errors as for workload_get().
  */

@@ -6,7 +6,8 @@
 #
 #   api_begin NAME [own]      creates NAMESPACE in the control plane of this test run; `own`: in one of its own, for tests
 #                             that stop, kill or hang something. Set before: APPLICATION (default orders), API_VALUES (more
-#                             `--set` arguments for the chart), APISERVER_FLAGS (own only)
+#                             `--set` arguments for the chart), CHART_MAKES_MAPS=true (drey creates no ConfigMaps of its own, and
+#                             has no right to), APISERVER_FLAGS (own only)
 #   kubectl ARG...            as the administrator (ADMIN is the kubeconfig), in NAMESPACE; kubectl_cluster ARG... in none
 #   kubectl_pod ARG...        as the ServiceAccount; so does curl_pod METHOD PATH [CURL_OPTION...]: the response is in
 #                             $RUN/answer, its status in HTTP_STATUS
@@ -125,7 +126,8 @@ api_template() { # FILE [HELM_OPTION...]
 	local file=$1
 	shift
 	"$HELM_HOME/bin/helm" template "$APPLICATION" "$TOP/chart/flink-application" --namespace "$NAMESPACE" \
-		--show-only "templates/$file" --values "$TOP/tests/chart/least.yaml" "$@"
+		--show-only "templates/$file" --values "$TOP/tests/chart/least.yaml" \
+		${CHART_MAKES_MAPS:+--set drey.kubernetes.createMaps=false} "$@"
 }
 
 # shellcheck disable=SC2120 # most tests take it as it is

@@ -53,6 +53,8 @@ for name in "$APPLICATION-cluster-config-map" "$(ha_map 0)" "$(ha_map 199)"; do
 done
 may yes POST "$core/configmaps" '{}'
 may no GET "$core/configmaps"
+api_role --set highAvailability.enabled=false,drey.kubernetes.createMaps=false
+await "where the chart makes drey's maps, and Flink needs none, it may create none" eval '! api_may create configmaps'
 may no GET "$core/configmaps?labelSelector=app=$APPLICATION"
 may no DELETE "$core/configmaps"
 may no GET "$core/configmaps/$(ha_map 200)"

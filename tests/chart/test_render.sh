@@ -368,6 +368,15 @@ is "$(object s3-bluegreen ConfigMap/orders-drey '.data["drey.yaml"]' | sed -n '/
 is "$(object s3-bluegreen Role/orders '.rules[] | select(.resourceNames == ["orders-drey-candidate-journal"]) | .verbs | join(" ")')" "get patch delete" \
 	"blueGreen: the Role has the journal of the new version's job"
 is "$(object s3-surge Role/orders '[.rules[].resourceNames // [] | .[] | select(. == "orders-drey-candidate-journal")] | length')" 0 "and with surge it has not"
+made() { # NAME: the ConfigMaps that the chart makes for drey, and what drey is told about that
+	jq --raw-output '[.items[] | select(.kind == "ConfigMap" and .metadata.annotations["drey.dev/made-by"] == "chart" and (has("data") | not)) | .metadata.name] | sort | .[]' "$RUN/$1.json"
+	configuration "$1" drey drey.yaml | grep createMaps
+}
+is "$(made s3-bluegreen)" "" "drey makes its own ConfigMaps, and an image that does not know the key is not told of it"
+mapfile -t options < <(values s3-bluegreen)
+check "with drey.kubernetes.createMaps: false" render made "${options[@]}" --set drey.kubernetes.createMaps=false
+is "$(made made | tr -s '\n ' ' ')" "orders-drey-candidate orders-drey-candidate-journal orders-drey-journal createMaps: false " "the chart makes them, empty"
+is "$(object made Role/orders '.rules[] | select(.resourceNames == ["orders-drey-candidate-journal"]) | .verbs | join(" ")')" "get patch" "and drey deletes none"
 flip_rules() { # ROLE
 	object s3-flip "Role/$1" '.rules[] | select(.resourceNames == ["orders-bluegreen"]) | .verbs | join(" ")'
 }

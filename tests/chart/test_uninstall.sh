@@ -161,7 +161,7 @@ says 0 "its Deployment is scaled to 0" "when it has, there is nothing to do"
 
 wait "$never"
 is "$? $(tail -n 1 "$RUN/hook/never.out")" \
-	"0 drey suspend: ConfigMap $NAMESPACE/never-drey-journal does not exist: drey has never run for never; nothing to do" "never started: there is nothing to do"
+	"0 drey suspend: there is no journal in ConfigMap $NAMESPACE/never-drey-journal: drey has never run for never; nothing to do" "never started: there is nothing to do"
 is "$(asked "$ACCOUNT" | tr '\n' ',')" \
 	"get configmaps $APPLICATION-drey-journal,get deployments $APPLICATION-jobmanager,get flinkapplications $APPLICATION,patch configmaps $CONTROL_MAP,patch flinkapplications $APPLICATION," \
 	"this is all that the account has asked for, and nothing was refused"

@@ -127,6 +127,18 @@ RIG_TEST(the_first_write_makes_the_map)
 	CHECK_STR(rig->reading.version, "8");
 }
 
+RIG_TEST(a_map_that_the_chart_makes_is_missed_and_not_made)
+{
+	rig->writer.made = true;
+	KUBE_SAY(&rig->stub, NO_MAP);
+	CHECK_INT(read_map(rig), ==, 0);
+	CHECK_INT(write_map(rig, "{}"), ==, -1);
+	CHECK_INT(rig->err.kind, ==, ERR_RETRY);
+	CHECK_HAS(rig->err.msg,
+		  "ConfigMap team-a/" NAME " does not exist, and drey does not create it");
+	CHECK_INT(kube_stub_asked(&rig->stub), ==, 1);
+}
+
 RIG_TEST(a_write_is_of_one_key_and_of_the_version_that_was_read)
 {
 	KUBE_SAY(&rig->stub, HOLDS("7", CANDIDATE_OF("me", "1")),

@@ -26,7 +26,7 @@ struct journal_store {
 	int64_t sequence;
 	char *text;
 	int check; /* what a comparison finds: > 0: it is gone */
-	int stops, frees;
+	int stops, frees, guards;
 };
 
 struct rig {
@@ -55,6 +55,12 @@ struct journal_store *journal_store_open_shadow(const struct config *config,
 	(void)config, (void)kube;
 	CHECK_STR(map, "orders-shadow");
 	return &the_rig->shadow;
+}
+
+void journal_store_guard(struct journal_store *store, const struct setup_kube *kube)
+{
+	(void)kube;
+	store->guards++;
 }
 
 void journal_store_free(struct journal_store *store)
@@ -144,6 +150,7 @@ static void rig_end(struct rig *rig)
 {
 	part_journal.close(&rig->driver);
 	CHECK_INT(rig->application.stops, ==, 1);
+	CHECK_INT(rig->application.guards, ==, 1);
 	CHECK_INT(rig->application.frees, ==, 1);
 	CHECK_INT(rig->shadow.stops, ==, 1);
 	CHECK_INT(rig->shadow.frees, ==, 1);

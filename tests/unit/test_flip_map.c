@@ -62,6 +62,16 @@ RIG_TEST(it_is_made_with_the_four_keys)
 	CHECK_INT(rig->err.kind, ==, ERR_NONE);
 }
 
+RIG_TEST(one_that_the_chart_makes_is_missed_and_not_made)
+{
+	KUBE_SAY(&rig->stub, SAYS(404, "NotFound"));
+	CHECK_INT(flip_map_write(rig->stub.kube, NAME, NULL, &rig->keys, &rig->reading, &rig->err),
+		  ==, -1);
+	CHECK_INT(rig->err.kind, ==, ERR_RETRY);
+	CHECK_HAS(rig->err.msg, "drey does not create it");
+	CHECK_INT(kube_stub_asked(&rig->stub), ==, 1);
+}
+
 RIG_TEST(what_it_says_already_is_not_written)
 {
 	KUBE_SAY(&rig->stub, HOLDS("8", REST ",\"mine\":\"x\""));

@@ -187,6 +187,7 @@ static void rig_begin(struct rig *rig)
 	memset(rig, 0, sizeof(*rig));
 	the_rig = rig;
 	kube_stub_start(&rig->stub);
+	rig->setup.kube.create_maps = true;
 	rig->setup.handover.flip = (char *)NAME;
 	rig->setup.config.application = (char *)"orders";
 	rig->setup.config.blue_green.gate_name = (char *)"gate";

@@ -138,6 +138,7 @@ static void rig_begin(struct rig *rig)
 	kube_stub_start(&rig->stub);
 	rig->setup.config.application = (char *)"orders";
 	rig->setup.kube.journal = (char *)"orders-journal";
+	rig->setup.kube.create_maps = true;
 	rig->setup.handover.candidate = (char *)NAME;
 	rig->driver.setup = &rig->setup;
 	rig->driver.loop = loop_new(NULL);
@@ -385,6 +386,16 @@ static void news_come(struct rig *rig)
 	standing_take_news(&rig->standing);
 	run_until_heard(rig);
 	CHECK_INT(rig->last.type, ==, STANDBY_JOURNAL);
+}
+
+RIG_TEST(what_a_watch_shows_without_the_mark_of_the_map_is_read)
+{
+	rig->setup.kube.create_maps = false;
+	rig->standing.asked = 5;
+	is_news(rig, "orders", 41);
+	news_come(rig);
+	CHECK(!rig->last.read.by_watch);
+	CHECK_INT(rig->application.reads, ==, 1);
 }
 
 RIG_TEST(what_a_watch_has_seen_is_told_as_that_and_confirms_no_launch)

@@ -15,6 +15,7 @@
 #include "kube/configmap.h"
 #include "kube/flinkapp.h"
 #include "kube/kube_list.h"
+#include "kube/map_mark.h"
 #include "run/journal/journal_map.h"
 
 #define JOURNALS "app.kubernetes.io/name=flink-application,app.kubernetes.io/component=journal"
@@ -75,6 +76,9 @@ static int take_journal(void *ctx, const struct json *item, struct err *err)
 	struct err why = {0};
 
 	(void)err;
+	/* made by the chart, and nothing was written yet: it has not started */
+	if (!text && map_mark_is_fresh(metadata))
+		return 0;
 	if (text && journal_decode(text, strlen(text), &journal, &why) == 0) {
 		doc = status_of_journal(&journal, NULL);
 		fleet_add_journal(&gathering->fleet, namespace, doc);

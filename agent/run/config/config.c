@@ -272,6 +272,7 @@ static const struct config_key keys[] = {
 	KEY("kubernetes.control", OBJECT, kubernetes.control),
 	KEY("kubernetes.launches", INTEGER, kubernetes.launches, .fallback = "200", .max = 1000),
 	KEY("kubernetes.salt", STRING, kubernetes.salt),
+	KEY("kubernetes.createMaps", BOOL, kubernetes.create_maps, .fallback = "true"),
 	KEY("kubernetes.fastFailover", BOOL, kubernetes.fast_failover, .fallback = "true"),
 	KEY("kubernetes.resource", OBJECT, kubernetes.resource),
 	KEY("kubernetes.owner", STRING, kubernetes.owner),

@@ -196,6 +196,7 @@ struct config {
 		char *control;    /* ConfigMap; "none" = none */
 		int64_t launches; /* number of job ids that the Role names; 0 = random ids */
 		char *salt;       /* goes into the job ids; NULL = none */
+		bool create_maps; /* false: the chart makes them */
 		bool fast_failover;
 		char *resource; /* custom resource; "none" = none */
 		char *owner;    /* of the pod: "deployment/NAME", "job/NAME"; "none" = none */

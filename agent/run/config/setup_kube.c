@@ -128,6 +128,7 @@ static void fill(const struct config *config, const struct kube_world *world,
 	if (kube->launches)
 		kube->id_space =
 			job_id_space(kube->config.namespace, application, salt ? salt : "");
+	kube->create_maps = config->kubernetes.create_maps;
 	kube->fast_failover = config->kubernetes.fast_failover;
 	kube->pod_name = xstrdup(variable(world, "POD_NAME"));
 	kube->pod_uid = xstrdup(variable(world, "POD_UID"));

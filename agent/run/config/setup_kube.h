@@ -33,6 +33,7 @@ struct setup_kube {
 	bool owner_is_job;
 	int64_t launches; /* 0 = random job ids */
 	char *id_space;   /* of the numbered job ids; NULL = they are random */
+	bool create_maps; /* false: the chart makes the ConfigMaps of journal, candidate and gates */
 	bool fast_failover;
 	/* those of the TaskManagers, to be scaled to 0; borrowed */
 	const struct kube_scale_target *scale;

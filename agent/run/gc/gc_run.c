@@ -27,6 +27,7 @@ int gc_run_open(struct gc_run *run, const struct setup *setup, struct err *err)
 
 	*run = (struct gc_run){.setup = setup, .watch = watch};
 	run->store = journal_store_open(&setup->config, &setup->kube);
+	journal_store_guard_reader(run->store, &setup->kube); /* it decides what is deleted */
 	if (journal_store_read(run->store, &run->journal, &why) == 0)
 		return 0;
 	if (why.kind == ERR_ABSENT) {

@@ -6,6 +6,7 @@
 #include "base/backoff.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "kube/map_mark.h"
 
 #define ROUNDS         6 /* of one write: the writer of another key may be faster each time */
 #define PAUSE_FIRST_MS 20
@@ -52,6 +53,12 @@ static int create(const struct candidate_writer *writer, const char *text, struc
 {
 	cleanup_configmap struct configmap fresh = {.name = xstrdup(writer->name)};
 
+	if (writer->made) {
+		cleanup_free char *place =
+			xasprintf("ConfigMap %s/%s", kube_namespace(writer->kube), writer->name);
+
+		return map_mark_refuse_missing(place, err);
+	}
 	fresh.labels = configmap_labels(writer->application, "candidate");
 	fresh.data = json_object();
 	json_add_str(fresh.data, candidate_keys[writer->place], text);

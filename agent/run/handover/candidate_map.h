@@ -45,16 +45,17 @@ struct candidate_writer {
 	const char *name;        /* of the ConfigMap */
 	const char *application; /* whose records belong here */
 	const char *uid;         /* of this pod */
+	bool made;               /* the chart makes the map: it is not created here */
 	enum candidate_place place;
 };
 
 /*
- * Put `text`, a record of this pod, into the key, or remove it (NULL); the map is made if there is none. *reading is what
+ * Put `text`, a record of this pod, into the key, or remove it (NULL); the map is created if there is none. *reading is what
  * this pod has read or written last: the key must be as it is there, or ours. On success *reading is
  * the map as it is now, with what is in the other keys.
  *   ERR_BUSY    another pod has written the key: *reading is what it has written
- *   ERR_RETRY   the outcome is unknown, or the map is being deleted, or it changes all the time;
- *               write again
+ *   ERR_RETRY   the outcome is unknown, or the map is being deleted, or it changes all the time, or
+ *               there is none, and the chart makes it; write again
  *   ERR_DENIED  the Role, or an admission rule        ERR_ABSENT  the namespace does not exist
  *   ERR_FORMAT, ERR_CONFIG  as kube_do()
  */

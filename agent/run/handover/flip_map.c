@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "kube/configmap.h"
+#include "kube/map_mark.h"
 
 #define ROUNDS         8 /* of one write: each subtask of a gate may write, too */
 #define PAUSE_FIRST_MS 20
@@ -58,7 +59,7 @@ int flip_map_read(struct kube *kube, const char *name, struct flip_reading *read
 
 struct writer {
 	struct kube *kube;
-	const char *name, *application;
+	const char *name, *application; /* NULL: it is not created */
 	struct flip_change changes[FLIP_KEYS];
 	size_t count;
 };
@@ -79,6 +80,12 @@ static int create(const struct writer *writer, struct configmap *ret, struct err
 {
 	cleanup_configmap struct configmap fresh = {.name = xstrdup(writer->name)};
 
+	if (!writer->application) {
+		cleanup_free char *place =
+			xasprintf("ConfigMap %s/%s", kube_namespace(writer->kube), writer->name);
+
+		return map_mark_refuse_missing(place, err);
+	}
 	fresh.labels = configmap_labels(writer->application, "bluegreen");
 	fresh.data = json_object();
 	add_changes(writer, fresh.data);

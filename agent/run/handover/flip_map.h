@@ -25,8 +25,8 @@ struct flip_values flip_reading_values(const struct flip_reading *reading);
 int flip_map_read(struct kube *kube, const char *name, struct flip_reading *reading,
 		  struct err *err);
 
-/* Make it say these keys; it is created if it does not exist. The reading is what it says then. ERR_RETRY:
- * others change it all the time. */
+/* Make it say these keys; it is created for `application` if it does not exist, unless the chart makes it (NULL).
+ * The reading is what it says then. ERR_RETRY: others change it all the time, or it has to be made. */
 int flip_map_write(struct kube *kube, const char *name, const char *application,
 		   const struct flip_keys *keys, struct flip_reading *reading, struct err *err);
 

@@ -178,7 +178,8 @@ static void map_work(void *arg)
 
 	if (look->aim.writes)
 		look->result =
-			flip_map_write(look->kube, setup->handover.flip, setup->config.application,
+			flip_map_write(look->kube, setup->handover.flip,
+				       setup->kube.create_maps ? setup->config.application : NULL,
 				       &look->aim.keys, &look->reading, &look->err);
 	else
 		look->result =

@@ -10,6 +10,7 @@
 #include "core/handover/transition.h"
 #include "core/journal/journal_adopt.h"
 #include "kube/configmap_watch.h"
+#include "kube/map_mark.h"
 #include "kube/workload.h"
 #include "run/handover/standing_internal.h"
 #include "run/journal/journal_map.h"
@@ -39,6 +40,9 @@ static bool is_news(struct read_job *job)
 	const struct setup *setup = job->standing->driver->setup;
 	const char *text = job->news.data ? configmap_value(&job->news, JOURNAL_MAP_KEY) : NULL;
 
+	/* what has not the mark of its object is read, and judged there */
+	if (text && !setup->kube.create_maps && map_mark_of(&job->news) != MAP_MARK_OWN)
+		return false;
 	if (!text || journal_decode(text, strlen(text), &job->journal, NULL) < 0)
 		return false;
 	if (xstris(job->journal.application, setup->config.application))
@@ -329,6 +333,7 @@ static void record_work(void *arg)
 		.name = standing->driver->setup->handover.candidate,
 		.application = standing->driver->setup->config.application,
 		.uid = standing->config.me.uid,
+		.made = !standing->driver->setup->kube.create_maps,
 		.place = job->place,
 	};
 

@@ -161,10 +161,13 @@ static int journal_open(struct driver *driver, struct err *err)
 	if (!driver->writer)
 		return -1;
 	driver->store = journal_store_open(&driver->setup->config, &driver->setup->kube);
-	if (driver->setup->handover.shadow)
+	journal_store_guard(driver->store, &driver->setup->kube);
+	if (driver->setup->handover.shadow) {
 		driver->shadow_store =
 			journal_store_open_shadow(&driver->setup->config, &driver->setup->kube,
 						  driver->setup->handover.shadow);
+		journal_store_guard(driver->shadow_store, &driver->setup->kube);
+	}
 	return 0;
 }
 

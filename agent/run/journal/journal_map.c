@@ -7,7 +7,7 @@
 #include "base/backoff.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "kube/configmap.h"
+#include "kube/map_mark.h"
 
 #define ROUNDS         6 /* of one put(): another client may change the map's labels at the same time */
 #define PAUSE_FIRST_MS 20
@@ -23,6 +23,15 @@ struct journal_map {
 	char *writer;
 	char *text; /* of that document; NULL = not known */
 	char *seen;
+	bool made;    /* the chart makes it */
+	bool reading; /* one that is missing is none yet */
+	journal_map_vouch *vouch;
+	void *vouch_ctx;
+	char *uid;     /* of the object with this version */
+	bool marked;   /* with its own uid */
+	bool applied;  /* the API server has the record that it was written */
+	bool empty;    /* it is there without a journal */
+	char *vouched; /* uid of one without a mark that is an earlier drey's */
 };
 
 struct journal_map *journal_map_new(struct kube *kube, const char *name, const char *application)
@@ -48,12 +57,31 @@ void journal_map_free(struct journal_map *map)
 	free(map->writer);
 	free(map->text);
 	free(map->seen);
+	free(map->uid);
+	free(map->vouched);
 	free(map);
 }
 
 void journal_map_stop(struct journal_map *map)
 {
 	kube_stop(map->kube);
+}
+
+void journal_map_made(struct journal_map *map, journal_map_vouch *vouch, void *ctx)
+{
+	map->made = true;
+	map->vouch = vouch;
+	map->vouch_ctx = ctx;
+}
+
+void journal_map_only_read(struct journal_map *map)
+{
+	map->reading = true;
+}
+
+bool journal_map_is_marked(const struct journal_map *map)
+{
+	return map->marked;
 }
 
 const char *journal_map_place(const struct journal_map *map)
@@ -67,6 +95,44 @@ const char *journal_map_seen(const struct journal_map *map)
 }
 
 /* ---- what is there ---- */
+
+/* Nothing was written yet, or it was emptied: what we know counts. */
+static bool is_empty(const struct configmap *found)
+{
+	return !configmap_value(found, JOURNAL_MAP_KEY) && map_mark_says_empty(found);
+}
+
+/* May what is in it be believed? Whoever may only create maps cannot mark one with its own uid. */
+static int trust(struct journal_map *map, const struct configmap *found, struct err *err)
+{
+	enum map_mark mark = map_mark_of(found);
+
+	if (!map->made || mark == MAP_MARK_OWN || !configmap_value(found, JOURNAL_MAP_KEY))
+		return 0;
+	if (mark == MAP_MARK_OTHER)
+		return map_mark_refuse_foreign(
+			found, map->place,
+			"has the mark of another object: it was deleted and made anew", err);
+	if (xstris(map->vouched, found->uid))
+		return 0;
+	if (map->vouch(map->vouch_ctx, found, err) < 0)
+		return -1;
+	xstrset(&map->vouched, found->uid);
+	return 0;
+}
+
+/* We know of nothing. Is it none yet? */
+static int trust_empty(struct journal_map *map, const struct configmap *found, struct err *err)
+{
+	if (map_mark_of(found) == MAP_MARK_OWN) /* a person has emptied it, or drey has */
+		return 0;
+	if (map_mark_was_emptied(found))
+		return map_mark_refuse_emptied(
+			found, map->place,
+			"was replaced as a whole, as by `helm upgrade --force` or `kubectl replace`",
+			err);
+	return map->made ? map->vouch(map->vouch_ctx, found, err) : 0;
+}
 
 static int decode(const struct journal_map *map, const struct configmap *found,
 		  struct journal *ret_journal, struct err *err)
@@ -85,7 +151,12 @@ static int decode(const struct journal_map *map, const struct configmap *found,
 static void know(struct journal_map *map, const struct configmap *found)
 {
 	xstrset(&map->resource_version, found->resource_version);
-	xstrset(&map->seen, configmap_value(found, JOURNAL_MAP_SEEN_KEY));
+	xstrset(&map->uid, found->uid);
+	map->marked = map_mark_of(found) == MAP_MARK_OWN;
+	map->applied = found->applied;
+	map->empty = !configmap_value(found, JOURNAL_MAP_KEY);
+	if (!map->empty) /* what was seen still counts when it was emptied */
+		xstrset(&map->seen, configmap_value(found, JOURNAL_MAP_SEEN_KEY));
 }
 
 /* `text` may be NULL: only these two of it are known. */
@@ -118,8 +189,22 @@ int journal_map_read(struct journal_map *map, struct journal *ret_journal, struc
 {
 	cleanup_configmap struct configmap found = {0};
 
-	if (configmap_get(map->kube, map->name, &found, NULL, err) < 0 ||
-	    decode(map, &found, ret_journal, err) < 0)
+	int there = configmap_find(map->kube, map->name, &found, NULL, err);
+
+	if (there < 0)
+		return -1;
+	if (!there)
+		return map->made && !map->reading
+			       ? map_mark_refuse_missing(map->place, err)
+			       : err_set(err, ERR_ABSENT, 0, "%s does not exist", map->place);
+	if (is_empty(&found)) {
+		if (trust_empty(map, &found, err) < 0)
+			return -1;
+		know(map, &found);
+		return err_set(err, ERR_ABSENT, 0, "%s is empty: nothing was written to it yet",
+			       map->place);
+	}
+	if (trust(map, &found, err) < 0 || decode(map, &found, ret_journal, err) < 0)
 		return -1;
 	know(map, &found);
 	know_document(map, ret_journal->sequence, ret_journal->writer,
@@ -151,7 +236,13 @@ static int patch(struct journal_map *map, const char *key, const char *text, str
 
 	/* MUT: the journal is patched without its version */
 	json_add_str(metadata, "resourceVersion", map->resource_version);
+	if (map->made && !map->marked)
+		map_mark_add(metadata, map->uid);
 	json_add_str(data, key, text);
+	if (map->empty && map->seen)
+		json_add_str(data, JOURNAL_MAP_SEEN_KEY, map->seen);
+	else if (map->empty)
+		json_add_null(data, JOURNAL_MAP_SEEN_KEY);
 	return configmap_patch(map->kube, map->name, body, ret, NULL, err);
 }
 
@@ -170,8 +261,11 @@ static bool is_known(const struct journal_map *map, const struct journal *now)
 	       !strcmp(now->writer ? now->writer : "", map->writer ? map->writer : "");
 }
 
-static int refuse_another(const struct journal_map *map, const struct journal *now, struct err *err)
+static int refuse_another(struct journal_map *map, const struct configmap *found,
+			  const struct journal *now, struct err *err)
 {
+	if (trust(map, found, err) < 0) /* it was not written by a drey, and fences nobody */
+		return -1;
 	return err_set(err, ERR_BUSY, 0,
 		       "%s was written by %s in the meantime (sequence %" PRId64
 		       ", expected %" PRId64 ")",
@@ -179,11 +273,14 @@ static int refuse_another(const struct journal_map *map, const struct journal *n
 		       map->sequence);
 }
 
-static int refuse_nonsense(const struct err *why, struct err *err)
+static int refuse_nonsense(struct journal_map *map, const struct configmap *found,
+			   const struct err *why, struct err *err)
 {
+	if (trust(map, found, err) < 0)
+		return -1;
 	return err_set(err, why->kind, 0,
-		       "%s; it is not overwritten. Delete the ConfigMap, then drey writes it again",
-		       why->msg);
+		       "%s; it is not overwritten. %s, then drey writes it again", why->msg,
+		       map->made ? "Empty it" : "Delete the ConfigMap");
 }
 
 int journal_map_check(struct journal_map *map, const char *writer, struct err *err)
@@ -200,15 +297,17 @@ int journal_map_check(struct journal_map *map, const char *writer, struct err *e
 	if (map->resource_version && found.resource_version &&
 	    !strcmp(map->resource_version, found.resource_version))
 		return 0;
+	if (is_empty(&found))
+		return map->sequence ? 1 : 0;
 	if (decode(map, &found, &now, &why) < 0)
-		return refuse_nonsense(&why, err);
+		return refuse_nonsense(map, &found, &why, err);
 	if (is_known(map, &now) ||
 	    (now.sequence > map->sequence && now.writer && !strcmp(now.writer, writer)))
 		result = 0;
 	else if (is_backup(map, &now, map->text) || (now.writer && !strcmp(now.writer, writer)))
 		result = 1;
 	else
-		result = refuse_another(map, &now, err);
+		result = refuse_another(map, &found, &now, err);
 	journal_release(&now);
 	return result;
 }
@@ -227,17 +326,21 @@ static int look_again(struct journal_map *map, const char *text, int64_t sequenc
 		return -1;
 	if (!there) {
 		xstrset(&map->resource_version, NULL);
+		return map->made ? map_mark_refuse_missing(map->place, err) : 0;
+	}
+	if (is_empty(&found)) {
+		know(map, &found);
 		return 0;
 	}
 	if (decode(map, &found, &now, &why) < 0)
-		return refuse_nonsense(&why, err);
+		return refuse_nonsense(map, &found, &why, err);
 	ours = now.writer && !strcmp(now.writer, writer) && now.sequence <= sequence;
 	known = is_known(map, &now);
 	result = ours && now.sequence == sequence;
 	if (ours || known || is_backup(map, &now, text))
 		know(map, &found);
 	else
-		result = refuse_another(map, &now, err);
+		result = refuse_another(map, &found, &now, err);
 	if (result >= 0)
 		know_document(map, now.sequence, now.writer, NULL);
 	if (result > 0 && found.deleting)
@@ -246,22 +349,56 @@ static int look_again(struct journal_map *map, const char *text, int64_t sequenc
 	return result;
 }
 
+/* It has our document. Nothing is done that relies on it before what replaces the whole map cannot make it look new. As
+ * put_once(). */
+static int witness(struct journal_map *map, struct err *err)
+{
+	cleanup_configmap struct configmap got = {0};
+	struct err why = {0};
+
+	if (!map->made || map->applied)
+		return 1;
+	if (configmap_apply(map->kube, map->name,
+			    map_mark_witness(map->name, map->uid, map->resource_version, true),
+			    &got, NULL, &why) < 0) {
+		if (why.kind ==
+		    ERR_BUSY) /* it was changed, or is another one: the next patch looks */
+			return 0;
+		if (err)
+			*err = why;
+		return -1;
+	}
+	know(map, &got);
+	return 1;
+}
+
+static int look_and_witness(struct journal_map *map, const char *text, int64_t sequence,
+			    const char *writer, struct err *err)
+{
+	int result = look_again(map, text, sequence, writer, err);
+
+	return result > 0 ? witness(map, err) : result;
+}
+
 /* One try. 1: done; 0: try again; -1: failed. */
 static int put_once(struct journal_map *map, const char *text, int64_t sequence, const char *writer,
 		    struct err *err)
 {
 	cleanup_configmap struct configmap got = {0};
 	struct err why = {0};
-	int result = map->resource_version ? patch(map, JOURNAL_MAP_KEY, text, &got, &why)
-					   : create(map, text, &got, &why);
+	int result;
 
+	if (map->made && !map->resource_version) /* it may be there again */
+		return look_and_witness(map, text, sequence, writer, err);
+	result = map->resource_version ? patch(map, JOURNAL_MAP_KEY, text, &got, &why)
+				       : create(map, text, &got, &why);
 	if (result == 0) {
 		know(map, &got);
 		know_document(map, sequence, writer, text);
-		return got.deleting ? refuse_deleting(map, err) : 1;
+		return got.deleting ? refuse_deleting(map, err) : witness(map, err);
 	}
 	if (why.kind == ERR_BUSY)
-		return look_again(map, text, sequence, writer, err);
+		return look_and_witness(map, text, sequence, writer, err);
 	if (why.kind == ERR_ABSENT && map->resource_version) {
 		xstrset(&map->resource_version, NULL);
 		return 0;
@@ -292,17 +429,47 @@ int journal_map_put(struct journal_map *map, const char *text, size_t len_bytes,
 	return err_set(err, ERR_RETRY, 0, "%s is changed by others continuously", map->place);
 }
 
+/* All that is drey's in it, and the record that there was something: it may be replaced as a whole now. What others have put
+ * there stays. */
+static int empty(struct journal_map *map, struct configmap *ret, struct err *err)
+{
+	cleanup_json struct json *body = json_object();
+	struct json *metadata = json_add_object(body, "metadata");
+	struct json *data = json_add_object(body, "data");
+
+	json_add_str(metadata, "resourceVersion", map->resource_version);
+	if (!map->marked)
+		map_mark_add(metadata, map->uid);
+	json_add_null(data, JOURNAL_MAP_KEY);
+	json_add_null(data, JOURNAL_MAP_SEEN_KEY);
+	if (configmap_patch(map->kube, map->name, body, ret, NULL, err) < 0)
+		return -1;
+	if (ret->applied)
+		(void)configmap_apply(
+			map->kube, map->name,
+			map_mark_witness(map->name, ret->uid, ret->resource_version, false), NULL,
+			NULL, NULL);
+	return 0;
+}
+
 int journal_map_remove(struct journal_map *map, struct err *err)
 {
+	cleanup_configmap struct configmap got = {0};
 	struct err why = {0};
+	int result = 0;
 
-	if (map->resource_version &&
-	    configmap_delete(map->kube, map->name, NULL, map->resource_version, NULL, &why) < 0 &&
-	    why.kind != ERR_ABSENT) {
+	if (map->resource_version && map->made)
+		result = map->empty ? 0 : empty(map, &got, &why);
+	else if (map->resource_version)
+		result = configmap_delete(map->kube, map->name, NULL, map->resource_version, NULL,
+					  &why);
+	if (result < 0 && why.kind != ERR_ABSENT) {
 		if (err)
 			*err = why;
 		return -1;
 	}
+	if (map->made)
+		xstrset(&map->seen, NULL);
 	xstrset(&map->resource_version, NULL);
 	know_document(map, 0, NULL, NULL);
 	return 0;
@@ -314,7 +481,7 @@ int journal_map_save_seen(struct journal_map *map, const char *text, struct err 
 		cleanup_configmap struct configmap got = {0};
 		struct err why = {0};
 
-		if (!map->resource_version) { /* it goes along when the map is created */
+		if (!map->resource_version || map->empty) { /* it goes along with the first write */
 			xstrset(&map->seen, text);
 			return 0;
 		}

@@ -10,11 +10,13 @@
 #include "run/inputs/control_seen.h"
 #include "run/journal/journal_file.h"
 #include "run/journal/journal_map.h"
+#include "run/journal/journal_origin.h"
 
 struct journal_store {
 	struct journal_file file;
 	char *path;
-	struct journal_map *map; /* NULL: the file is the journal */
+	struct journal_map *map;      /* NULL: the file is the journal */
+	struct journal_origin origin; /* of a map that the chart makes; zeroed: not asked */
 	const char *application;
 	bool moving; /* the file was read, and the map does not have it yet */
 	bool shadow; /* of a candidate */
@@ -46,11 +48,27 @@ struct journal_store *journal_store_open_shadow(const struct config *config,
 	return store;
 }
 
+void journal_store_guard(struct journal_store *store, const struct setup_kube *kube)
+{
+	if (!store->map || kube->create_maps)
+		return;
+	journal_origin_init(&store->origin, kube, store->shadow);
+	journal_map_made(store->map, journal_origin_vouch, &store->origin);
+}
+
+void journal_store_guard_reader(struct journal_store *store, const struct setup_kube *kube)
+{
+	journal_store_guard(store, kube);
+	if (store->map)
+		journal_map_only_read(store->map);
+}
+
 void journal_store_free(struct journal_store *store)
 {
 	if (!store)
 		return;
 	journal_map_free(store->map);
+	journal_origin_release(&store->origin);
 	journal_file_release(&store->file);
 	free(store->path);
 	free(store);
@@ -60,6 +78,8 @@ void journal_store_stop(struct journal_store *store)
 {
 	if (store->map)
 		journal_map_stop(store->map);
+	if (store->origin.client)
+		kube_stop(store->origin.client);
 }
 
 const char *journal_store_place(const struct journal_store *store)
@@ -115,10 +135,14 @@ static int refuse_other(const struct journal_store *store, const char *applicati
 /* What a person can do about what cannot be understood. */
 static int name_way_out(const struct journal_store *store, const struct err *why, struct err *err)
 {
+	const char *way = !store->map            ? "move it away"
+			  : store->origin.client ? "empty the ConfigMap"
+						 : "delete the ConfigMap";
+
 	return err_set(
 		err, why->kind, 0,
 		"%s; it is left unchanged. Restore a copy of it, or %s: drey then decides from the checkpoints and savepoints that it finds",
-		why->msg, store->map ? "delete the ConfigMap" : "move it away");
+		why->msg, way);
 }
 
 int journal_store_read(struct journal_store *store, struct journal *ret_journal, struct err *err)
@@ -171,8 +195,14 @@ int journal_store_put(struct journal_store *store, const struct buf *text, int64
 
 int journal_store_check(struct journal_store *store, const char *writer, struct err *err)
 {
-	return store->map ? journal_map_check(store->map, writer, err)
-			  : journal_file_check(&store->file, err);
+	int result;
+
+	if (!store->map)
+		return journal_file_check(&store->file, err);
+	result = journal_map_check(store->map, writer, err);
+	if (result == 0 && store->origin.client && journal_map_is_marked(store->map))
+		journal_origin_note(&store->origin);
+	return result;
 }
 
 int journal_store_remove(struct journal_store *store, struct err *err)

@@ -2,7 +2,7 @@
  * journal_store - where the journal is: a ConfigMap, or a file without Kubernetes. The same calls
  * for both; what was seen of the control inputs is stored next to it.
  *
- * If the ConfigMap does not exist yet, but the state directory has this application's journal from
+ * If the ConfigMap does not exist yet, or is empty, as the chart makes it, but the state directory has this application's journal from
  * before Kubernetes was used, that journal is taken over: it is read, and put into the ConfigMap
  * with the first write; the file is then renamed to journal.json.moved.
  *
@@ -33,6 +33,17 @@ struct journal_store *journal_store_open_shadow(const struct config *config,
 						const struct setup_kube *kube, const char *map);
 void journal_store_free(struct journal_store *store); /* NULL is allowed */
 
+/*
+ * For the agent, before the first call: where the chart makes the ConfigMap (kubernetes.createMaps: false), it is never
+ * created, and what somebody else may have put there is not believed (journal_map_made(), journal_origin.h). `kube` is
+ * borrowed. Commands that act through the agent do not need it: it refuses.
+ */
+void journal_store_guard(struct journal_store *store, const struct setup_kube *kube);
+
+/* The same for a command that decides by the journal, or says what the agent would do, and never writes it: before the chart has
+ * made the map there is none. */
+void journal_store_guard_reader(struct journal_store *store, const struct setup_kube *kube);
+
 /* From any thread, permanently: calls under way that may block end soon, with ERR_RETRY. */
 void journal_store_stop(struct journal_store *store);
 
@@ -57,7 +68,7 @@ int journal_store_put(struct journal_store *store, const struct buf *text, int64
 /* Is it unchanged? As journal_map_check(), or journal_file_check(); of a file from any thread. */
 int journal_store_check(struct journal_store *store, const char *writer, struct err *err);
 
-/* Only of a candidate: remove what was read last, unless it has changed (ERR_BUSY). 0 also if it is gone. */
+/* Only of a candidate: remove (empty, where the chart makes it) what was read last, unless it has changed (ERR_BUSY). 0 also if it is gone. */
 int journal_store_remove(struct journal_store *store, struct err *err);
 
 /* What was seen of the control inputs, after read(). ERR_ABSENT: nothing. */

@@ -183,5 +183,7 @@ http: {address: "::"}
 {{- range $key, $value := .Values.drey.kubernetes }}
 {{- if and (kindIs "string" $value) (eq $value "") }}{{ $_ := unset $own.kubernetes $key }}{{ end -}}
 {{- end -}}
+{{- /* an image of 0.2.0 does not know the key */ -}}
+{{- if not (include "flink-application.makesMaps" .) }}{{ $_ := unset $own.kubernetes "createMaps" }}{{ end -}}
 {{- mergeOverwrite (include "flink-application.dreyDefaults" . | fromYaml) $own | toYaml -}}
 {{- end -}}

@@ -51,6 +51,51 @@
 {{- if ne $name "none" }}{{ $name }}{{ end -}}
 {{- end -}}
 
+{{/* ---- what the chart makes for drey: maps.yaml ---- */}}
+
+{{/* drey creates no ConfigMap of its own: "true" or nothing. */}}
+{{- define "flink-application.makesMaps" -}}
+{{- if eq (toString .Values.drey.kubernetes.createMaps) "false" }}true{{ end -}}
+{{- end -}}
+
+{{/* As JSON: name, component, keep. The maps of a candidate are there with every strategy: by the time of the first surge upgrade
+somebody else could have made them. */}}
+{{- define "flink-application.madeMaps" -}}
+{{- $maps := list -}}
+{{- if include "flink-application.makesMaps" . -}}
+{{- with include "flink-application.journal" . }}{{ $maps = append $maps (dict "name" . "component" "journal" "keep" true) }}{{ end -}}
+{{- if and (ne (include "flink-application.clusterIds" .) "null") (include "flink-application.journal" .) -}}
+{{- $candidate := include "flink-application.candidate" . -}}
+{{- $maps = append $maps (dict "name" $candidate "component" "candidate" "keep" true) -}}
+{{- $maps = append $maps (dict "name" (printf "%s-journal" $candidate) "component" "candidate-journal" "keep" true) -}}
+{{- end -}}
+{{- with include "flink-application.flipConfigMap" . }}{{ $maps = append $maps (dict "name" . "component" "bluegreen" "keep" false) }}{{ end -}}
+{{- end -}}
+{{- toJson $maps -}}
+{{- end -}}
+
+{{/* As JSON: the names of all ConfigMaps that drey itself may change. */}}
+{{- define "flink-application.ownMaps" -}}
+{{- $names := list -}}
+{{- with include "flink-application.journal" . }}{{ $names = append $names . }}{{ end -}}
+{{- with include "flink-application.control" . }}{{ $names = append $names . }}{{ end -}}
+{{- with include "flink-application.flipConfigMap" . }}{{ $names = append $names . }}{{ end -}}
+{{- $candidate := include "flink-application.candidate" . -}}
+{{- concat $names (list $candidate (printf "%s-journal" $candidate)) | toJson -}}
+{{- end -}}
+
+{{/* (list CONTEXT NAME): it does not exist, or Helm has made it for this release: "true" or nothing. */}}
+{{- define "flink-application.ownsMap" -}}
+{{- $release := (index . 0).Release -}}
+{{- with lookup "v1" "ConfigMap" $release.Namespace (index . 1) -}}
+{{- $annotations := .metadata.annotations | default dict -}}
+{{- $by := .metadata.labels | default dict | dig "app.kubernetes.io/managed-by" "" -}}
+{{- if and (eq $by "Helm") (eq (dig "meta.helm.sh/release-name" "" $annotations) $release.Name) (eq (dig "meta.helm.sh/release-namespace" "" $annotations) $release.Namespace) }}true{{ end -}}
+{{- else -}}
+true
+{{- end -}}
+{{- end -}}
+
 {{- define "flink-application.claim" -}}
 {{- default (printf "%s-state" (include "flink-application.name" .)) .Values.persistentVolumeClaim.existing -}}
 {{- end -}}

@@ -1,0 +1,143 @@
+#include "run/journal/journal_origin.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "kube/map_mark.h"
+#include "kube/workload.h"
+#include "run/journal/journal_map.h"
+
+#define READ_MS  10000
+#define NOTE_MS  3000 /* a write of the journal is acknowledged after it */
+#define AGAIN_MS 60000
+#define SECOND   1000 /* of creation times, in ms */
+
+void journal_origin_init(struct journal_origin *origin, const struct setup_kube *kube, bool shadow)
+{
+	*origin = (struct journal_origin){
+		.kube = kube, .client = kube_open(kube->client), .shadow = shadow};
+}
+
+void journal_origin_release(struct journal_origin *origin)
+{
+	if (origin->client)
+		kube_free(origin->client);
+	*origin = (struct journal_origin){0};
+}
+
+static int read_owner(const struct journal_origin *origin, int64_t timeout_ms,
+		      struct workload *ret_workload, struct err *err)
+{
+	const struct setup_kube *kube = origin->kube;
+
+	return workload_get(origin->client, kube->owner_is_job ? WORKLOAD_JOB : WORKLOAD_DEPLOYMENT,
+			    kube->owner, timeout_ms, ret_workload, NULL, err);
+}
+
+static int refuse_unmarked(const struct journal_origin *origin, const struct configmap *map,
+			   const char *why, struct err *err)
+{
+	cleanup_free char *place =
+		xasprintf("ConfigMap %s/%s", kube_namespace(origin->client), map->name);
+
+	return map_mark_refuse_foreign(map, place, why, err);
+}
+
+/* It is empty. The one of a candidate comes and goes, and the owner knows nothing of it. */
+static int vouch_empty(const struct journal_origin *origin, const struct configmap *map,
+		       struct err *err)
+{
+	struct workload owner = {0};
+	bool marked;
+
+	if (origin->shadow || !origin->kube->owner)
+		return 0;
+	if (read_owner(origin, READ_MS, &owner, err) < 0) {
+		if (err && err->kind == ERR_ABSENT) /* of the owner, not of the journal */
+			err->kind = ERR_RETRY;
+		return err_wrap(
+			err,
+			"the ConfigMap of the journal is empty, and the owner of the pod says whether it was written before");
+	}
+	marked = owner.journal_marked;
+	workload_release(&owner);
+	/* MUT: an empty map is none yet, whatever the owner of the pod says */
+	if (marked) {
+		cleanup_free char *place =
+			xasprintf("ConfigMap %s/%s", kube_namespace(origin->client), map->name);
+
+		return map_mark_refuse_emptied(map, place, "was deleted and made anew", err);
+	}
+	return 0;
+}
+
+int journal_origin_vouch(void *ctx, const struct configmap *map, struct err *err)
+{
+	const struct journal_origin *origin = ctx;
+	struct workload owner = {0};
+	bool marked, younger;
+
+	if (!configmap_value(map, JOURNAL_MAP_KEY))
+		return vouch_empty(origin, map, err);
+	if (!origin->kube->owner)
+		return refuse_unmarked(
+			origin, map,
+			"has no mark " MAP_MARK_UID
+			", and kubernetes.owner is none, so nothing tells who wrote it",
+			err);
+	if (read_owner(origin, READ_MS, &owner, err) < 0) {
+		if (err && err->kind == ERR_ABSENT) /* of the owner, not of the journal */
+			err->kind = ERR_RETRY;
+		return err_wrap(err, "the ConfigMap of the journal has no mark " MAP_MARK_UID
+				     ", and its age is compared with that of the owner of the pod");
+	}
+	marked = owner.journal_marked;
+	younger = owner.created_unix_ms >= 0 &&
+		  map->created_unix_ms >= owner.created_unix_ms + SECOND;
+	workload_release(&owner);
+	/* MUT: a journal without a mark is believed once there were marks */
+	if (marked)
+		return refuse_unmarked(origin, map,
+				       "has no mark " MAP_MARK_UID
+				       ", but the journal had one: it was deleted and made anew",
+				       err);
+	if (!younger)
+		return refuse_unmarked(
+			origin, map,
+			"has no mark " MAP_MARK_UID
+			" and was there before the owner of the pod: it is of an earlier installation, or of somebody else",
+			err);
+	return 0;
+}
+
+void journal_origin_note(struct journal_origin *origin)
+{
+	const struct setup_kube *kube = origin->kube;
+	struct workload owner = {0};
+	int64_t now_ms = clock_mono_ms();
+
+	if (origin->noted || !kube->owner || now_ms < origin->again_ms)
+		return;
+	origin->again_ms = now_ms + AGAIN_MS;
+	if (read_owner(origin, NOTE_MS, &owner, NULL) < 0)
+		return;
+	origin->noted = owner.journal_marked;
+	if (!origin->noted && !owner.deleting) {
+		const struct workload_condition said = {
+			.type = WORKLOAD_JOURNAL_MARKED,
+			.status = "True",
+			.reason = "Marked",
+			.message =
+				"the journal's ConfigMap has the mark of its object; one without it is refused",
+			.since_unix_ms = clock_unix_ms(),
+			.updated_unix_ms = clock_unix_ms(),
+		};
+
+		origin->noted = workload_apply_condition(
+					origin->client,
+					kube->owner_is_job ? WORKLOAD_JOB : WORKLOAD_DEPLOYMENT,
+					kube->owner, owner.uid, &said, NULL, NULL) == 0;
+	}
+	workload_release(&owner);
+}
