@@ -91,6 +91,18 @@ static void judge(struct candidate *c, enum integrity integrity, const char *det
 	xstrset(&c->detail, detail);
 }
 
+/* The date and the size of _metadata, by which drey trusts what it has verified. Damage is visible in them too: damage that
+ * is not is the price of trusting a verification. */
+static void see_metadata(struct world *w, struct candidate *c, int index)
+{
+	const struct snap *snap = &w->storage.snaps[index];
+
+	if (!snap_usable(snap) && !(has(w, FEATURE_LIES) && snap->deleted))
+		return;
+	c->snapshot.metadata_unix_ms = snap->completed_unix_ms;
+	c->snapshot.metadata_bytes = lie_metadata_bytes(w, index, 1000);
+}
+
 /* The header of _metadata. */
 void storage_peek(struct world *w, struct candidate *c)
 {
@@ -109,6 +121,8 @@ void storage_peek(struct world *w, struct candidate *c)
 	else {
 		c->snapshot.checkpoint_id = snap->id;
 		c->metadata_version = METADATA_VERSION;
+		if (!c->snapshot.metadata_unix_ms)
+			see_metadata(w, c, index);
 	}
 }
 
@@ -142,11 +156,8 @@ static void list_one(struct world *w, struct facts *facts, enum source_kind sour
 	snprintf(found.job_id, snap->kind == SNAPSHOT_CHECKPOINT ? JOB_ID_BYTES : 7, "%s",
 		 w->truth.launches[snap->launch].job_id);
 	c = facts_add(facts, source, &found);
-	/* the damage is visible in _metadata too: other damage is the price of trusting a verification */
-	if (complete && (snap_usable(snap) || (has(w, FEATURE_LIES) && snap->deleted))) {
-		c->snapshot.metadata_unix_ms = snap->completed_unix_ms;
-		c->snapshot.metadata_bytes = lie_metadata_bytes(w, index, 1000);
-	}
+	if (complete)
+		see_metadata(w, c, index);
 	if (!complete)
 		ask_by_name(w, c);
 	else if (chance(w, w->chaos.look_fails / 10))
@@ -280,8 +291,12 @@ static void ask_next(struct world *w, struct facts *facts)
 static void look_at(struct world *w, struct facts *facts, enum source_kind source,
 		    const struct snapshot *named)
 {
-	struct candidate *c = facts_add(facts, source, named);
+	struct snapshot unseen = *named;
+	struct candidate *c;
 
+	/* what the journal has on record of them was seen at another time (observe.c) */
+	unseen.metadata_unix_ms = unseen.metadata_bytes = 0;
+	c = facts_add(facts, source, &unseen);
 	if (c->integrity == INTEGRITY_UNCHECKED && !c->metadata_version)
 		storage_peek(w, c);
 }
