@@ -285,8 +285,10 @@ static void restore_journals(struct bg_world *w)
 	const struct handover *handover = &w->store.handover;
 	int owner = w->store.owner_side;
 	struct bg_side *granted = &w->sides[owner];
+	/* the owner writes it again with what comes next; if that waits for who has lost his own, there is only the copy */
+	bool stuck = w->now_ms > w->calm_ms + STUCK_MS;
 
-	if (w->store_lost && more_odds(w, w->sides[owner].pod.agent.owns ? 2 : 5))
+	if (w->store_lost && more_odds(w, stuck ? 50 : w->sides[owner].pod.agent.owns ? 2 : 5))
 		bg_store_is_back(w);
 	if (transition_of(handover) == TRANSITION_GRANTED && !*granted->seeded &&
 	    !*granted->pod.agent.shadows && xstrsame(granted->begun, handover->id) &&
