@@ -62,6 +62,27 @@ TEST(only_a_later_savepoint_of_that_job_in_that_directory_is_the_result)
 	end(&w);
 }
 
+/* It was refused once, a second ago, and can be read now; the stop itself has left nothing. */
+TEST(the_damaged_savepoint_of_the_operation_before_is_no_result)
+{
+	struct operation_result *last;
+	struct world w;
+
+	begin_operation(&w, OPERATION_STOP);
+	snprintf(w.journal.operation.trigger_id, JOB_ID_BYTES, "%s", JOB_C);
+	last = &w.journal.last_operation;
+	last->location = xstrdup("file:///sp/savepoint-aaaaaa-000000000008");
+	snprintf(last->trigger_id, JOB_ID_BYTES, "%s", JOB_B);
+	found_savepoint(&w, JOB_A, 8)->snapshot.completed_unix_ms = 7400;
+	CHECK_STARTS_FROM(&w, "file:/sp/savepoint-aaaaaa-000000000008");
+	CHECK_INT(w.decision.settlement, ==, SETTLEMENT_FAILED);
+	/* what is on record of the stop itself is no other operation's */
+	snprintf(last->trigger_id, JOB_ID_BYTES, "%s", JOB_C);
+	decide(&w);
+	CHECK_INT(w.decision.settlement, ==, SETTLEMENT_MADE);
+	end(&w);
+}
+
 TEST(the_best_of_several_savepoints_is_the_result)
 {
 	struct world w;

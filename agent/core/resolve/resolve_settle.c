@@ -31,6 +31,16 @@ static bool began_before(const struct inquiry *in, const struct candidate *c)
 	return false;
 }
 
+/* The savepoint of the operation before, which was judged damaged and is therefore no snapshot of the journal's: it was read
+ * in the same second in which this one began. */
+static bool was_refused(const struct inquiry *in, const struct candidate *c)
+{
+	const struct operation_result *last = &in->journal->last_operation;
+
+	return last->location && strcmp(last->trigger_id, in->journal->operation.trigger_id) != 0 &&
+	       snapshot_same_path(last->location, c->snapshot.path);
+}
+
 /* Completed after the operation began. A snapshot in the journal counts by the journal's clock; it
  * may belong to the previous operation, which ended in the same step that began this one. */
 static bool is_later(const struct inquiry *in, const struct candidate *c)
@@ -41,6 +51,9 @@ static bool is_later(const struct inquiry *in, const struct candidate *c)
 
 	if (known)
 		return known->completed_unix_ms > operation->started_unix_ms;
+	/* MUT: the savepoint of the operation before is the result of a stop */
+	if (was_refused(in, c))
+		return false;
 	/* MUT: the date of an old savepoint makes it the result of a stop */
 	if (began_before(in, c))
 		return false;
