@@ -348,3 +348,84 @@ TEST(never_two_and_soon_one)
 	CHECK_INT(held_steps, >, SEEDS * STEPS / 6);
 	CHECK_INT(worst_ms, <, 450000); /* with requests that take up to a minute */
 }
+
+/* ---- what it costs, and how long another one waits: one store, no faults, in steps of 100 ms ---- */
+
+struct plain_store {
+	bool exists;
+	int version;
+	struct lease_claim claim;
+};
+
+/* Does what the lease asks for until it rests; how many requests that were. */
+static int ask(struct plain_store *store, struct lease *lease, int64_t now_ms)
+{
+	static int64_t number;
+	char write[LEASE_ID_BYTES], etag[16];
+	int requests = 0;
+
+	for (;;) {
+		enum lease_act act;
+
+		snprintf(write, sizeof(write), "%032llx", (long long)++number);
+		act = lease_next(lease, write, now_ms);
+		if (act == LEASE_REST)
+			return requests;
+		requests++;
+		if (act != LEASE_READ) {
+			store->exists = true;
+			store->version++;
+			store->claim = lease->sent;
+		}
+		snprintf(etag, sizeof(etag), "e%d", store->version);
+		if (act == LEASE_READ)
+			lease_was_read(lease, store->exists ? LEASE_ANSWER_OK : LEASE_ANSWER_ABSENT,
+				       etag, store->exists ? &store->claim : NULL, "", now_ms);
+		else
+			lease_was_written(lease, LEASE_ANSWER_OK, etag, "", now_ms);
+	}
+}
+
+static void begin_plain(struct lease *lease, const char *holder, int64_t duration_ms)
+{
+	*lease = (struct lease){0};
+	lease_init(lease, &(struct lease_self){.holder = holder,
+					       .session = holder,
+					       .name = holder,
+					       .uri = "s3://b/lease",
+					       .duration_ms = duration_ms});
+}
+
+/* Those of 0.2.0, measured with its lease in the same steps: what proves a claim costs no request and no time. */
+TEST(an_hour_at_rest_and_a_take_over_cost_what_they_cost_in_0_2_0)
+{
+	static const struct {
+		int64_t duration_ms;
+		int renewals, looks;
+		int64_t take_over_ms;
+	} rows[] = {{15000, 720, 2400, 17200}, {30000, 360, 1200, 35200}, {60000, 180, 600, 68200}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct plain_store store = {0};
+		struct lease holder, other;
+		int64_t now_ms = 1000, rest_ms = 600000, end_ms = rest_ms + 3600000;
+		int renewals = 0, looks = 0;
+
+		begin_plain(&holder, "a", rows[i].duration_ms);
+		begin_plain(&other, "b", rows[i].duration_ms);
+		for (; now_ms < end_ms; now_ms += 100) {
+			int held = ask(&store, &holder, now_ms);
+			int looked = now_ms > 60000 ? ask(&store, &other, now_ms) : 0;
+
+			renewals += now_ms >= rest_ms ? held : 0;
+			looks += now_ms >= rest_ms ? looked : 0;
+		}
+		CHECK_INT(renewals, ==, rows[i].renewals);
+		CHECK_INT(looks, ==, rows[i].looks);
+		while (!lease_is_held(&other, now_ms) && now_ms < end_ms + 600000) {
+			ask(&store, &other, now_ms);
+			now_ms += 100;
+		}
+		CHECK_INT(now_ms - end_ms, ==, rows[i].take_over_ms);
+	}
+}
