@@ -107,6 +107,26 @@ ADOPT_TEST(what_a_later_launch_went_back_from_is_not_adopted)
 	CHECK_HAS(w->decision.reason, "Flink's HA has job " JOB_B);
 }
 
+/* The first try found it damaged, agreed with the HA data, and ended before Flink confirmed anything; now it can be read again. */
+ADOPT_TEST(a_try_of_adopting_does_not_make_an_unknown_launch_a_known_one)
+{
+	struct launch *launch = proved(w, JOB_C, "file:/cp/" JOB_A "/chk-5", 5, 0);
+
+	launch->adopted = true;
+	launch->verified_unix_ms = launch->proven_unix_ms = launch->last_checkpoint_id = 0;
+	launch->left_state = false;
+	w->journal.ever_proven = false;
+	journal_add_unknown_job(&w->journal, JOB_B);
+	in_ha(w, with_operators(found_checkpoint(w, JOB_A, 5), "xy"), JOB_B);
+	with_operators(found_savepoint(w, JOB_A, 7), "xy");
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.cause, ==, CAUSE_UNKNOWN_LAUNCH);
+	CHECK_HAS(w->decision.reason, "Flink's HA has job " JOB_B);
+	/* the one that agrees with them is no contradiction */
+	broken(&w->facts.candidates[1], INTEGRITY_DAMAGED, "truncated");
+	CHECK_STARTS_FROM(w, "file:/cp/" JOB_A "/chk-5");
+}
+
 /* Every cluster that is lost leaves one behind, sooner or later. */
 ADOPT_TEST(a_checkpoint_that_was_never_completed_hides_no_other_one)
 {

@@ -395,6 +395,15 @@ static bool job_left_state(const struct inquiry *in, const char *job_id)
 	return false;
 }
 
+/* While the journal is adopted, that an earlier try has seen a job does not make it a launch of this journal's. */
+static bool is_of_a_launch(const struct inquiry *in, const char *job_id)
+{
+	/* MUT: a try of adopting makes an unknown launch a known one */
+	if (in->adopts && journal_is_unknown_job(in->journal, job_id))
+		return false;
+	return journal_knows_job(in->journal, job_id);
+}
+
 /* Flink's HA data name what a job was started from before the job completes anything. They belong
  * to this application alone, so a job that no launch in the journal had is a later launch of ours,
  * which was not started from what the journal takes for the newest state. NULL = there is none, or
@@ -410,7 +419,7 @@ static const struct candidate *unknown_launch(const struct inquiry *in, const ch
 		const struct candidate *c = &in->facts->candidates[i];
 
 		for (size_t k = 0; c != decided && (*ret_job = facts_ha_job(c, k)); k++)
-			if (**ret_job && !journal_knows_job(in->journal, *ret_job) &&
+			if (**ret_job && !is_of_a_launch(in, *ret_job) &&
 			    !job_left_state(in, *ret_job))
 				return c;
 	}
