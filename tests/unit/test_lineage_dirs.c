@@ -123,6 +123,20 @@ WORLD_TEST(the_directory_of_a_requested_checkpoint_is_one)
 	CHECK_STR(dirs_of(w, NULL), "c file:/third");
 }
 
+/* drey had to go back behind what the proven launch left; if that is damaged, too, the one before it counts. */
+WORLD_TEST(the_directory_that_drey_has_gone_back_to_is_one)
+{
+	struct launch *launch;
+
+	told(proved(w, JOB_A, NULL, 0, 5), "file:/first", NULL);
+	told(proved(w, JOB_B, "file:/own/" JOB_A "/chk-5", 5, 7), "file:/second", NULL);
+	CHECK_STR(dirs_of(w, NULL), "c file:/second");
+	launch = told(ran(w, JOB_C, "file:/own/" JOB_A "/chk-5", 5), "file:/third", NULL);
+	CHECK_STR(dirs_of(w, NULL), "c file:/third; c file:/own ours; c file:/second");
+	launch->proven_unix_ms = 1;
+	CHECK_STR(dirs_of(w, NULL), "c file:/third");
+}
+
 WORLD_TEST(the_directory_of_an_operation_in_flight_is_one)
 {
 	w->journal.operation.kind = OPERATION_STOP;

@@ -89,12 +89,12 @@ static void add_launch(struct lineage_dirs *dirs, const struct launch *launch,
 	free(seen);
 }
 
-/* What a person has chosen may be damaged later: then what its job has left before that counts. It is read in its directory
- * anyway. (Once the launch is proven, that directory may be gone.) */
+/* What a person has chosen, or what drey has gone back to, may be damaged later: then what its job has left before that counts.
+ * It is read in its directory anyway. (Once the launch is proven, that directory may be gone.) */
 static void add_origin(struct lineage_dirs *dirs, const struct journal *journal,
-		       const struct launch *requested, const char *checkpoint_dir)
+		       const struct launch *launch, const char *checkpoint_dir)
 {
-	const char *path = requested->restore_path;
+	const char *path = launch->restore_path;
 	char *dir = NULL;
 
 	for (size_t i = 0; path && i < journal->launch_count && !dir; i++)
@@ -124,12 +124,11 @@ void lineage_dirs_find(const struct journal *journal, const char *checkpoint_dir
 		add_launch(ret_dirs, launch, checkpoint_dir, savepoint_dir);
 		if (launch->proven_unix_ms)
 			proven = launch;
-		if (launch->request_token) {
-			/* MUT: the directory of a requested checkpoint is not listed */
-			if (!proven)
-				add_origin(ret_dirs, journal, launch, checkpoint_dir);
+		/* MUT: the directory that an unproven launch was started from is not listed */
+		if (!proven)
+			add_origin(ret_dirs, journal, launch, checkpoint_dir);
+		if (launch->request_token)
 			return;
-		}
 	}
 }
 
