@@ -383,6 +383,24 @@ static void cannot_be_stopped_ungated(struct world *w)
 	w->here.snapshots[0].min_watermark_unix_ms = T - 701; /* it had seen more at the seed */
 }
 
+static void dies_unstopped(struct world *w)
+{
+	cannot_be_stopped(w);
+	w->facts.lives = w->facts.runs = false;
+}
+
+static void dies_in_a_stop(struct world *w)
+{
+	dies_unstopped(w);
+	w->facts.work = WORK_RUNNING;
+}
+
+static void dies_alone(struct world *w)
+{
+	dies_unstopped(w);
+	w->facts.shadowing = w->facts.caught_up = false;
+}
+
 static void opens(struct world *w)
 {
 	takes(&w->here, transition_owner_order(&w->handover, &w->policy));
@@ -541,6 +559,9 @@ static const struct row {
 	{TRANSITION_ENDING, late_and_gone, TRANSITION_ABORTING, ACT_NONE, true},
 	{TRANSITION_ENDING, is_followed, TRANSITION_ENDING, ACT_NAME, false},
 	{TRANSITION_ENDING, cannot_be_stopped, TRANSITION_ENDING, ACT_END, false},
+	{TRANSITION_ENDING, dies_unstopped, TRANSITION_ENDING, ACT_END, false},
+	{TRANSITION_ENDING, dies_in_a_stop, STAYS, ACT_NONE, false},
+	{TRANSITION_ENDING, dies_alone, STAYS, ACT_NONE, false},
 	{TRANSITION_ENDING, cannot_be_stopped_ungated, TRANSITION_ENDING, ACT_STOP, false},
 	{TRANSITION_ENDING, is_behind, TRANSITION_ENDING, ACT_STOP, false},
 	{TRANSITION_GRANTED, is_late, STAYS, ACT_NONE, false},

@@ -1,7 +1,5 @@
-/*
- * What the owner does next in a transition: for each state the first rule that is true decides.
- * docs/development/transition.md has the same table, and a test compares the two.
- */
+/* What the owner does next in a transition: for each state the first rule that is true decides.
+ * docs/development/transition.md has the same table, and a test compares the two. */
 #include "base/mem.h"
 #include "core/handover/transition_rules.h"
 
@@ -259,8 +257,7 @@ static bool is_given_up(Q *q)
 	return q->facts->abort || q->facts->ended_badly || q->policy->after_cut == AFTER_CUT_REPLAY;
 }
 
-/* What the candidate does not write is committed: below the cut, or without one what was written before the
- * seed. */
+/* What the candidate does not write is committed: below the cut, or without one what was written before the seed. */
 static bool owes_nothing(Q *q)
 {
 	const struct transition *transition = &q->handover->transition;
@@ -292,10 +289,8 @@ static bool is_behind(Q *q)
 			      q->policy->idle_passes);
 }
 
-/*
- * Whom the job is stopped for has to be there, with a job that runs: after that it only goes forward. And the
- * job may have failed over to before the cut since it had crossed it.
- */
+/* Whom the job is stopped for has to be there, with a job that runs: after that it only goes forward. And the job may have
+ * failed over to before the cut since it had crossed it. */
 static bool may_stop(Q *q)
 {
 	/* MUT: the job is stopped for a candidate that is gone */
@@ -315,9 +310,14 @@ static bool may_stop_again(Q *q)
 	return may_stop(q) && (q->facts->work == WORK_NONE || q->facts->work == WORK_FAILED);
 }
 
+/* One that has died meanwhile would be started again only to be ended. */
 static bool may_end_unstopped(Q *q)
 {
-	return may_stop_again(q) && q->facts->stop_failures >= MOST_STOPS && owes_nothing(q);
+	/* MUT: a job that cannot be stopped is started again to be ended */
+	bool dead = !q->facts->lives && q->facts->work == WORK_FAILED && !is_lost(q) && shadows(q);
+
+	return (dead || may_stop_again(q)) && q->facts->stop_failures >= MOST_STOPS &&
+	       owes_nothing(q);
 }
 
 /* ---- giving it up ---- */
