@@ -237,9 +237,9 @@ static void fill_own(struct bg_world *w, int side, struct transition_facts *fact
 			     (agent->relaunches > RELAUNCHES || agent->gives_up);
 	facts->stop_failures = agent->stop_failures;
 	facts->work = journal->op == BG_OP_NONE ? WORK_NONE : journal->work;
-	/* it is tried again after a while */
+	/* it is tried again after a while, unless its Flink has ended */
 	if (facts->work == WORK_FAILED && w->now_ms < agent->stop_again_ms &&
-	    journal->op == BG_OP_STOP)
+	    journal->op == BG_OP_STOP && job->alive)
 		facts->work = WORK_RUNNING;
 	if (facts->work == WORK_DONE) {
 		snprintf(made, sizeof(made), "%d", journal->made);

@@ -480,6 +480,27 @@ LIFE_TEST_FROM(t_ending_begin, after_three_stops_a_job_that_owes_nothing_is_ende
 	CHECK_STR(handover_of(l)->savepoint, NULL);
 }
 
+/* It would be started again, only to be ended when the pause is over. */
+LIFE_TEST_FROM(t_ending_begin, nor_is_it_started_again_if_it_dies_before_that)
+{
+	struct gate_report report = acked(l, transition_in(l)->toggle_unix_ms);
+
+	for (int i = 0; i < 3; i++) {
+		operation(l, STATUS_ACCEPTED, NULL, NULL);
+		operation(l, STATUS_FAILED, NULL, "a task has declined");
+		viewed(l, job_in(JOB_RUNNING));
+		pass(l, i < 2 ? 30000 : 10000);
+		shadows(l, SHADOW_RUNNING, NULL);
+	}
+	add_snapshot(&report, 66, transition_in(l)->toggle_unix_ms);
+	reported(l, &report);
+	forget(l);
+	exited(l, KILLED(9));
+	shadows(l, SHADOW_RUNNING, NULL);
+	CHECK_TRANSITION(l, TRANSITION_GRANTED);
+	CHECK_NOTHING(l, EFFECT_LAUNCH);
+}
+
 LIFE_TEST_FROM(t_crossing_begin, the_job_is_not_stopped_for_a_candidate_that_is_gone)
 {
 	t_here(l, transition_in(l)->toggle_unix_ms, 3);

@@ -188,9 +188,9 @@ static void know_work(struct lifecycle *life, struct transition_facts *facts)
 
 	facts->work = transition_work_of(life);
 	facts->stop_failures = life->transition.failures;
-	/* it is tried again after a pause */
+	/* it is tried again after a pause, unless its Flink has ended */
 	if (facts->work == WORK_FAILED && transition_state_of(life) == TRANSITION_ENDING &&
-	    life->stop_retry_ms)
+	    life->stop_retry_ms && life->launch_step != LAUNCH_NONE)
 		facts->work = WORK_RUNNING;
 	if (facts->work != WORK_DONE)
 		return;
