@@ -3,7 +3,8 @@
 #   docker build --build-arg FLINK_IMAGE=flink:2.3.0-scala_2.12-java17 -t drey:flink-2.3.0 .
 #
 # FLINK_IMAGE: an official image of Flink, or one based on it. drey is also compiled in it, so that it is linked with the
-# libraries of this image, and its Java parts against this Flink.
+# libraries of this image, and its Java parts against this Flink. A tag can be given to another image: for a build that must not
+# change, name it with its digest (flink:2.3.0-scala_2.12-java17@sha256:...).
 ARG FLINK_IMAGE=flink:2.3.0-scala_2.12-java17
 
 # shared: with the libraries of this image. static: with its own (docs/tasks/static.md), so that other images can copy the two files

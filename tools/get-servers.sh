@@ -218,7 +218,7 @@ get_openstack() {
 	"$python" -m venv "$dest" >"$tmp/log" 2>&1 || die 3 "python3 -m venv failed: $(tail -n 1 "$tmp/log")"
 	run_with_progress "fetching Swift, Keystone, boto3 and awscli with pip (70 MB)" "$tmp/log" \
 		"$dest/bin/pip" install --no-input --disable-pip-version-check --progress-bar off --only-binary :all: \
-		--requirement "$wanted" 9>&- ||
+		--require-hashes --requirement "$wanted" 9>&- ||
 		die 4 "could not install tools/servers/requirements.txt; check the network"
 	printf '[database]\nconnection = sqlite:///%s/keystone.db\n' "$dest" >"$tmp/keystone.conf"
 	run_with_progress "making an empty database for Keystone" "$tmp/log" \

@@ -2,7 +2,7 @@
 #
 # lint.sh - all checks of the sources that do not run them.
 #
-#   tools/lint.sh [CHECK...]    all, or some of: format includes circles evidence doors house shell cppcheck tidy; or `quick` or `slow`
+#   tools/lint.sh [CHECK...]    all, or some of: format includes circles evidence doors house pins shell cppcheck tidy; or `quick` or `slow`
 #
 # If a tool is missing, its check is skipped with a message; with CI=true that is a failure. Exit status: 0 nothing
 # found, 1 something found, 2 usage.
@@ -121,6 +121,17 @@ check_house() {
 	fi
 }
 
+# What others can change after it was looked at: an action by a tag, a package of PyPI without its digest.
+check_pins() {
+	if grep -rnE '^ *-? *uses: ' .github/workflows | grep -vE '@[0-9a-f]{40} # v[0-9.]+$' >&2; then
+		found "pins: name an action by its commit, with its version behind it"
+	fi
+	if awk '/==/ { if (open) print open; open = $0 } /--hash=sha256:/ { open = "" } END { if (open) print open }' \
+		tools/servers/requirements.txt | grep . >&2; then
+		found "pins: no hash (tools/servers/hashes.py)"
+	fi
+}
+
 check_shell() {
 	need shellcheck shellcheck || return 0
 	"$tool" -x -S warning -e SC2209 "${scripts[@]}" || found shell
@@ -146,7 +157,7 @@ check_tidy() {
 	rm -f "$said"
 }
 
-quick=(format includes circles evidence doors house)
+quick=(format includes circles evidence doors house pins)
 slow=(shell cppcheck tidy) # minutes
 case $* in
 '') set -- "${quick[@]}" "${slow[@]}" ;;

@@ -110,6 +110,15 @@ jq -e '.spdxVersion == "SPDX-2.3" and ([.packages[].name] | contains(["drey", "m
 	([.relationships[].relatedSpdxElement, .relationships[].spdxElementId] - ([.packages[], .files[] | .SPDXID] + ["SPDXRef-DOCUMENT"]) == [])' \
 	"$sbom" >/dev/null
 result $? "the SBOM names what is linked, and nothing that it does not have"
+jq -e '[.packages[] | select(.SPDXID | startswith("SPDXRef-static-"))] | (map(.name) | sort) ==
+	["curl", "expat", "libevent", "libgcc", "libyaml", "musl", "openssl"] and
+	all(.[]; ([.externalRefs[].referenceType] | sort) == ["cpe23Type", "purl"] and .licenseDeclared != "NOASSERTION" and
+	(.externalRefs[] | select(.referenceType == "cpe23Type") | .referenceLocator | test("^cpe:2.3:a:[a-z_-]+:[a-z]+:[0-9.]+(:\\*){7}$")))' \
+	"$sbom" >/dev/null
+result $? "each library has the names by which scanners find it, and its licence"
+jq -e '[.packages[] | select(.SPDXID | startswith("SPDXRef-debian-"))] | length > 3 and
+	all(.[]; .externalRefs[0].referenceLocator | test("^pkg:deb/[a-z]+/[a-z0-9.+-]+@[^ ]+$"))' "$sbom" >/dev/null
+result $? "each package has its package URL, with the version that is needed"
 [ "$(jq -r '.files[] | select(.fileName | endswith(".deb")) | .checksums[1].checksumValue' "$sbom")" = \
 	"$(sha256sum "$one/drey_${version}_$arch.deb" | cut -d' ' -f1)" ]
 result $? "with the digests of the files"
