@@ -709,16 +709,6 @@ static void remember_launch(struct world *w, const struct launch *launch, int ba
 	memcpy(record->job_id, launch->job_id, JOB_ID_BYTES);
 }
 
-/* A job that has finished runs again only if a person has requested it. */
-static void finished_stays_finished(struct world *w, bool requested)
-{
-	bool forgotten = has(w, FEATURE_LIES) ? !lie_leaves_end(w) : w->truth.journal_changed;
-
-	if (w->truth.finished && !requested && !w->truth.two && !forgotten)
-		fail(w, "a job that has FINISHED runs again without a request");
-	w->truth.finished = false;
-}
-
 void oracle_launch(struct world *w)
 {
 	const struct launch *launch = journal_launch(&w->agent->life.journal);
@@ -733,7 +723,7 @@ void oracle_launch(struct world *w)
 	if (launch->restore_path && base < 0)
 		fail(w, "a start from %s, which never existed", launch->restore_path);
 	requested = before < 0 && launch_is_requested(w, launch);
-	finished_stays_finished(w, requested);
+	oracle_stays_finished(w, requested, base);
 	if (before >= 0) {
 		w->truth.launches[before].argument = base;
 		w->truth.launches[before].last_number = launch->number;

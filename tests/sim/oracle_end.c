@@ -1,5 +1,5 @@
 /*
- * The end of a history: when nothing fails any more, what people want has to be reached.
+ * The end of a history: when nothing fails any more, what people want has to be reached. And the end of a job, which stays.
  */
 #include "base/mem.h"
 #include "tests/sim/sim.h"
@@ -66,4 +66,26 @@ void oracle_end(struct world *w)
 	else
 		fail(w, "%d min after the last fault there is no agent",
 		     (int)((w->now_ms - w->calm_ms) / MINUTE_MS));
+}
+
+/* Seed 77003122: a savepoint from outside, made while a stop was in flight, counts as the stop's (oracle.c); then FINISHED is what
+ * the stop has led to. */
+static bool is_stopped_by_record(const struct world *w, int base)
+{
+	const struct operation_result *last = &w->agent->life.journal.last_operation;
+
+	return base >= 0 && w->storage.snaps[base].outside && last->ok &&
+	       last->kind == OPERATION_STOP && last->location &&
+	       storage_find(w, last->location) == base;
+}
+
+/* It runs again only if a person has requested it. */
+void oracle_stays_finished(struct world *w, bool requested, int base)
+{
+	bool forgotten = has(w, FEATURE_LIES) ? !lie_leaves_end(w) : w->truth.journal_changed;
+
+	if (is_stopped_by_record(w, base))
+		w->truth.finished = false;
+	if (w->truth.finished && !requested && !w->truth.two && !forgotten)
+		fail(w, "a job that has FINISHED runs again without a request");
 }

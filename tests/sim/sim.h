@@ -977,15 +977,15 @@ void oracle_forgotten(struct world *w); /* the journal was lost, or is from a ba
 void oracle_step(struct world *w);
 void oracle_one_job(struct world *w);               /* after every step */
 int oracle_newest(const struct world *w, int head); /* newest usable living snapshot; -1 = none */
-bool oracle_cannot_see(const struct world *w,
-		       const struct snap *snap); /* drey cannot know that it is there */
+/* drey cannot know that it is there */
+bool oracle_cannot_see(const struct world *w, const struct snap *snap);
 bool oracle_reached(const struct world *w);
 void oracle_end(struct world *w);
+void oracle_stays_finished(struct world *w, bool requested, int base);
 int truth_find(const struct world *w, const char *job_id); /* the last such; -1 = none */
 int truth_head(const struct world *w);                     /* the last launch that ran; -1 = none */
 
-/* ---- trace.c ---- */
-
+/* ---- trace.c */
 void trace_start(struct world *w); /* the agent's life cycle is new */
 struct json *trace_event(const struct world *w, const struct event *event); /* before the step */
 void trace_step(struct world *w, struct json *event, enum phase before,

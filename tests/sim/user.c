@@ -211,6 +211,9 @@ static bool needs_decision(const struct world *w)
 	for (int i = 0; i < w->storage.count; i++)
 		if (w->storage.snaps[i].hidden)
 			return true; /* a launch may have started without it, and drey does not know that it is newer */
+	/* with clocks that were set what a job of old has left may look newer than the last launch, which may have its number */
+	if (w->truth.clock_set && w->ids.count)
+		return true;
 	return has(w, FEATURE_LINES) || w->truth.loss || w->truth.two || w->truth.mismatch ||
 	       w->truth.journal_changed || w->config->policy.restore == POLICY_SAVEPOINT ||
 	       w->config->policy.max_age_ms ||
