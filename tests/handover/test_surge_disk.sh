@@ -158,6 +158,8 @@ for t in g1 g2; do
 	template $t
 	template_keys $t handover.runDeadline=1min handover.tries=9 savepoints.stopRetry=2s
 	preload $t "$HANDOVER_DIR/broken_disk.c"
+	# the tasks write files of their own, however small their state is
+	echo 'execution.checkpointing.data-inline-threshold: 0 b' >>"$RUN/templates/$t/config"
 done
 if [ $# -eq 0 ]; then
 	set -- candidate_prepares candidate_takes candidate_hiccup owner_stops owner_reads taskmanager_stops taskmanager_restores
