@@ -245,7 +245,7 @@ void handover_describe(struct world *w)
 			say(w,
 			    "pod %s (%s): %s, step %d, hand-over %s is %s: %s; candidate %s, state %d, wanted %d, seen %d s ago, tries %d, asked %d, answer %d",
 			    pod->name, w->templates[pod->template].text, phase_name(life->phase),
-			    (int)life->step,
+			    (int)life->operation.step,
 			    life->journal.handover.id ? life->journal.handover.id : "-",
 			    handover_state_name(life->journal.handover.state),
 			    life->journal.handover.why ? life->journal.handover.why : "-",

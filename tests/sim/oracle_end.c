@@ -20,8 +20,8 @@ static bool must_restart(const struct world *w)
 	int newest = w->flink->completed;
 
 	return flink_is_stalled(w) && newest >= 0 && snap_usable(&w->storage.snaps[newest]) &&
-	       journal_launch_const(&life->journal)->proven_unix_ms && life->step == STEP_NONE &&
-	       !w->config->savepoints.interval_ms &&
+	       journal_launch_const(&life->journal)->proven_unix_ms &&
+	       life->operation.step == STEP_NONE && !w->config->savepoints.interval_ms &&
 	       w->config->policy.restore != POLICY_SAVEPOINT && !w->config->policy.max_age_ms;
 }
 

@@ -39,7 +39,7 @@ void rescale_ask(struct world *w, const struct effect *effect)
 	const char *upper = effect->text ? strstr(effect->text, "upperBound\":") : NULL;
 	struct item *item = plan(w, luck_between(w, 1, 300), ITEM_RESCALE, SCOPE_CONTAINER);
 
-	if (upper && life->step != STEP_NONE)
+	if (upper && life->operation.step != STEP_NONE)
 		fail(w, "the job is rescaled while an operation is in flight");
 	if (upper && !w->store.exists)
 		w->truth.journal_changed = true;

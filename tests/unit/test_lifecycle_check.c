@@ -156,7 +156,7 @@ TEST(an_operation_under_way_is_the_one_in_the_journal)
 	struct life l;
 
 	running(&l);
-	l.life.step = STEP_WRITING;
+	l.life.operation.step = STEP_WRITING;
 	CHECK_BROKEN(&l, "the operation in flight is not in the journal");
 	saving(&l);
 	l.life.journal.operation.trigger_id[0] = 0;
@@ -177,19 +177,19 @@ TEST(an_operation_has_what_its_step_needs)
 	struct life l;
 
 	saving(&l);
-	l.life.step = STEP_SETTLING;
+	l.life.operation.step = STEP_SETTLING;
 	CHECK_BROKEN(&l, "a Flink was started before the last one's operation was settled");
 	saving(&l);
-	l.life.step = STEP_INSPECTING;
+	l.life.operation.step = STEP_INSPECTING;
 	CHECK_BROKEN(&l, "the savepoint being inspected has no path");
 	running(&l);
-	l.life.asking = true;
+	l.life.operation.asking = true;
 	CHECK_BROKEN(&l, "an answer is expected, but there is no operation");
 	running(&l);
-	l.life.operation_poll_ms = l.now_ms + 1000;
+	l.life.operation.poll_ms = l.now_ms + 1000;
 	CHECK_BROKEN(&l, "Flink is polled about an operation that is not in flight");
 	running(&l);
-	l.life.operation_deadline_ms = l.now_ms + 1000;
+	l.life.operation.deadline_ms = l.now_ms + 1000;
 	CHECK_BROKEN(&l, "there is a deadline of an operation, but no operation");
 	running(&l);
 	l.hold_writes = true;

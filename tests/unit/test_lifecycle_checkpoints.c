@@ -241,7 +241,7 @@ CHECKPOINTS_TEST(tasks_that_do_not_run_make_no_checkpoint_late)
 CHECKPOINTS_TEST(a_savepoint_in_flight_makes_no_checkpoint_late)
 {
 	ask_savepoint(l, "n1");
-	CHECK(l->life.step != STEP_NONE);
+	CHECK(l->life.operation.step != STEP_NONE);
 	shown_after(l, 60 * MINUTES, shown(2, 0));
 	check_condition(l, "False", "Completing");
 }

@@ -138,7 +138,7 @@ LIFE_TEST(a_stop_that_was_in_flight_is_settled_first)
 	forget(l);
 	observed_copy(l, copy, DECISION_ADOPT);
 	CHECK_INT(took(l, EFFECT_OBSERVE), ==, 1);
-	CHECK_INT(l->life.step, ==, STEP_SETTLING);
+	CHECK_INT(l->life.operation.step, ==, STEP_SETTLING);
 }
 
 LIFE_TEST(a_person_who_decides_otherwise_draws_no_used_id)

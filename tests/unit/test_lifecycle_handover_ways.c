@@ -158,7 +158,7 @@ LIFE_TEST_FROM(stopping_begin, a_flink_that_dies_in_the_stop_leaves_its_result_t
 	journal_release(&journal);
 	agent_of(l, &new_pod, "g2");
 	claims(l, CLAIM_TAKE, NULL);
-	CHECK_INT(l->life.step, ==, STEP_SETTLING);
+	CHECK_INT(l->life.operation.step, ==, STEP_SETTLING);
 }
 
 /* ---- the agent restarts ---- */

@@ -14,7 +14,7 @@
 #define SEEDS    30
 #define HOURS_MS (2 * 3600 * INT64_C(1000))
 
-struct answer {
+struct late_answer {
 	enum event_type
 		type; /* JOURNAL_WRITTEN, JOURNAL_FAILED, JOURNAL_SEEN, OBSERVED, VIEW, ... */
 	int64_t at_ms, sequence;
@@ -28,7 +28,7 @@ struct pod {
 	bool up, flink;
 	int64_t known;                     /* sequence that it has read or written last */
 	int64_t lease_ms, cut_ms, stop_ms; /* until when */
-	struct answer answers[16];
+	struct late_answer answers[16];
 };
 
 struct world {
@@ -46,11 +46,12 @@ static int64_t below(struct world *w, int64_t n)
 	return (int64_t)rng_below(&w->rng, (uint64_t)n);
 }
 
-static struct answer *answer_in(struct world *w, struct pod *pod, enum event_type type, int64_t ms)
+static struct late_answer *answer_in(struct world *w, struct pod *pod, enum event_type type,
+				     int64_t ms)
 {
 	for (size_t i = 0; i < ARRAY_LEN(pod->answers); i++)
 		if (!pod->answers[i].used) {
-			pod->answers[i] = (struct answer){
+			pod->answers[i] = (struct late_answer){
 				.type = type, .at_ms = w->now_ms + ms, .used = true};
 			return &pod->answers[i];
 		}
@@ -67,7 +68,7 @@ static void write_journal(struct world *w, struct pod *pod, int64_t sequence)
 {
 	bool cut = w->now_ms < pod->cut_ms, lost = below(w, 20) == 0;
 	bool ours = is_writer(w, pod);
-	struct answer *answer = answer_in(
+	struct late_answer *answer = answer_in(
 		w, pod, cut || lost || !ours ? EVENT_JOURNAL_FAILED : EVENT_JOURNAL_WRITTEN,
 		cut || lost ? 5000 : below(w, 3000));
 
@@ -83,8 +84,8 @@ static void write_journal(struct world *w, struct pod *pod, int64_t sequence)
 static void check_journal_now(struct world *w, struct pod *pod)
 {
 	bool cut = w->now_ms < pod->cut_ms, ours = is_writer(w, pod);
-	struct answer *answer = answer_in(w, pod, EVENT_JOURNAL_SEEN,
-					  cut ? 10000 : below(w, w->healthy ? 4000 : 8000));
+	struct late_answer *answer = answer_in(w, pod, EVENT_JOURNAL_SEEN,
+					       cut ? 10000 : below(w, w->healthy ? 4000 : 8000));
 
 	answer->unknown = cut;
 	if (cut || ours)
@@ -148,7 +149,7 @@ static void send(struct world *w, struct pod *pod, const struct event *event)
 	effects_clear(&out);
 }
 
-static void send_answer(struct world *w, struct pod *pod, const struct answer *answer)
+static void send_answer(struct world *w, struct pod *pod, const struct late_answer *answer)
 {
 	const struct launch *launch = journal_launch_const(&pod->life.journal);
 	struct facts facts = {0};
@@ -252,7 +253,7 @@ static void live(struct world *w, struct pod *pod)
 	if (w->now_ms < pod->stop_ms)
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(pod->answers); i++) {
-		struct answer answer = pod->answers[i];
+		struct late_answer answer = pod->answers[i];
 
 		if (!answer.used || w->now_ms < answer.at_ms)
 			continue;

@@ -461,7 +461,7 @@ static void die_with_a_savepoint(struct life *l, char trigger[JOB_ID_BYTES])
 	snprintf(trigger, JOB_ID_BYTES, "%s", trigger_of(l));
 	forget(l);
 	exited(l, EXITED(1));
-	CHECK_INT(l->life.step, ==, STEP_SETTLING);
+	CHECK_INT(l->life.operation.step, ==, STEP_SETTLING);
 }
 
 static void check_known(const struct life *l)

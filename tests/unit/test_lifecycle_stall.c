@@ -239,7 +239,7 @@ STALL_TEST(a_requested_checkpoint_does_not_delay_it)
 STALL_TEST(a_due_full_checkpoint_waits_for_the_look_and_does_not_spin)
 {
 	l->config.full_checkpoint_ms = 15 * MINUTES;
-	l->life.checkpoint.due_ms = l->now_ms + 15 * MINUTES + SECONDS;
+	l->life.full_checkpoint_ms = l->now_ms + 15 * MINUTES + SECONDS;
 	shown_after(l, 15 * MINUTES, shown(2));
 	CHECK(is_asked(l));
 	pass(l, MINUTES);

@@ -74,9 +74,10 @@ static void want_checkpoint(struct life *l)
 static void checkpoint_says(struct life *l, enum operation_status status, const char *location)
 {
 	char id[JOB_ID_BYTES];
-	struct event e = {.type = EVENT_CHECKPOINT, .checkpoint = {id, status}};
+	struct event e = {.type = EVENT_CHECKPOINT,
+			  .checkpoint = {.trigger_id = id, .status = status}};
 
-	memcpy(id, l->life.checkpoint.trigger_id, JOB_ID_BYTES);
+	memcpy(id, l->life.checkpoint.id, JOB_ID_BYTES);
 	e.checkpoint.checkpoint_id = location ? 52 : 0;
 	e.checkpoint.location = location;
 	step(l, &e);

@@ -14,9 +14,11 @@ static void checkpoint_says(struct life *l, enum operation_status status, int64_
 			    const char *location)
 {
 	char trigger_id[JOB_ID_BYTES];
-	struct event e = {.type = EVENT_CHECKPOINT, .checkpoint = {trigger_id, status, id}};
+	struct event e = {
+		.type = EVENT_CHECKPOINT,
+		.checkpoint = {.trigger_id = trigger_id, .status = status, .checkpoint_id = id}};
 
-	memcpy(trigger_id, l->life.checkpoint.trigger_id, JOB_ID_BYTES);
+	memcpy(trigger_id, l->life.checkpoint.id, JOB_ID_BYTES);
 	e.checkpoint.location = location;
 	e.checkpoint.error = status == STATUS_FAILED ? "declined" : NULL;
 	step(l, &e);
@@ -183,7 +185,7 @@ LIFE_TEST(a_stop_does_not_wait_for_it)
 	char trigger_id[JOB_ID_BYTES];
 
 	in_flight(l);
-	memcpy(trigger_id, l->life.checkpoint.trigger_id, JOB_ID_BYTES);
+	memcpy(trigger_id, l->life.checkpoint.id, JOB_ID_BYTES);
 	desire(l, DESIRED_SUSPENDED);
 	CHECK_PHASE(l, PHASE_STOPPING);
 	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1);
@@ -216,7 +218,7 @@ LIFE_TEST(one_that_was_not_sent_is_withdrawn_for_a_stop)
 	written(l);
 	CHECK_NOTHING(l, EFFECT_TRIGGER_CHECKPOINT);
 	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1);
-	CHECK_INT(l->life.checkpoint.step, ==, CHECKPOINT_NONE);
+	CHECK_INT(l->life.checkpoint.step, ==, STEP_NONE);
 }
 
 LIFE_TEST(the_end_of_the_container_does_not_wait_for_it)
@@ -234,7 +236,7 @@ LIFE_TEST(flink_ends_during_it_and_the_next_start_waits_for_nothing)
 	in_flight(l);
 	exited(l, KILLED(9));
 	CHECK_STR(asked(l, 0)->error, "Flink exited before it was complete");
-	CHECK_INT(l->life.step, ==, STEP_NONE);
+	CHECK_INT(l->life.operation.step, ==, STEP_NONE);
 	CHECK_PHASE(l, PHASE_RESOLVING);
 	observed(l, DECISION_START_FROM, CHK(1), 1, NULL);
 	CHECK_INT(took(l, EFFECT_LAUNCH), ==, 1);
@@ -270,7 +272,7 @@ LIFE_TEST(one_of_another_job_is_not_continued)
 	restart_agent(l);
 	hello(l, job_id);
 	CHECK(asked(l, 0)->answered && !asked(l, 0)->ok);
-	CHECK_INT(l->life.checkpoint.step, ==, CHECKPOINT_NONE);
+	CHECK_INT(l->life.checkpoint.step, ==, STEP_NONE);
 	viewed(l, job_in(JOB_RUNNING));
 	ask_checkpoint(l, "n2", false);
 	CHECK_INT(took(l, EFFECT_TRIGGER_CHECKPOINT), ==, 1);

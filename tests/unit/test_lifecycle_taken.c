@@ -588,7 +588,7 @@ LIFE_TEST_FROM(stopping_begin, the_successor_of_an_owner_ends_what_it_had_begun)
 	agent_of(l, &next, "g1");
 	claims(l, CLAIM_SUCCEED, NULL);
 	check_on_record(l, HANDOVER_NONE, "old2");
-	CHECK_INT(l->life.step, ==, STEP_SETTLING);
+	CHECK_INT(l->life.operation.step, ==, STEP_SETTLING);
 }
 
 LIFE_TEST_FROM(offered_begin, a_forced_take_is_on_record_and_never_returned)

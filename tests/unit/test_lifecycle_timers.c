@@ -76,7 +76,7 @@ TEST(each_member_that_is_a_deadline_has_a_row_and_each_row_a_member)
 
 static bool always_wakes(const char *name)
 {
-	return strcmp(name, "savepoint_ms") != 0 && strcmp(name, "checkpoint.due_ms") != 0;
+	return strcmp(name, "savepoint_ms") != 0 && strcmp(name, "full_checkpoint_ms") != 0;
 }
 
 TEST(each_of_them_is_what_drey_is_woken_up_for)

@@ -49,7 +49,8 @@ static void check_order(struct walk *w)
 
 	if (!took(l, EFFECT_GATE))
 		return;
-	CHECK(!(l->life.step != STEP_NONE && l->life.journal.operation.kind == OPERATION_STOP));
+	CHECK(!(l->life.operation.step != STEP_NONE &&
+		l->life.journal.operation.kind == OPERATION_STOP));
 	CHECK_INT(l->life.requested, ==, l->life.acknowledged);
 	if (!strcmp(w->told_id, l->life.gate.told_id))
 		CHECK(now->number > w->order.number ||
@@ -213,15 +214,15 @@ static void answer_operation(struct walk *w)
 	bool stop = l->life.journal.operation.kind == OPERATION_STOP;
 	cleanup_free char *path = NULL;
 
-	if (l->life.step == STEP_INSPECTING && l->life.stop_location) {
+	if (l->life.operation.step == STEP_INSPECTING && l->life.stop_location) {
 		path = xstrdup(l->life.stop_location);
 		inspected_as(l, path, w->checkpoint_id);
 		return;
 	}
-	if (l->life.step != STEP_TRIGGERING && l->life.step != STEP_POLLING &&
-	    l->life.step != STEP_WRITING)
+	if (l->life.operation.step != STEP_TRIGGERING && l->life.operation.step != STEP_POLLING &&
+	    l->life.operation.step != STEP_WRITING)
 		return;
-	if (!l->life.accepted_ms) {
+	if (!l->life.operation.accepted_ms) {
 		operation(l, STATUS_ACCEPTED, NULL, NULL);
 		return;
 	}
@@ -248,9 +249,9 @@ static void observe_storage(struct walk *w)
 
 	if (!l->life.observing)
 		return;
-	if (l->life.step == STEP_SETTLING && odds(w, 400))
+	if (l->life.operation.step == STEP_SETTLING && odds(w, 400))
 		observed_settled(l, DECISION_HOLD, SETTLEMENT_FAILED, NULL);
-	else if (l->life.step == STEP_SETTLING)
+	else if (l->life.operation.step == STEP_SETTLING)
 		observed_settled(l, DECISION_START_FROM, SETTLEMENT_MADE, SAVEPOINT_1);
 	else
 		observed(l, DECISION_START_FROM, path, 1, token);

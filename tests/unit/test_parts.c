@@ -308,7 +308,7 @@ static void trigger(struct rig *rig, const char *id)
 {
 	struct effect trigger = {.type = EFFECT_TRIGGER};
 
-	rig->driver.life.asking = true;
+	rig->driver.life.operation.asking = true;
 	strcpy(rig->driver.life.journal.operation.trigger_id, id);
 	strcpy(trigger.id, id);
 	CHECK(gate_ask_effect(&rig->driver, &trigger));

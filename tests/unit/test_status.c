@@ -236,9 +236,9 @@ TEST(what_has_not_begun_says_what_it_waits_for)
 	journal_ask_savepoint(&life.journal, "n1");
 	check_waits(&life, ""); /* nothing is in its way: it begins at once */
 	life.journal.checkpoint.reason = REASON_MANUAL;
-	life.checkpoint.step = CHECKPOINT_POLLING;
+	life.checkpoint.step = STEP_POLLING;
 	check_waits(&life, "savepoint: a requested checkpoint is in flight;");
-	life.step = STEP_POLLING;
+	life.operation.step = STEP_POLLING;
 	life.journal.operation.kind = OPERATION_SAVEPOINT;
 	check_waits(&life, "");
 	life.journal.intent.state = DESIRED_SUSPENDED;

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle.h"
 #include "core/lifecycle/lifecycle_adopt.h"
+#include "core/lifecycle/lifecycle_asks.h"
 #include "core/lifecycle/lifecycle_control.h"
 #include "core/lifecycle/lifecycle_exited.h"
 #include "core/lifecycle/lifecycle_fence.h"
@@ -22,11 +23,11 @@
 #include "core/lifecycle/lifecycle_rescale.h"
 #include "core/lifecycle/lifecycle_retention.h"
 #include "core/lifecycle/lifecycle_review.h"
+#include "core/lifecycle/lifecycle_settle.h"
 #include "core/lifecycle/lifecycle_signs.h"
 #include "core/lifecycle/lifecycle_started.h"
 #include "core/lifecycle/lifecycle_stop_failed.h"
 #include "core/lifecycle/lifecycle_stopping.h"
-#include "core/lifecycle/lifecycle_take_checkpoint.h"
 #include "core/lifecycle/lifecycle_timers.h"
 #include "core/lifecycle/lifecycle_transition_gates.h"
 #include "core/lifecycle/lifecycle_view.h"
@@ -73,7 +74,8 @@ static void dispatch(struct lifecycle *life, const struct event *event)
 		on_view(life, event);
 		break;
 	case EVENT_OPERATION:
-		on_operation(life, event);
+		operation_told(life, event);
+		on_answer(life, event);
 		break;
 	case EVENT_DISPOSED:
 		on_disposed(life, event);
@@ -93,7 +95,7 @@ static void dispatch(struct lifecycle *life, const struct event *event)
 		on_candidate(life, event);
 		break;
 	case EVENT_CHECKPOINT:
-		on_checkpoint(life, event);
+		on_answer(life, event);
 		break;
 	case EVENT_RESCALED:
 		on_rescaled(life, event);
@@ -129,6 +131,7 @@ static void decide(struct lifecycle *life, const struct event *event, const stru
 	transition_tell_gates(life);
 	watch_journal(life);
 	pace_effects(life);
+	asks_plan(life);
 	life->contradiction = lifecycle_check(life);
 	if (life->contradiction)
 		halt(life, event, before);

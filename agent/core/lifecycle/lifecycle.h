@@ -128,6 +128,16 @@ enum effect_type {
 	EFFECT_COUNT,
 };
 
+/* What Flink says to a POST of an operation or a checkpoint, or of its result. */
+struct answer {
+	const char *trigger_id;
+	const char *job_id; /* that was queried; NULL = not known */
+	enum operation_status status;
+	const char *location; /* of a checkpoint: NULL = Flink does not show it (yet) */
+	const char *error;
+	int64_t checkpoint_id; /* of a checkpoint, COMPLETED */
+};
+
 /* Strings and pointers are borrowed for the step. */
 struct event {
 	enum event_type type;
@@ -180,13 +190,7 @@ struct event {
 			const struct decision *decision;
 		} refused;
 		struct view view;
-		struct {
-			const char *trigger_id;
-			const char *job_id; /* that was queried; NULL = not known */
-			enum operation_status status;
-			const char *location;
-			const char *error;
-		} operation;
+		struct answer operation, checkpoint, answer; /* `answer`: of either */
 		struct {
 			const char *path;
 			bool readable; /* false: could not be read, or was not found; error says why */
@@ -223,13 +227,6 @@ struct event {
 			struct candidate_shadow shadow; /* borrowed */
 			bool lock_is_free; /* no Flink leads on the other side, and that was read */
 		} candidate;
-		struct {
-			const char *trigger_id;
-			enum operation_status status;
-			int64_t checkpoint_id; /* COMPLETED */
-			const char *location;  /* NULL: Flink does not show it (yet) */
-			const char *error;
-		} checkpoint;
 		struct {
 			int64_t launch; /* number of the one that was asked */
 			bool put;       /* bounds were to be set */
@@ -345,11 +342,9 @@ struct lifecycle {
 	char *keeper, *keeper_unread;
 	char *stalled; /* checked before the job is restarted from it; owned, NULL = none */
 	struct review review;
-	bool observe_again; /* the desired state changed during the observation */
-	enum operation_step step;
-	bool asking; /* TRIGGER or POLL_OPERATION is under way */
-	/* when this JobManager accepted our POST for the operation, and when this agent sent the first; 0 = not */
-	int64_t accepted_ms, accepted_unix_ms, sent_ms, sent_unix_ms;
+	bool observe_again;     /* the desired state changed during the observation */
+	struct ask operation;   /* journal.operation */
+	struct ask checkpoint;  /* journal.checkpoint, unless it is LEFT */
 	char *stop_location;    /* the savepoint of the stop operation, once reported; owned */
 	char *operation_error;  /* what went wrong although there is a savepoint; owned */
 	bool savepoint_damaged; /* the stop operation's savepoint is proven incomplete */
@@ -366,16 +361,6 @@ struct lifecycle {
 		char *checkpoint; /* read, or being read */
 		char *unread;     /* what was wrong with it */
 	} last_resort;
-
-	/* the requested checkpoint, in the journal unless it is LEFT (lifecycle_take_checkpoint.c) */
-	struct {
-		enum checkpoint_step step;
-		char trigger_id[JOB_ID_BYTES];
-		bool asking; /* one of its effects is under way */
-		/* the next poll; when Flink must have accepted it, 0 = it has; the next periodic full one */
-		due_time poll_ms, accept_by_ms, due_ms;
-		int64_t path_by_ms, accepted_ms, job_unix_ms; /* it must show the path by then */
-	} checkpoint;
 
 	/* the journal write */
 	bool want_write;
@@ -501,7 +486,9 @@ struct lifecycle {
 	} seen;
 
 	due_time poll_ms, retry_ms, savepoint_ms, ready_ms, kill_ms, journal_retry_ms,
-		stop_retry_ms, operation_poll_ms, operation_deadline_ms, exit_ms, check_ms,
+		stop_retry_ms, exit_ms, check_ms,
+		asks_ms, /* the first poll or deadline of what is asked for (struct ask) */
+		full_checkpoint_ms, /* the next periodic one */
 		lease_end_ms,       /* Flink must have ended soon after */
 		disposal_ms,        /* retention checks again; 0 = now */
 		tasks_ms,           /* until then tasks may be missing */

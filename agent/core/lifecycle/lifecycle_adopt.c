@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_asks.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_end.h"
 #include "core/lifecycle/lifecycle_exited.h"
@@ -15,12 +16,10 @@
 #include "core/lifecycle/lifecycle_fence.h"
 #include "core/lifecycle/lifecycle_launch.h"
 #include "core/lifecycle/lifecycle_lease.h"
-#include "core/lifecycle/lifecycle_operation.h"
 #include "core/lifecycle/lifecycle_periodic.h"
 #include "core/lifecycle/lifecycle_pursue.h"
 #include "core/lifecycle/lifecycle_settle.h"
 #include "core/lifecycle/lifecycle_started.h"
-#include "core/lifecycle/lifecycle_take_checkpoint.h"
 
 /* Whether its main() was let go is not known; that may be done twice. What forbids the launch may have
  * been recorded since it was decided, and the previous agent has not withdrawn it: then this Flink ends,
@@ -70,10 +69,7 @@ static void adopt_running(struct lifecycle *life, struct launch *launch)
 	enter(life, PHASE_LAUNCHING, "drey has restarted and checks whether the job is running");
 	life->ready_ms = life->now_ms + life->config->ready_deadline_ms;
 	schedule_savepoint(life);
-	checkpoint_adopt(life);
-	if (kind == OPERATION_NONE)
-		return;
-	operation_adopt(life);
+	asks_adopt(life);
 	if (operation_ends_job(kind))
 		enter(life, PHASE_STOPPING, "continuing the %s of the previous agent",
 		      operation_kind_name(kind));

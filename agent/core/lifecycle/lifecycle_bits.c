@@ -67,9 +67,9 @@ static uint64_t bits_of(const struct known *facts, size_t count)
 uint64_t facts_of(const struct lifecycle *life)
 {
 	enum operation_kind kind =
-		life->step != STEP_NONE ? life->journal.operation.kind : OPERATION_NONE;
+		life->operation.step != STEP_NONE ? life->journal.operation.kind : OPERATION_NONE;
 	enum upgrade_mode mode = sigterm_mode(life);
-	bool parked = parks_on_record(life), settles = life->step == STEP_SETTLING;
+	bool parked = parks_on_record(life), settles = life->operation.step == STEP_SETTLING;
 	const struct known facts[] = {
 		{FACT_NOT_LIVE, life->launch_step != LAUNCH_LIVE},
 		{FACT_ENDS, life->end_wanted},
@@ -78,7 +78,7 @@ uint64_t facts_of(const struct lifecycle *life)
 		{FACT_JOB_UNSEEN, !life->seen.job_present},
 		{FACT_JOB_NOT_RUNNING, life->seen.state != JOB_RUNNING},
 		{FACT_TASKS_MISSING, life->seen.tasks_missing},
-		{FACT_BUSY, life->step != STEP_NONE},
+		{FACT_BUSY, life->operation.step != STEP_NONE},
 		{FACT_STOPS_IN_TIME, kind == OPERATION_STOP && life->budget_end_ms},
 		{FACT_STOP_REPORTED, stop_is_reported(life)},
 		{FACT_CANCELS, kind == OPERATION_CANCEL},

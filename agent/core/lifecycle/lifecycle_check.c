@@ -99,7 +99,7 @@ static const char *check_process(const struct lifecycle *life)
 	return first_broken(claims, ARRAY_LEN(claims));
 }
 
-static bool is_step_of(enum operation_step step, enum operation_kind kind)
+static bool is_step_of(enum ask_step step, enum operation_kind kind)
 {
 	switch (step) {
 	case STEP_POLLING:
@@ -117,7 +117,7 @@ static const char *check_operation(const struct lifecycle *life)
 {
 	const struct operation *operation = &life->journal.operation;
 	const struct launch *launch = journal_launch_const(&life->journal);
-	enum operation_step step = life->step;
+	enum ask_step step = life->operation.step;
 	bool asks = step != STEP_NONE && step != STEP_SETTLING;
 	const struct effect *trigger = find_deferred(life, EFFECT_TRIGGER);
 	const struct promise claims[] = {
@@ -136,10 +136,11 @@ static const char *check_operation(const struct lifecycle *life)
 		 "the savepoint being inspected has no path"},
 		{trigger && (!asks || strcmp(trigger->id, operation->trigger_id) != 0),
 		 "a request to Flink waits that belongs to no operation"},
-		{life->asking && !asks, "an answer is expected, but there is no operation"},
-		{life->operation_poll_ms && step != STEP_TRIGGERING && step != STEP_POLLING,
+		{life->operation.asking && !asks,
+		 "an answer is expected, but there is no operation"},
+		{life->operation.poll_ms && step != STEP_TRIGGERING && step != STEP_POLLING,
 		 "Flink is polled about an operation that is not in flight"},
-		{life->operation_deadline_ms && step == STEP_NONE && !life->fenced,
+		{life->operation.deadline_ms && step == STEP_NONE && !life->fenced,
 		 "there is a deadline of an operation, but no operation"},
 	};
 
@@ -152,20 +153,21 @@ static const char *check_checkpoint(const struct lifecycle *life)
 	const struct launch *launch = journal_launch_const(&life->journal);
 	const struct effect *trigger = find_deferred(life, EFFECT_TRIGGER_CHECKPOINT);
 	bool live = life->launch_step == LAUNCH_LIVE, flies = checkpoint_in_flight(life);
-	bool none = life->checkpoint.step == CHECKPOINT_NONE;
+	bool none = life->checkpoint.step == STEP_NONE;
 	const struct promise claims[] = {
-		{flies && strcmp(checkpoint->trigger_id, life->checkpoint.trigger_id) != 0,
+		{flies && strcmp(checkpoint->trigger_id, life->checkpoint.id) != 0,
 		 "the checkpoint in flight is not in the journal"},
 		{!none && !live, "a checkpoint is in flight, but no Flink is running"},
 		{flies && launch && strcmp(checkpoint->job_id, launch->job_id) != 0,
 		 "the checkpoint in flight belongs to another job than the running one"},
-		{flies && life->step != STEP_NONE, "a checkpoint is in flight beside an operation"},
+		{flies && life->operation.step != STEP_NONE,
+		 "a checkpoint is in flight beside an operation"},
 		{trigger && (!flies || strcmp(trigger->id, checkpoint->trigger_id) != 0),
 		 "a request for a checkpoint waits that belongs to none"},
 		{none && (life->checkpoint.asking || life->checkpoint.poll_ms ||
-			  life->checkpoint.accept_by_ms),
+			  life->checkpoint.deadline_ms),
 		 "Flink is polled about a checkpoint, but there is none"},
-		{life->checkpoint.due_ms && !live,
+		{life->full_checkpoint_ms && !live,
 		 "a full checkpoint is planned, but no Flink is running"},
 	};
 

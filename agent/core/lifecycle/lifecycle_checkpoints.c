@@ -60,7 +60,7 @@ void see_statistics(struct lifecycle *life, const struct view *view)
 	if (!readiness_tasks_run(life))
 		life->seen.progress_ms = 0;
 	/* a savepoint is state as well, and there is no checkpoint meanwhile */
-	else if (!life->seen.progress_ms || life->step != STEP_NONE)
+	else if (!life->seen.progress_ms || life->operation.step != STEP_NONE)
 		life->seen.progress_ms = life->now_ms;
 }
 

@@ -84,7 +84,7 @@ bool lifecycle_awaits(const struct lifecycle *life, enum effect_type effect, con
 	if (effect == EFFECT_SIGNS)
 		return life->seen.signs.asking;
 	if (effect == EFFECT_TRIGGER)
-		return life->asking && !strcmp(life->journal.operation.trigger_id, id);
+		return life->operation.asking && !strcmp(life->journal.operation.trigger_id, id);
 	return true;
 }
 

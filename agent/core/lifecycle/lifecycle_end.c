@@ -57,7 +57,7 @@ void kill_flink(struct lifecycle *life)
 /* How a job has ended that was not stopped with a savepoint, only Flink can tell; and without HA data it recovers no job. */
 void end_flink_unrecorded(struct lifecycle *life)
 {
-	if (!life->end_wanted || life->step != STEP_ENDING || !life->stop_location ||
+	if (!life->end_wanted || life->operation.step != STEP_ENDING || !life->stop_location ||
 	    life->journal.operation.kind != OPERATION_STOP ||
 	    !journal_launch_const(&life->journal)->ha_cluster_id)
 		return;

@@ -54,7 +54,7 @@ static void forget_process(struct lifecycle *life)
 	life->look_ms = life->clean_ms = 0;
 	life->stop_failures = 0;
 	last_resort_forget(life);
-	life->accepted_ms = 0;
+	life->operation.accepted_ms = 0;
 	withdraw(life, EFFECT_SIGNAL);
 	withdraw(life, EFFECT_DISPOSE);
 	life->disposing = false;
@@ -106,7 +106,7 @@ void on_exited(struct lifecycle *life, const struct event *event)
 	record_flink_end(life, event->process.wait_status);
 	forget_process(life);
 	/* a clean exit during a stop is the result of that stop, although it was not reported */
-	stopped = life->step == STEP_ENDING ||
+	stopped = life->operation.step == STEP_ENDING ||
 		  (operation_ends_job(kind) && exited_with_0(event->process.wait_status));
 	operation_flink_gone(life);
 	life->end_wanted = false;

@@ -123,12 +123,13 @@ bool parallelism_is_owed(const struct lifecycle *life)
 
 bool checkpoint_in_flight(const struct lifecycle *life)
 {
-	return life->checkpoint.step != CHECKPOINT_NONE && life->checkpoint.step != CHECKPOINT_LEFT;
+	return life->checkpoint.step != STEP_NONE && life->checkpoint.step != STEP_LEFT;
 }
 
 bool job_is_being_ended(const struct lifecycle *life)
 {
-	return life->step != STEP_NONE && operation_ends_job(life->journal.operation.kind);
+	return life->operation.step != STEP_NONE &&
+	       operation_ends_job(life->journal.operation.kind);
 }
 
 /* As Flink reports it. After a failed stop the job continues from its savepoint, and may finish. */
@@ -141,7 +142,7 @@ bool stop_is_reported(const struct lifecycle *life)
 {
 	/* MUT: a stop that Flink has reported fails because the end of its job was not seen in time */
 	return life->journal.operation.kind == OPERATION_STOP &&
-	       (life->step == STEP_ENDING || life->step == STEP_INSPECTING) &&
+	       (life->operation.step == STEP_ENDING || life->operation.step == STEP_INSPECTING) &&
 	       stop_has_ended_job(life);
 }
 
@@ -168,9 +169,9 @@ static bool job_came_after(const struct lifecycle *life, int64_t ms, int64_t uni
 /* The recovered job has the operation for sure: it was there before the operation was sent. */
 bool operation_came_after_job(const struct lifecycle *life)
 {
-	if (!life->sent_ms) /* not yet, or by an earlier agent at an unknown time */
-		return life->step == STEP_WRITING;
-	return !job_came_after(life, life->sent_ms, life->sent_unix_ms);
+	if (!life->operation.sent_ms) /* not yet, or by an earlier agent at an unknown time */
+		return life->operation.step == STEP_WRITING;
+	return !job_came_after(life, life->operation.sent_ms, life->operation.sent_unix_ms);
 }
 
 bool operation_is_lost(const struct lifecycle *life)
@@ -178,7 +179,8 @@ bool operation_is_lost(const struct lifecycle *life)
 	int64_t patience_ms = LONG_SAVEPOINT_MS;
 
 	/* MUT: what Flink may have accepted for the recovered job is lost as soon as the rest */
-	if (life->accepted_ms && job_came_after(life, life->accepted_ms, life->accepted_unix_ms))
+	if (life->operation.accepted_ms &&
+	    job_came_after(life, life->operation.accepted_ms, life->operation.accepted_unix_ms))
 		patience_ms = RECOVERED_MS;
 	return job_was_recovered(life, life->journal.operation.job_unix_ms, patience_ms);
 }

@@ -24,7 +24,7 @@ void fence(struct lifecycle *life, const char *why)
 	life->fenced = true;
 	effects_clear(&life->deferred);
 	life->retry_ms = life->poll_ms = life->savepoint_ms = life->stop_retry_ms = 0;
-	life->operation_poll_ms = life->operation_deadline_ms = life->ready_ms = 0;
+	life->operation.poll_ms = life->operation.deadline_ms = life->ready_ms = 0;
 	life->note_ms = life->tasks_ms = 0;
 	checkpoint_forget(life);
 	enter_because(

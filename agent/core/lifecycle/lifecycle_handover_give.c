@@ -17,7 +17,7 @@ static void give_to(struct lifecycle *life, const struct party *to)
 {
 	party_set(&life->journal.owner, to);
 	life->handover.giving = true;
-	life->retry_ms = life->savepoint_ms = life->checkpoint.due_ms = life->stop_retry_ms = 0;
+	life->retry_ms = life->savepoint_ms = life->full_checkpoint_ms = life->stop_retry_ms = 0;
 	if (life->launch_step == LAUNCH_NONE && !life->terminating)
 		handover_rests(life);
 }

@@ -292,7 +292,8 @@ void handover_pursue_offered(struct lifecycle *life)
 void handover_pursue_stopping(struct lifecycle *life)
 {
 	/* the agent that wanted the stop has died before it could begin */
-	if (life->launch_step == LAUNCH_LIVE && life->step == STEP_NONE && !life->end_wanted)
+	if (life->launch_step == LAUNCH_LIVE && life->operation.step == STEP_NONE &&
+	    !life->end_wanted)
 		handover_set_state(life, HANDOVER_OFFERED, "the stop had not begun");
 	if (life->launch_step == LAUNCH_NONE)
 		handover_grant_or_keep(life);

@@ -26,7 +26,7 @@ static int64_t limit_ms(const struct lifecycle *life)
 	if (wanted_ms && two_ms > wanted_ms)
 		wanted_ms = two_ms;
 	/* MUT: a job that writes a savepoint hangs */
-	if (life->step == STEP_POLLING)
+	if (life->operation.step == STEP_POLLING)
 		wanted_ms *= SAVES;
 	return wanted_ms;
 }
@@ -47,8 +47,8 @@ static bool may_hang(const struct lifecycle *life)
 /* An operation is between two answers, or waits for the end of the job, which has a deadline of its own. */
 static bool is_busy(const struct lifecycle *life)
 {
-	return life->step != STEP_NONE && life->step != STEP_TRIGGERING &&
-	       life->step != STEP_POLLING;
+	return life->operation.step != STEP_NONE && life->operation.step != STEP_TRIGGERING &&
+	       life->operation.step != STEP_POLLING;
 }
 
 void hang_viewed(struct lifecycle *life, const struct view *view)

@@ -76,8 +76,8 @@ static bool is_due(const struct lifecycle *life, int64_t since_ms)
 
 enum poll_depth poll_depth(const struct lifecycle *life, const struct launch *launch)
 {
-	bool calm =
-		life->phase == PHASE_RUNNING && life->step == STEP_NONE && launch->proven_unix_ms;
+	bool calm = life->phase == PHASE_RUNNING && life->operation.step == STEP_NONE &&
+		    launch->proven_unix_ms;
 
 	if (life->clean_ms)
 		return POLL_CLEANUP;
@@ -138,7 +138,7 @@ static int64_t calm_pace_ms(const struct lifecycle_config *config)
 void schedule_poll(struct lifecycle *life, const struct launch *launch, const struct view *view)
 {
 	const struct lifecycle_config *config = life->config;
-	bool calm = life->phase == PHASE_RUNNING && life->step == STEP_NONE;
+	bool calm = life->phase == PHASE_RUNNING && life->operation.step == STEP_NONE;
 	int64_t wait_ms = config->poll_fast_ms;
 
 	if (life->phase == PHASE_LAUNCHING && launch->verified_unix_ms)

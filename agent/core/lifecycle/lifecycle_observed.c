@@ -194,7 +194,7 @@ void on_observed(struct lifecycle *life, const struct event *event)
 	life->observing = life->observe_again = false;
 	if (life->terminating || life->fenced || life->handover.giving ||
 	    (life->phase != PHASE_RESOLVING && life->phase != PHASE_HOLDING &&
-	     life->step != STEP_SETTLING))
+	     life->operation.step != STEP_SETTLING))
 		return;
 	if (again) {
 		resolve_start(life, "the desired state has changed");

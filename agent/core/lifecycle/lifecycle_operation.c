@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_asks.h"
 #include "core/lifecycle/lifecycle_claim.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_end.h"
@@ -16,14 +17,18 @@
 #include "core/lifecycle/lifecycle_rescale.h"
 #include "core/lifecycle/lifecycle_take_checkpoint.h"
 
-/* How long a job may take to reach its final state after its stop savepoint, or after a cancel. */
-#define ENDING_PATIENCE_MS 60000
-
 /* A journal write that takes longer counts as failed for end_flink_unrecorded(). Flink, which may not reach its API server either,
  * loses its leadership after 13 s. */
 #define UNRECORDED_MS 5000
 
 /* ---- start and end of an operation ---- */
+
+static enum ask_kind ask_kind(enum operation_kind kind)
+{
+	return kind == OPERATION_STOP     ? ASK_STOP
+	       : kind == OPERATION_CANCEL ? ASK_CANCEL
+					  : ASK_SAVEPOINT;
+}
 
 /* With a cancel, too (signal_deletes_checkpoints()). */
 static bool cancel_by_kill(struct lifecycle *life)
@@ -32,7 +37,6 @@ static bool cancel_by_kill(struct lifecycle *life)
 	if (journal_launch_const(&life->journal)->job_ended ||
 	    !effective_cancel_deletes(journal_settings(&life->journal)))
 		return false;
-	life->asking = false;
 	operation_stopped(life,
 			  "ended without a cancel, with which Flink would delete the checkpoints");
 	return true;
@@ -62,44 +66,26 @@ void operation_start(struct lifecycle *life, enum operation_kind kind, enum oper
 	operation->drain = kind == OPERATION_STOP && life->config->drain_on_stop;
 	operation->format = operation_format(life, kind, reason);
 	operation->started_unix_ms = life->now_unix_ms;
-	life->step = STEP_WRITING;
-	life->asking = true;
-	life->accepted_ms = life->savepoint_ms = 0;
+	life->savepoint_ms = 0;
 	/* MUT: an operation is recorded without the job that it is for */
 	operation->job_unix_ms = life->seen.job_unix_ms;
-	life->sent_ms = 0;
-	if (kind == OPERATION_CANCEL)
-		life->operation_deadline_ms = life->now_ms + ENDING_PATIENCE_MS;
-	life->savepoint_damaged = false;
-	xstrset(&life->stop_location, NULL);
-	xstrset(&life->operation_error, NULL);
 	if (operation_ends_job(kind))
 		enter(life, PHASE_STOPPING, "%s (%s)",
 		      kind == OPERATION_STOP ? "stop with savepoint" : "cancel without savepoint",
 		      operation_reason_name(reason));
 	if (kind == OPERATION_CANCEL && cancel_by_kill(life))
 		return;
-	memcpy(emit_after_write(life, EFFECT_TRIGGER)->id, operation->trigger_id, JOB_ID_BYTES);
+	ask_begin(life, ask_kind(kind), operation->trigger_id);
 	if (!operation_ends_job(kind))
 		note(life, NOTE_INFO, "savepoint (%s) requested", operation_reason_name(reason));
 }
 
-void operation_sent(struct lifecycle *life)
+void operation_adopt(struct lifecycle *life, enum ask_kind kind)
 {
-	life->sent_ms = life->now_ms;
-	life->sent_unix_ms = life->now_unix_ms;
-}
+	const struct operation *operation = &life->journal.operation;
 
-void operation_adopt(struct lifecycle *life)
-{
-	bool cancel = life->journal.operation.kind == OPERATION_CANCEL;
-
-	/* Ask for the result first: the POST may have been accepted, and its trigger id is
-	 * known. */
-	life->step = cancel ? STEP_TRIGGERING : STEP_POLLING;
-	life->operation_poll_ms = life->now_ms;
-	if (cancel)
-		life->operation_deadline_ms = life->now_ms + ENDING_PATIENCE_MS;
+	if (operation->kind != OPERATION_NONE && ask_kind(operation->kind) == kind)
+		ask_adopt(life, kind, operation->trigger_id, operation->started_unix_ms);
 }
 
 void operation_remember(struct lifecycle *life, const struct operation *operation)
@@ -138,11 +124,9 @@ void operation_record(struct lifecycle *life, bool ok, const char *location, con
 	tell_operation(life, result, operation->started_unix_ms);
 }
 
-static void operation_enter(struct lifecycle *life, enum operation_step step)
+static void operation_enter(struct lifecycle *life, enum ask_step step)
 {
-	life->step = step;
-	life->asking = false;
-	life->operation_poll_ms = life->operation_deadline_ms = life->accepted_ms = 0;
+	ask_enter(&life->operation, step);
 	life->savepoint_damaged = false;
 	xstrset(&life->stop_location, NULL);
 	xstrset(&life->operation_error, NULL);
@@ -158,7 +142,7 @@ void operation_clear(struct lifecycle *life)
 
 void operation_abandon(struct lifecycle *life, const char *why)
 {
-	if (life->step == STEP_NONE && life->journal.operation.kind == OPERATION_NONE)
+	if (life->operation.step == STEP_NONE && life->journal.operation.kind == OPERATION_NONE)
 		return;
 	operation_record(life, false, life->stop_location, why);
 	if (life->journal.operation.reason == REASON_MANUAL)
@@ -193,9 +177,9 @@ void operation_stopped(struct lifecycle *life, const char *how)
 	if (life->end_wanted)
 		return;
 	operation_record_end(life);
-	life->step = STEP_ENDING;
-	life->operation_poll_ms = 0;
-	life->operation_deadline_ms = life->now_ms + UNRECORDED_MS;
+	life->operation.step = STEP_ENDING;
+	life->operation.poll_ms = 0;
+	life->operation.deadline_ms = life->now_ms + UNRECORDED_MS;
 	handover_stopped(life);
 	end_flink(life, true, false, "%s", how);
 	if (life->journal_broken)

@@ -24,11 +24,8 @@ void operation_remember(struct lifecycle *life, const struct operation *operatio
 void operation_record(struct lifecycle *life, bool ok, const char *location, const char *error);
 void operation_clear(struct lifecycle *life);
 
-/* The first POST for the operation goes out now. */
-void operation_sent(struct lifecycle *life);
-
-/* An operation of the previous agent is in the journal and Flink is still running: continue it. */
-void operation_adopt(struct lifecycle *life);
+/* An operation of this kind, of the previous agent, is in the journal: continue it. */
+void operation_adopt(struct lifecycle *life, enum ask_kind kind);
 
 /* Of the savepoint that it makes. */
 enum snapshot_origin operation_origin(const struct operation *operation);

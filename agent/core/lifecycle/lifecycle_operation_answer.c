@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_asks.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_end.h"
 #include "core/lifecycle/lifecycle_ended.h"
@@ -24,12 +25,10 @@
 #include "core/lifecycle/lifecycle_stop_failed.h"
 #include "core/lifecycle/lifecycle_stopping.h"
 
-#define ASK_AGAIN_MS  1000
 #define CRON_PAUSE_MS 60000 /* before a failed savepoint of a cron line is retried */
 
 /* How long a job may take to reach its final state after its stop savepoint, or after a cancel. */
 #define ENDING_PATIENCE_MS 60000
-#define SLOW_OPERATION_MS  10000 /* after this the result is polled less often */
 
 /* ---- it has failed, or the job runs on ---- */
 
@@ -100,12 +99,12 @@ static void operation_failed(struct lifecycle *life, const char *location, const
 
 /* ---- stop and cancel: the job's final state ---- */
 
-static void wait_for_end(struct lifecycle *life)
+void operation_await_end(struct lifecycle *life)
 {
-	life->step = STEP_ENDING;
-	life->operation_poll_ms = 0;
-	if (!life->operation_deadline_ms)
-		life->operation_deadline_ms = life->now_ms + ENDING_PATIENCE_MS;
+	life->operation.step = STEP_ENDING;
+	life->operation.poll_ms = 0;
+	if (!life->operation.deadline_ms)
+		life->operation.deadline_ms = life->now_ms + ENDING_PATIENCE_MS;
 	life->poll_ms = life->now_ms;
 }
 
@@ -114,7 +113,7 @@ static bool runs_after_stop(const struct lifecycle *life, const struct view *vie
 {
 	int64_t stopped_unix_ms = life->journal.operation.job_unix_ms;
 
-	if (life->step != STEP_ENDING)
+	if (life->operation.step != STEP_ENDING)
 		return false;
 	if (journal_launch_const(&life->journal)->job_ended)
 		return true;
@@ -159,13 +158,14 @@ bool operation_view(struct lifecycle *life, const struct view *view)
 		operation_stopped(life, "the job is cancelled");
 		return true;
 	}
-	if (life->step == STEP_ENDING && !stop_has_ended_job(life) && finished_by_itself(view)) {
+	if (life->operation.step == STEP_ENDING && !stop_has_ended_job(life) &&
+	    finished_by_itself(view)) {
 		if (!end_is_unclear(life, view))
 			job_finished_first(life);
 		return true;
 	}
 	/* the result has the path of the savepoint: read it before Flink exits */
-	if (life->step == STEP_ENDING)
+	if (life->operation.step == STEP_ENDING)
 		operation_stopped(life, life->operation_error ? life->operation_error
 							      : "stopped with a savepoint");
 	return true;
@@ -180,123 +180,72 @@ static void inspect(struct lifecycle *life, const char *location)
 		return;
 	}
 	xstrset(&life->stop_location, location);
-	life->step = STEP_INSPECTING;
-	life->operation_poll_ms = 0;
+	life->operation.step = STEP_INSPECTING;
+	life->operation.poll_ms = 0;
 	emit(life, EFFECT_INSPECT)->text = xstrdup(location);
 }
 
-/* The JobManager does not know the trigger id. */
-static void unknown_id(struct lifecycle *life)
+void operation_completed(struct lifecycle *life, const struct answer *answer)
 {
-	bool final = job_state_is_final(life->seen.state);
-
-	if (life->journal.operation.kind == OPERATION_STOP && life->seen.job_present &&
-	    life->seen.state == JOB_FINISHED) {
-		wait_for_end(life);
-		return;
-	}
-	if (life->journal.operation.kind == OPERATION_STOP && final && life->seen.job_present) {
-		operation_stopped(life, "the job has stopped");
-		return;
-	}
-	if (life->accepted_ms) {
-		operation_failed(life, NULL, "Flink has forgotten the operation");
-		return;
-	}
-	/* The POST of an earlier agent was never accepted: the same id makes it safe to repeat. */
-	life->step = STEP_TRIGGERING;
-	life->operation_poll_ms = life->now_ms + ASK_AGAIN_MS;
+	launch_has_left_state(life, journal_launch(&life->journal));
+	inspect(life, answer->location);
 }
 
-static void flink_says_failed(struct lifecycle *life, const struct event *event)
+void operation_unknown(struct lifecycle *life)
 {
-	const char *error =
-		event->operation.error ? event->operation.error : "Flink reports no reason";
-	enum operation_kind kind = life->journal.operation.kind;
+	if (life->operation.accepted_ms)
+		operation_failed(life, NULL, "Flink has forgotten the operation");
+	else
+		ask_repeat(life, &life->operation);
+}
 
-	if (kind == OPERATION_CANCEL) {
-		/* unknown or already in a final state: cancel keeps no state, so ending Flink is
-		 * enough */
-		operation_stopped(life, error);
+void stop_unknown(struct lifecycle *life)
+{
+	if (life->seen.job_present && life->seen.state == JOB_FINISHED)
+		operation_await_end(life);
+	else if (life->seen.job_present && job_state_is_final(life->seen.state))
+		operation_stopped(life, "the job has stopped");
+	else
+		operation_unknown(life);
+}
+
+void savepoint_refused(struct lifecycle *life, const char *location, const char *error)
+{
+	if (!location) {
+		operation_failed(life, NULL, error);
 		return;
 	}
-	if (event->operation.location) {
-		/* the savepoint is complete although the stop failed: Flink fails the job then */
-		xstrset(&life->operation_error, error);
-		inspect(life, event->operation.location);
-		return;
-	}
-	if (kind == OPERATION_STOP && life->seen.job_present && life->seen.state == JOB_FINISHED) {
+	/* the savepoint is complete although the stop failed: Flink fails the job then */
+	xstrset(&life->operation_error, error);
+	inspect(life, location);
+}
+
+void stop_refused(struct lifecycle *life, const char *location, const char *error)
+{
+	if (!location && life->seen.job_present && life->seen.state == JOB_FINISHED) {
 		/* stopped or finished: its last completed savepoint tells */
 		xstrset(&life->operation_error, error);
-		wait_for_end(life);
-		return;
-	}
-	if (kind == OPERATION_STOP && life->seen.job_present && life->seen.state == JOB_CANCELED) {
+		operation_await_end(life);
+	} else if (!location && life->seen.job_present && life->seen.state == JOB_CANCELED) {
 		operation_stopped(life, error);
-		return;
+	} else {
+		savepoint_refused(life, location, error);
 	}
-	operation_failed(life, NULL, error);
 }
 
-static void ask_again(struct lifecycle *life, enum operation_status status)
+/* Unknown or already in a final state: cancel keeps no state, so ending Flink is enough. */
+void cancel_refused(struct lifecycle *life, const char *location, const char *error)
 {
-	int64_t running_ms = life->now_unix_ms - life->journal.operation.started_unix_ms;
-	int64_t wait_ms = life->config->poll_fast_ms;
-
-	if (status == STATUS_UNREACHABLE || running_ms > SLOW_OPERATION_MS)
-		wait_ms = ASK_AGAIN_MS;
-	life->operation_poll_ms = life->now_ms + wait_ms;
+	(void)location;
+	operation_stopped(life, error);
 }
 
-void on_operation(struct lifecycle *life, const struct event *event)
+bool operation_lost(struct lifecycle *life)
 {
-	const struct operation *operation = &life->journal.operation;
-	enum operation_status status = event->operation.status;
-
-	if (!life->fenced && event->operation.location)
-		operation_told(life, event);
-	if (operation->kind == OPERATION_NONE || !event->operation.trigger_id ||
-	    strcmp(operation->trigger_id, event->operation.trigger_id) != 0)
-		return;
-	life->asking = false;
-	if (life->fenced)
-		return;
-	if (life->step != STEP_TRIGGERING && life->step != STEP_POLLING &&
-	    life->step != STEP_WRITING)
-		return;
-	if (life->step == STEP_WRITING)
-		life->step = STEP_TRIGGERING;
-	switch (status) {
-	case STATUS_ACCEPTED:
-		life->accepted_ms = life->now_ms;
-		life->accepted_unix_ms = life->now_unix_ms;
-		life->step = STEP_POLLING;
-		if (operation->kind == OPERATION_CANCEL)
-			wait_for_end(life);
-		else
-			ask_again(life, status);
-		break;
-	case STATUS_IN_PROGRESS:
-		if (operation_is_lost(life))
-			operation_failed(life, NULL, LOST_WITH_JOB_MASTER);
-		else
-			ask_again(life, status);
-		break;
-	case STATUS_UNREACHABLE:
-		ask_again(life, status);
-		break;
-	case STATUS_COMPLETED:
-		launch_has_left_state(life, journal_launch(&life->journal));
-		inspect(life, event->operation.location);
-		break;
-	case STATUS_FAILED:
-		flink_says_failed(life, event);
-		break;
-	case STATUS_UNKNOWN_ID:
-		unknown_id(life);
-		break;
-	}
+	if (!operation_is_lost(life))
+		return false;
+	operation_failed(life, NULL, LOST_WITH_JOB_MASTER);
+	return true;
 }
 
 /* ---- the savepoint was inspected ---- */
@@ -336,7 +285,7 @@ void on_inspected(struct lifecycle *life, const struct event *event)
 		return;
 	}
 	if (life->fenced || retention_inspected(life, event) || stall_inspected(life, event) ||
-	    last_resort_inspected(life, event) || life->step != STEP_INSPECTING ||
+	    last_resort_inspected(life, event) || life->operation.step != STEP_INSPECTING ||
 	    !life->stop_location || !event->inspected.path ||
 	    strcmp(event->inspected.path, life->stop_location) != 0)
 		return;
@@ -354,7 +303,7 @@ void on_inspected(struct lifecycle *life, const struct event *event)
 			life->operation_error = xasprintf(
 				"the savepoint of the stop is damaged: %s", error ? error : "");
 		}
-		wait_for_end(life);
+		operation_await_end(life);
 		return;
 	}
 	if (event->inspected.readable && !event->inspected.complete) {
@@ -381,32 +330,20 @@ static void stopped_unseen(struct lifecycle *life)
 		"stopped with a savepoint; the grace period was over before the job was seen to end");
 }
 
-void operation_deadline(struct lifecycle *life)
+void operation_late(struct lifecycle *life)
 {
-	enum operation_kind kind = life->journal.operation.kind;
-
 	if (life->end_wanted)
 		end_flink_unrecorded(life);
-	else if (kind == OPERATION_CANCEL)
-		operation_stopped(life, "the job does not react to cancel: ending Flink");
 	else if (life->terminating && stop_is_reported(life))
 		stopped_unseen(life);
 	else if (life->terminating)
 		operation_failed(life, life->stop_location, "the grace period is over");
-	else if (life->step == STEP_ENDING)
+	else if (life->operation.step == STEP_ENDING)
 		operation_failed(life, life->stop_location,
 				 "the savepoint was taken, but the job did not stop");
 }
 
-void operation_ask(struct lifecycle *life)
+void cancel_late(struct lifecycle *life)
 {
-	bool triggers = life->step == STEP_TRIGGERING;
-
-	if (life->asking || (!triggers && life->step != STEP_POLLING))
-		return;
-	life->asking = true;
-	if (triggers && !life->sent_ms) /* Flink does not know what was sent earlier */
-		operation_sent(life);
-	memcpy(emit(life, triggers ? EFFECT_TRIGGER : EFFECT_POLL_OPERATION)->id,
-	       life->journal.operation.trigger_id, JOB_ID_BYTES);
+	operation_stopped(life, "the job does not react to cancel: ending Flink");
 }

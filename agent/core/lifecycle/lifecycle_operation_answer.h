@@ -6,15 +6,24 @@
 
 #include "core/lifecycle/lifecycle.h"
 
-/* Flink's answer to the POST or poll of an operation; the result of an inspection, whoever has asked for it. */
-void on_operation(struct lifecycle *life, const struct event *event);
+/* What Flink answers to the POST or poll of an operation (lifecycle_asks.c). */
+void operation_await_end(struct lifecycle *life); /* of its job */
+void operation_completed(struct lifecycle *life, const struct answer *answer);
+void savepoint_refused(struct lifecycle *life, const char *location, const char *error);
+void stop_refused(struct lifecycle *life, const char *location, const char *error);
+void cancel_refused(struct lifecycle *life, const char *location, const char *error);
+void operation_unknown(struct lifecycle *life);
+void stop_unknown(struct lifecycle *life);
+bool operation_lost(struct lifecycle *life);
+
+/* Its deadline has passed. */
+void operation_late(struct lifecycle *life);
+void cancel_late(struct lifecycle *life);
+
+/* The result of an inspection, whoever has asked for it. */
 void on_inspected(struct lifecycle *life, const struct event *event);
 
 /* A view of the job while an operation is in flight; true if the operation handled it. */
 bool operation_view(struct lifecycle *life, const struct view *view);
-
-/* Its deadline has passed; it is time to send it, or to ask for its result. */
-void operation_deadline(struct lifecycle *life);
-void operation_ask(struct lifecycle *life);
 
 #endif

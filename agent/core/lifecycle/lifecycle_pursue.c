@@ -49,7 +49,7 @@ void park(struct lifecycle *life, const struct decision *decision)
 	enum phase phase = parked_phase(&life->journal, decision);
 
 	life->retry_ms = 0;
-	if (life->step == STEP_SETTLING)
+	if (life->operation.step == STEP_SETTLING)
 		look_again(life);
 	else
 		life->holds = 0;
@@ -68,7 +68,7 @@ void resolve_start(struct lifecycle *life, const char *why)
 	if (transition_rests(life))
 		return;
 	if (resolve_parked(&life->journal, &life->config->policy, &decision) &&
-	    life->step != STEP_SETTLING) {
+	    life->operation.step != STEP_SETTLING) {
 		park(life, &decision);
 		return;
 	}
@@ -203,7 +203,7 @@ const struct life_table running_table = {"A job runs", running_rows, ARRAY_LEN(r
 
 static void cancel_job(struct lifecycle *life, const char *why)
 {
-	if (life->step != STEP_NONE)
+	if (life->operation.step != STEP_NONE)
 		operation_abandon(life, why);
 	operation_start(life, OPERATION_CANCEL, REASON_CANCEL, NULL);
 }

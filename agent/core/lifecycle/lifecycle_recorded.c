@@ -6,13 +6,13 @@
 
 #include "base/backoff.h"
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_asks.h"
 #include "core/lifecycle/lifecycle_cleanup.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_end.h"
 #include "core/lifecycle/lifecycle_fence.h"
 #include "core/lifecycle/lifecycle_handover_facts.h"
 #include "core/lifecycle/lifecycle_handover_give.h"
-#include "core/lifecycle/lifecycle_operation.h"
 #include "core/lifecycle/lifecycle_started.h"
 
 #define JOURNAL_RETRY_FIRST_MS 1000
@@ -68,7 +68,7 @@ static void release_deferred(struct lifecycle *life)
 			continue;
 		}
 		if (effect->type == EFFECT_TRIGGER)
-			operation_sent(life);
+			ask_sent(life, &life->operation);
 		if (effect->type == EFFECT_SIGNAL)
 			life->kill_ms = life->now_ms + life->config->kill_after_ms;
 		if (effect->type == EFFECT_EXIT) {

@@ -36,7 +36,7 @@ void operation_flink_gone(struct lifecycle *life)
 		operation_clear(life);
 		return;
 	}
-	if (life->step == STEP_ENDING && (life->end_wanted || life->stop_location)) {
+	if (life->operation.step == STEP_ENDING && (life->end_wanted || life->stop_location)) {
 		if (!life->end_wanted) /* it exited before its final state was seen */
 			operation_record_end(life);
 		if (kind == OPERATION_STOP && !life->stop_location)
@@ -87,6 +87,8 @@ void operation_told(struct lifecycle *life, const struct event *event)
 	};
 	int maker;
 
+	if (life->fenced || !location)
+		return;
 	snprintf(told.job_id, sizeof(told.job_id), "%s", job ? job : "");
 	maker = lineage_maker(&life->journal, &told);
 	if (current && life->stop_location) /* the result is already known */
@@ -98,7 +100,7 @@ void operation_told(struct lifecycle *life, const struct event *event)
 	launch_has_left_state(life, &life->journal.launches[maker]);
 	journal_add_snapshot(&life->journal, &told);
 	life->want_write = true;
-	if (current && life->step != STEP_SETTLING)
+	if (current && life->operation.step != STEP_SETTLING)
 		return;
 	note(life, NOTE_WARNING, "Flink reported %s after its operation was over: it counts",
 	     location);
@@ -190,7 +192,7 @@ void operation_settle(struct lifecycle *life, const struct event *event)
 					    : &event->observed.facts->candidates[decision->settled];
 	const bool passed = decision->settlement == SETTLEMENT_PASSED;
 
-	if (life->step != STEP_SETTLING || decision->settlement == SETTLEMENT_NONE ||
+	if (life->operation.step != STEP_SETTLING || decision->settlement == SETTLEMENT_NONE ||
 	    decision->settlement == SETTLEMENT_OPEN)
 		return;
 	/* the Flink elsewhere may still complete it */

@@ -93,8 +93,8 @@ const struct life_table stopping_table = {"The container ends", rows, ARRAY_LEN(
 /* An operation that ends the job must do so within the grace period. */
 static void limit_operation(struct lifecycle *life)
 {
-	if (!life->operation_deadline_ms || life->operation_deadline_ms > life->budget_end_ms)
-		life->operation_deadline_ms = life->budget_end_ms;
+	if (!life->operation.deadline_ms || life->operation.deadline_ms > life->budget_end_ms)
+		life->operation.deadline_ms = life->budget_end_ms;
 }
 
 static void end_by(struct lifecycle *life, enum operation_kind kind)
@@ -116,7 +116,7 @@ static void carry_out(struct lifecycle *life, const struct life_row *row)
 		if (life->stop_follows)
 			break;
 		life->stop_follows = true;
-		life->operation_deadline_ms = life->budget_end_ms;
+		life->operation.deadline_ms = life->budget_end_ms;
 		enter(life, PHASE_STOPPING, "%s", row->why);
 		break;
 	case STOP:
@@ -165,7 +165,7 @@ void on_stopping(struct lifecycle *life, int64_t grace_left_ms, enum upgrade upg
 	life->upgrade = upgrade;
 	if (grace_left_ms > 0)
 		life->grace_end_ms = life->now_ms + grace_left_ms - EXIT_PATIENCE_MS;
-	life->retry_ms = life->savepoint_ms = life->checkpoint.due_ms = 0;
+	life->retry_ms = life->savepoint_ms = life->full_checkpoint_ms = 0;
 	life->budget_end_ms = budget_ms > 0 ? life->now_ms + budget_ms : 0;
 	checkpoint_give_up(life, "the container ends");
 	last_resort_forget(life);

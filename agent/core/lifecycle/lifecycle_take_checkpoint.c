@@ -10,30 +10,17 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_asks.h"
 #include "core/lifecycle/lifecycle_blockers.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_facts.h"
 #include "core/lifecycle/lifecycle_ids.h"
 #include "core/lifecycle/lifecycle_notice.h"
 
-/* A Flink that has not accepted it by then does not: savepoints wait for it. */
-#define ACCEPT_PATIENCE_MS 60000
-
 /* Flink shows where a completed checkpoint is in statistics that it caches for 3 s. */
-#define PATH_PATIENCE_MS   10000
-#define ASK_AGAIN_MS       1000
-#define SLOW_CHECKPOINT_MS 10000 /* after this the result is polled less often */
+#define PATH_PATIENCE_MS 10000
 
 /* ---- start and end ---- */
-
-static void checkpoint_enter(struct lifecycle *life, enum checkpoint_step step)
-{
-	life->checkpoint.step = step;
-	life->checkpoint.asking = false;
-	life->checkpoint.poll_ms = 0;
-	life->checkpoint.accept_by_ms = life->checkpoint.path_by_ms = 0;
-	life->checkpoint.accepted_ms = life->checkpoint.job_unix_ms = 0;
-}
 
 static void checkpoint_start(struct lifecycle *life, enum operation_reason reason, bool full)
 {
@@ -45,13 +32,8 @@ static void checkpoint_start(struct lifecycle *life, enum operation_reason reaso
 	memcpy(checkpoint->job_id, journal_launch(&life->journal)->job_id, JOB_ID_BYTES);
 	if (reason == REASON_MANUAL)
 		journal_join_checkpoint(&life->journal, checkpoint);
-	checkpoint_enter(life, CHECKPOINT_WRITING);
-	life->checkpoint.asking = true;
-	life->checkpoint.due_ms = 0;
-	life->checkpoint.accept_by_ms = life->now_ms + ACCEPT_PATIENCE_MS;
-	memcpy(life->checkpoint.trigger_id, checkpoint->trigger_id, JOB_ID_BYTES);
-	memcpy(emit_after_write(life, EFFECT_TRIGGER_CHECKPOINT)->id, checkpoint->trigger_id,
-	       JOB_ID_BYTES);
+	life->full_checkpoint_ms = 0;
+	ask_begin(life, ASK_CHECKPOINT, checkpoint->trigger_id);
 	note(life, NOTE_INFO, "%scheckpoint (%s) requested", full ? "full " : "",
 	     operation_reason_name(reason));
 }
@@ -78,7 +60,7 @@ static void schedule_full(struct lifecycle *life, int64_t pause_ms)
 	const struct schedule schedule = {.interval_ms = life->config->full_checkpoint_ms};
 	int64_t since_unix_ms = life->now_unix_ms, due_unix_ms;
 
-	life->checkpoint.due_ms = 0;
+	life->full_checkpoint_ms = 0;
 	if (life->terminating || life->config->handover.shadow)
 		return;
 	/* a job that never runs for a whole interval gets one anyway */
@@ -87,7 +69,7 @@ static void schedule_full(struct lifecycle *life, int64_t pause_ms)
 	due_unix_ms = schedule_next_unix_ms(&schedule, journal->full_checkpoint_unix_ms,
 					    since_unix_ms, life->now_unix_ms + pause_ms, 0);
 	if (due_unix_ms >= 0)
-		life->checkpoint.due_ms = life->now_ms + due_unix_ms - life->now_unix_ms;
+		life->full_checkpoint_ms = life->now_ms + due_unix_ms - life->now_unix_ms;
 }
 
 void checkpoint_schedule(struct lifecycle *life)
@@ -115,7 +97,7 @@ static void checkpoint_ended(struct lifecycle *life, const struct checkpoint_res
 		     result->error);
 	checkpoint_tell(life, result);
 	*checkpoint = (struct checkpoint_operation){0};
-	checkpoint_enter(life, CHECKPOINT_NONE);
+	ask_enter(&life->checkpoint, STEP_NONE);
 	/* a failed periodic one is retried sooner than after a whole interval */
 	if (life->phase == PHASE_RUNNING)
 		schedule_full(life, result->ok
@@ -124,8 +106,9 @@ static void checkpoint_ended(struct lifecycle *life, const struct checkpoint_res
 	life->want_write = true;
 }
 
-static void checkpoint_failed(struct lifecycle *life, const char *error)
+void checkpoint_failed(struct lifecycle *life, const char *location, const char *error)
 {
+	(void)location;
 	checkpoint_ended(life, &(struct checkpoint_result){.error = error});
 }
 
@@ -135,28 +118,27 @@ void checkpoint_give_up(struct lifecycle *life, const char *why)
 
 	if (!checkpoint_in_flight(life))
 		return;
-	checkpoint_failed(life, why);
+	checkpoint_failed(life, NULL, why);
 	if (!sent)
 		return;
-	/* its trigger id stays in life->checkpoint */
-	checkpoint_enter(life, CHECKPOINT_LEFT);
-	life->checkpoint.poll_ms = life->now_ms + life->config->poll_fast_ms;
+	ask_enter(&life->checkpoint, STEP_LEFT);
+	ask_again(life, &life->checkpoint, life->config->poll_fast_ms);
 }
 
 void checkpoint_forget(struct lifecycle *life)
 {
-	life->checkpoint.due_ms = 0;
-	checkpoint_enter(life, CHECKPOINT_NONE);
+	life->full_checkpoint_ms = 0;
+	ask_enter(&life->checkpoint, STEP_NONE);
 }
 
 void checkpoint_flink_gone(struct lifecycle *life)
 {
 	if (*life->journal.checkpoint.trigger_id)
-		checkpoint_failed(life, "Flink exited before it was complete");
+		checkpoint_failed(life, NULL, "Flink exited before it was complete");
 	checkpoint_forget(life);
 }
 
-void checkpoint_adopt(struct lifecycle *life)
+void checkpoint_adopt(struct lifecycle *life, enum ask_kind kind)
 {
 	const struct checkpoint_operation *checkpoint = &life->journal.checkpoint;
 
@@ -165,14 +147,11 @@ void checkpoint_adopt(struct lifecycle *life)
 	/* an older drey, which does not know this member, may have carried it along */
 	if (life->journal.operation.kind != OPERATION_NONE ||
 	    strcmp(checkpoint->job_id, journal_launch(&life->journal)->job_id) != 0) {
-		checkpoint_failed(life, "drey was restarted, and something else is under way");
+		checkpoint_failed(life, NULL,
+				  "drey was restarted, and something else is under way");
 		return;
 	}
-	/* ask for the result first: the POST may have been accepted */
-	checkpoint_enter(life, CHECKPOINT_POLLING);
-	memcpy(life->checkpoint.trigger_id, checkpoint->trigger_id, JOB_ID_BYTES);
-	life->checkpoint.poll_ms = life->now_ms;
-	life->checkpoint.accept_by_ms = life->now_ms + ACCEPT_PATIENCE_MS;
+	ask_adopt(life, kind, checkpoint->trigger_id, checkpoint->started_unix_ms);
 }
 
 void checkpoint_refuse(struct lifecycle *life)
@@ -195,7 +174,7 @@ bool checkpoint_pursue(struct lifecycle *life)
 
 	if (wanted)
 		checkpoint_start(life, REASON_MANUAL, wanted->full);
-	else if (life->checkpoint.due_ms && life->now_ms >= life->checkpoint.due_ms &&
+	else if (life->full_checkpoint_ms && life->now_ms >= life->full_checkpoint_ms &&
 		 !blockers(life, BEGIN_FULL))
 		checkpoint_start(life, REASON_PERIODIC, true);
 	else
@@ -205,113 +184,42 @@ bool checkpoint_pursue(struct lifecycle *life)
 
 /* ---- answers ---- */
 
-static void poll_checkpoint_again(struct lifecycle *life, int64_t wait_ms)
+void checkpoint_unknown(struct lifecycle *life)
 {
-	life->checkpoint.poll_ms = life->now_ms + wait_ms;
+	if (life->checkpoint.deadline_ms)
+		ask_repeat(life, &life->checkpoint);
+	else
+		checkpoint_failed(life, NULL, "Flink has forgotten the checkpoint");
 }
 
-/* Flink does not know the trigger id. */
-static void checkpoint_unknown(struct lifecycle *life)
+void checkpoint_completed(struct lifecycle *life, const struct answer *answer)
 {
-	if (!life->checkpoint.accept_by_ms) {
-		checkpoint_failed(life, "Flink has forgotten the checkpoint");
-		return;
-	}
-	/* never accepted: the same id makes it safe to repeat */
-	life->checkpoint.step = CHECKPOINT_TRIGGERING;
-	poll_checkpoint_again(life, ASK_AGAIN_MS);
-}
+	const struct checkpoint_result result = {
+		.ok = true, .checkpoint_id = answer->checkpoint_id, .location = answer->location};
+	struct ask *ask = &life->checkpoint;
 
-static void checkpoint_completed(struct lifecycle *life, const struct event *event)
-{
-	const struct checkpoint_result result = {.ok = true,
-						 .checkpoint_id = event->checkpoint.checkpoint_id,
-						 .location = event->checkpoint.location};
-
-	life->checkpoint.step = CHECKPOINT_POLLING;
-	life->checkpoint.accept_by_ms = 0;
-	if (!life->checkpoint.path_by_ms)
-		life->checkpoint.path_by_ms = life->now_ms + PATH_PATIENCE_MS;
-	if (!result.location && life->now_ms < life->checkpoint.path_by_ms) {
-		poll_checkpoint_again(life, ASK_AGAIN_MS);
+	ask->step = STEP_POLLING;
+	ask->deadline_ms = 0;
+	if (!ask->path_by_ms)
+		ask->path_by_ms = life->now_ms + PATH_PATIENCE_MS;
+	if (!result.location && life->now_ms < ask->path_by_ms) {
+		ask_again(life, ask, ASK_AGAIN_MS);
 		return;
 	}
 	launch_has_left_state(life, journal_launch(&life->journal));
 	checkpoint_ended(life, &result);
 }
 
-/* Nobody waits for it any more. But a result that nobody has read keeps Flink from ending: it halts itself
- * only after 5 s. */
-static void read_left(struct lifecycle *life, enum operation_status status)
+bool checkpoint_lost(struct lifecycle *life)
 {
-	if (status == STATUS_COMPLETED || status == STATUS_FAILED || status == STATUS_UNKNOWN_ID)
-		checkpoint_enter(life, CHECKPOINT_NONE);
-	else
-		poll_checkpoint_again(life, life->config->poll_fast_ms);
-}
-
-void on_checkpoint(struct lifecycle *life, const struct event *event)
-{
-	int64_t running_ms = life->now_unix_ms - life->journal.checkpoint.started_unix_ms;
-	enum operation_status status = event->checkpoint.status;
-
-	if (life->checkpoint.step == CHECKPOINT_NONE || !event->checkpoint.trigger_id ||
-	    strcmp(life->checkpoint.trigger_id, event->checkpoint.trigger_id) != 0)
-		return;
-	life->checkpoint.asking = false;
-	if (life->checkpoint.step == CHECKPOINT_LEFT) {
-		read_left(life, status);
-		return;
-	}
-	if (!life->checkpoint.accepted_ms &&
-	    (status == STATUS_ACCEPTED || status == STATUS_IN_PROGRESS))
-		life->checkpoint.accepted_ms = life->now_ms;
-	if (status == STATUS_IN_PROGRESS &&
-	    job_was_recovered(life, life->checkpoint.job_unix_ms, RECOVERED_MS)) {
-		checkpoint_failed(life, LOST_WITH_JOB_MASTER);
-		return;
-	}
-	switch (status) {
-	case STATUS_ACCEPTED:
-	case STATUS_IN_PROGRESS:
-		life->checkpoint.step = CHECKPOINT_POLLING;
-		life->checkpoint.accept_by_ms = 0;
-		poll_checkpoint_again(life, running_ms > SLOW_CHECKPOINT_MS
-						    ? ASK_AGAIN_MS
-						    : life->config->poll_fast_ms);
-		break;
-	case STATUS_UNREACHABLE: /* it may have been accepted */
-		life->checkpoint.step = CHECKPOINT_POLLING;
-		poll_checkpoint_again(life, ASK_AGAIN_MS);
-		break;
-	case STATUS_COMPLETED:
-		checkpoint_completed(life, event);
-		break;
-	case STATUS_FAILED:
-		checkpoint_failed(life, event->checkpoint.error ? event->checkpoint.error
-								: "Flink reports no reason");
-		break;
-	case STATUS_UNKNOWN_ID:
-		checkpoint_unknown(life);
-		break;
-	}
+	if (!job_was_recovered(life, life->checkpoint.job_unix_ms, RECOVERED_MS))
+		return false;
+	checkpoint_failed(life, NULL, LOST_WITH_JOB_MASTER);
+	return true;
 }
 
 void checkpoint_unaccepted(struct lifecycle *life)
 {
 	/* MUT: a checkpoint that Flink does not accept is awaited forever */
 	checkpoint_give_up(life, "Flink did not accept it within 60 s");
-}
-
-void checkpoint_ask(struct lifecycle *life)
-{
-	struct effect *effect;
-
-	if (life->checkpoint.asking)
-		return;
-	life->checkpoint.asking = true;
-	effect = emit(life, life->checkpoint.step == CHECKPOINT_TRIGGERING
-				    ? EFFECT_TRIGGER_CHECKPOINT
-				    : EFFECT_POLL_CHECKPOINT);
-	memcpy(effect->id, life->checkpoint.trigger_id, JOB_ID_BYTES);
 }

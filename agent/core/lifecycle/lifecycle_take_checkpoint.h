@@ -17,11 +17,14 @@ void checkpoint_forget(struct lifecycle *life); /* the journal is another drey's
 void checkpoint_refuse(
 	struct lifecycle *life); /* no job runs, or is about to: answer the requests */
 
+/* What Flink answers to its POST or poll (lifecycle_asks.c). */
+void checkpoint_completed(struct lifecycle *life, const struct answer *answer);
+void checkpoint_failed(struct lifecycle *life, const char *location, const char *error);
+void checkpoint_unknown(struct lifecycle *life);
+bool checkpoint_lost(struct lifecycle *life);
+void checkpoint_unaccepted(struct lifecycle *life); /* in time */
+
 /* Flink still runs, and the previous agent may have asked it for a checkpoint. */
-void checkpoint_adopt(struct lifecycle *life);
-void on_checkpoint(struct lifecycle *life, const struct event *event);
-/* Flink has not accepted it in time; it is time to send it, or to ask for its result. */
-void checkpoint_unaccepted(struct lifecycle *life);
-void checkpoint_ask(struct lifecycle *life);
+void checkpoint_adopt(struct lifecycle *life, enum ask_kind kind);
 
 #endif

@@ -128,7 +128,7 @@ enum lateness {
 static enum lateness lateness(const struct lifecycle *life)
 {
 	bool verified = journal_launch_const(&life->journal)->verified_unix_ms;
-	bool running = life->phase == PHASE_RUNNING && life->step == STEP_NONE;
+	bool running = life->phase == PHASE_RUNNING && life->operation.step == STEP_NONE;
 	bool lost = life->seen.reachable && !life->seen.job_present;
 
 	if (running && lost)
@@ -166,7 +166,7 @@ static bool is_too_soon(struct lifecycle *life)
 
 void not_ready(struct lifecycle *life)
 {
-	bool running = life->phase == PHASE_RUNNING && life->step == STEP_NONE;
+	bool running = life->phase == PHASE_RUNNING && life->operation.step == STEP_NONE;
 
 	if (life->phase != PHASE_LAUNCHING && !running)
 		return;

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_asks.h"
 #include "core/lifecycle/lifecycle_blockers.h"
 #include "core/lifecycle/lifecycle_cleanup.h"
 #include "core/lifecycle/lifecycle_effects.h"
@@ -17,8 +18,6 @@
 #include "core/lifecycle/lifecycle_hang.h"
 #include "core/lifecycle/lifecycle_lease.h"
 #include "core/lifecycle/lifecycle_look.h"
-#include "core/lifecycle/lifecycle_operation_answer.h"
-#include "core/lifecycle/lifecycle_take_checkpoint.h"
 #include "core/lifecycle/lifecycle_tasks.h"
 
 /* ---- what is done then ---- */
@@ -93,10 +92,7 @@ static const struct timer {
 	{AT(rescale.again_ms)},
 	{AT(check_ms), .then = check_journal, .early = check_is_near},
 	{AT(lease_end_ms), .then = lease_ran_out},
-	{AT(operation_deadline_ms), .then = operation_deadline},
-	{AT(operation_poll_ms), .then = operation_ask},
-	{AT(checkpoint.accept_by_ms), .then = checkpoint_unaccepted},
-	{AT(checkpoint.poll_ms), .then = checkpoint_ask},
+	{AT(asks_ms), .then = asks_due},
 	{AT(tasks_ms), .then = watch_tasks},
 	{AT(ready_ms), .then = not_ready},
 	{AT(seen.hang.due_ms), .then = hang_due},
@@ -108,7 +104,7 @@ static const struct timer {
 	{AT(kill_ms), .then = not_killed_yet},
 	{AT(exit_ms), .then = exit_unwritten},
 	{AT(savepoint_ms), .waits = savepoint_must_wait, .stays = true},
-	{AT(checkpoint.due_ms), .waits = full_checkpoint_must_wait, .stays = true},
+	{AT(full_checkpoint_ms), .waits = full_checkpoint_must_wait, .stays = true},
 	{AT(look_ms), .stays = true},
 	{AT(postponed_ms), .stays = true},
 };

@@ -50,7 +50,7 @@ static struct gate_order order_of(const struct lifecycle *life)
 /* Flink restarts a task that it cannot reach, even one that just ends. */
 static bool is_stopping(const struct lifecycle *life)
 {
-	return life->step != STEP_NONE && life->journal.operation.kind == OPERATION_STOP;
+	return life->operation.step != STEP_NONE && life->journal.operation.kind == OPERATION_STOP;
 }
 
 /* What a job that runs, or is about to, goes by is durable: another agent continues from there. */

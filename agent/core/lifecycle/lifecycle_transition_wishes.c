@@ -48,7 +48,7 @@ static bool may_not_start(const struct lifecycle *life)
 
 bool transition_rests(struct lifecycle *life)
 {
-	if (!may_not_start(life) || life->step == STEP_SETTLING)
+	if (!may_not_start(life) || life->operation.step == STEP_SETTLING)
 		return false;
 	life->retry_ms = 0;
 	if (life->phase != PHASE_HOLDING || life->cause != CAUSE_TRANSITION_DECIDES)
