@@ -150,7 +150,7 @@ bool drey_decides(const struct world *w)
 		const struct lifecycle *life = &agent->life;
 
 		if (owns(agent) && (agent->observing || life->launch_step == LAUNCH_WRITING ||
-				    life->keeper || life->disposing))
+				    life->keeper.path || life->disposal.path))
 			return true;
 	}
 	return w->storage.disposals > 0; /* of an agent that has died since, too */

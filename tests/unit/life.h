@@ -210,7 +210,7 @@ static inline void step(struct life *l, const struct event *event);
 /* The newest savepoint is checked before an older one is deleted. */
 static inline void keeper_checked(struct life *l, bool readable, bool complete)
 {
-	char *path = xstrdup(l->life.keeper);
+	char *path = xstrdup(l->life.keeper.path);
 	struct event e = {.type = EVENT_INSPECTED,
 			  .inspected = {.path = path,
 					.readable = readable,
@@ -252,8 +252,8 @@ static inline void step(struct life *l, const struct event *event)
 		tap_note("%s: %s", phase_name(l->life.phase), l->life.reason);
 	for (size_t i = 0; i < out.count; i++) {
 		take_effect(l, &out.list[i]);
-		if (out.list[i].type == EFFECT_INSPECT && l->life.keeper)
-			look = !strcmp(out.list[i].text, l->life.keeper);
+		if (out.list[i].type == EFFECT_INSPECT && l->life.keeper.path)
+			look = !strcmp(out.list[i].text, l->life.keeper.path);
 		check |= out.list[i].type == EFFECT_CHECK_JOURNAL;
 		seek |= out.list[i].type == EFFECT_SIGNS;
 		if (out.list[i].type != EFFECT_WRITE_JOURNAL)

@@ -169,7 +169,7 @@ TEST(an_operation_under_way_is_the_one_in_the_journal)
 	CHECK_BROKEN(&l, "the operation in flight belongs to another job than the running one");
 	saving(&l);
 	l.life.launch_step = LAUNCH_STARTING;
-	CHECK_BROKEN(&l, "an operation is in flight, but no Flink is running");
+	CHECK_BROKEN(&l, "something is asked of Flink, but none is running");
 }
 
 TEST(an_operation_has_what_its_step_needs)
@@ -184,18 +184,18 @@ TEST(an_operation_has_what_its_step_needs)
 	CHECK_BROKEN(&l, "the savepoint being inspected has no path");
 	running(&l);
 	l.life.operation.asking = true;
-	CHECK_BROKEN(&l, "an answer is expected, but there is no operation");
+	CHECK_BROKEN(&l, "an answer is awaited, but nothing is asked");
 	running(&l);
 	l.life.operation.poll_ms = l.now_ms + 1000;
-	CHECK_BROKEN(&l, "Flink is polled about an operation that is not in flight");
+	CHECK_BROKEN(&l, "Flink is asked for the result of nothing");
 	running(&l);
 	l.life.operation.deadline_ms = l.now_ms + 1000;
-	CHECK_BROKEN(&l, "there is a deadline of an operation, but no operation");
+	CHECK_BROKEN(&l, "an answer is awaited, but nothing is asked");
 	running(&l);
 	l.hold_writes = true;
 	ask_savepoint(&l, "n1");
 	l.life.deferred.list[0].id[0] ^= 1;
-	CHECK_BROKEN(&l, "a request to Flink waits that belongs to no operation");
+	CHECK_BROKEN(&l, "a request waits for the journal that is not in flight");
 }
 
 TEST(what_is_not_started_has_a_cause_and_goes_on)
@@ -280,12 +280,12 @@ TEST(nothing_is_planned_for_a_flink_that_does_not_run)
 	CHECK_BROKEN(&l, "a lease is running, but no Flink is");
 	life_begin(&l);
 	hello(&l, NULL);
-	l.life.disposing = true;
-	CHECK_BROKEN(&l, "a savepoint is being disposed of, but no Flink is running");
+	l.life.disposal.step = STEP_TRIGGERING;
+	CHECK_BROKEN(&l, "something is asked of Flink, but none is running");
 	running(&l);
 	l.life.deferred.list[l.life.deferred.count++] = (struct effect){.type = EFFECT_DISPOSE};
 	l.life.want_write = true;
-	CHECK_BROKEN(&l, "a disposal waits that is not in progress");
+	CHECK_BROKEN(&l, "a request waits for the journal that is not in flight");
 }
 
 /* ---- a machine that contradicts itself holds ---- */

@@ -179,7 +179,7 @@ RESCALE_TEST(every_launch_gets_what_is_in_force_once)
 {
 	rescale_to_4(l);
 	exited(l, KILLED(SIGKILL));
-	CHECK(!l->life.rescale.asking);
+	CHECK(l->life.rescaling.step == STEP_NONE);
 	observed(l, DECISION_START_EMPTY, NULL, 0, NULL);
 	started(l);
 	CHECK_NOTHING(l, EFFECT_RESCALE);
@@ -309,7 +309,7 @@ RESCALE_TEST(a_cancel_does_not_wait_and_withdraws_what_was_not_sent)
 	written(l);
 	CHECK_NOTHING(l, EFFECT_RESCALE);
 	CHECK_INT(took(l, EFFECT_TRIGGER), ==, 1);
-	CHECK(!l->life.rescale.asking);
+	CHECK(l->life.rescaling.step == STEP_NONE);
 }
 
 RESCALE_TEST(the_answer_about_the_last_flink_counts_no_more)

@@ -54,7 +54,7 @@ LIFE_TEST_FROM(begin, nothing_goes_unless_what_is_left_is_complete)
 	l->hold_keeper_checks = true;
 	viewed(l, job_in(JOB_RUNNING));
 	CHECK_INT(took(l, EFFECT_INSPECT), ==, 1);
-	CHECK_STR(l->life.keeper, "file:/sp/savepoint-3");
+	CHECK_STR(l->life.keeper.path, "file:/sp/savepoint-3");
 	CHECK_NOTHING(l, EFFECT_DISPOSE);
 
 	/* it cannot be seen now: later */
@@ -123,7 +123,7 @@ TEST(a_look_that_was_overtaken_lets_nothing_go)
 	l.hold_keeper_checks = true;
 	viewed(&l, job_in(JOB_RUNNING));
 	exited(&l, 137);
-	CHECK(!l.life.keeper);
+	CHECK(!l.life.keeper.path);
 	CHECK_NOTHING(&l, EFFECT_DISPOSE);
 	life_end(&l);
 }

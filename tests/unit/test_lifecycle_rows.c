@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_asks.h"
 #include "core/lifecycle/lifecycle_pursue.h"
 #include "core/lifecycle/lifecycle_stopping.h"
 #include "doc_file.h"
@@ -182,6 +183,29 @@ static void add_table(struct buf *out, const struct life_table *table)
 		add_row(out, table, &table->rows[i]);
 }
 
+static void add_asks(struct buf *out)
+{
+	buf_addstr(
+		out,
+		"\n### What drey asks and awaits\n\n| It asks for | First in the journal | Effect | Answer | Deadline |\n"
+		"|---|---|---|---|---|\n");
+	for (size_t i = 0; i < ASKS; i++) {
+		const struct ask_row *row = &ask_rows[i];
+
+		buf_addf(out, "| %s | ", row->what);
+		buf_addf(out, row->written ? "`%s` | " : "- | ", row->written);
+		buf_addf(out, "`%s`", effect_type_name(row->send));
+		if (!row->answered && row->poll != row->send)
+			buf_addf(out, ", `%s`", effect_type_name(row->poll));
+		buf_addf(out, " | `%s` | ", event_type_name(row->answer));
+		if (row->within_ms)
+			buf_addf(out, "%d s%s |\n", (int)(row->within_ms / 1000),
+				 row->to_accept ? ", to be accepted" : "");
+		else
+			buf_addstr(out, "- |\n");
+	}
+}
+
 static void add_waiting(struct buf *out, enum fact fact)
 {
 	bool any = false, all = true;
@@ -215,6 +239,7 @@ TEST(the_document_has_the_tables_of_the_code)
 	add_activities(&text);
 	for (size_t t = 0; t < ARRAY_LEN(tables); t++)
 		add_table(&text, tables[t]);
+	add_asks(&text);
 	buf_addstr(&text, "\n");
 	doc_check_tables(DOC, BEGIN, END, &text);
 }

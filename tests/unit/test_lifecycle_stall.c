@@ -212,7 +212,7 @@ STALL_TEST(the_answer_about_the_last_flink_counts_no_more)
 	exited(l, 1 << 8);
 	newest_is(l, true, true);
 	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 0);
-	CHECK(!l->life.stalled);
+	CHECK(l->life.stalled.step == STEP_NONE);
 }
 
 static void ask_checkpoint(struct life *l)

@@ -15,13 +15,11 @@
 #include "core/lifecycle/lifecycle_lease.h"
 #include "core/lifecycle/lifecycle_notice.h"
 #include "core/lifecycle/lifecycle_observed.h"
-#include "core/lifecycle/lifecycle_operation_answer.h"
 #include "core/lifecycle/lifecycle_outside.h"
 #include "core/lifecycle/lifecycle_pace.h"
 #include "core/lifecycle/lifecycle_pursue.h"
 #include "core/lifecycle/lifecycle_recorded.h"
 #include "core/lifecycle/lifecycle_rescale.h"
-#include "core/lifecycle/lifecycle_retention.h"
 #include "core/lifecycle/lifecycle_review.h"
 #include "core/lifecycle/lifecycle_settle.h"
 #include "core/lifecycle/lifecycle_signs.h"
@@ -78,10 +76,10 @@ static void dispatch(struct lifecycle *life, const struct event *event)
 		on_answer(life, event);
 		break;
 	case EVENT_DISPOSED:
-		on_disposed(life, event);
-		break;
 	case EVENT_INSPECTED:
-		on_inspected(life, event);
+	case EVENT_CHECKPOINT:
+	case EVENT_RESCALED:
+		on_answer(life, event);
 		break;
 	case EVENT_CONTROL:
 		/* MUT: a job in the shadow follows what people request of the owner */
@@ -93,12 +91,6 @@ static void dispatch(struct lifecycle *life, const struct event *event)
 		break;
 	case EVENT_CANDIDATE:
 		on_candidate(life, event);
-		break;
-	case EVENT_CHECKPOINT:
-		on_answer(life, event);
-		break;
-	case EVENT_RESCALED:
-		on_rescaled(life, event);
 		break;
 	case EVENT_LEASE:
 		on_lease(life, event);
@@ -214,9 +206,8 @@ void lifecycle_release(struct lifecycle *life)
 	effects_clear(&life->deferred);
 	effects_clear(&life->postponed);
 	free(life->end_reason);
-	free(life->keeper);
 	free(life->keeper_unread);
-	free(life->stalled);
+	asks_forget(life);
 	free(life->stop_location);
 	free(life->stop_error);
 	free(life->operation_error);

@@ -337,14 +337,16 @@ struct lifecycle {
 	char *end_reason; /* why; owned */
 
 	/* requests in flight */
-	bool observing, polling, disposing;
-	/* checked before an older savepoint is disposed of; the last that could not be read; owned, NULL = none */
-	char *keeper, *keeper_unread;
-	char *stalled; /* checked before the job is restarted from it; owned, NULL = none */
+	bool observing, polling;
+	char *keeper_unread; /* the last savepoint to keep that could not be read; owned, NULL = none */
 	struct review review;
-	bool observe_again;     /* the desired state changed during the observation */
-	struct ask operation;   /* journal.operation */
-	struct ask checkpoint;  /* journal.checkpoint, unless it is LEFT */
+	bool observe_again;    /* the desired state changed during the observation */
+	struct ask operation;  /* journal.operation */
+	struct ask checkpoint; /* journal.checkpoint, unless it is LEFT */
+	struct ask rescaling, disposal;
+	/* what is being read: the savepoint that stays when an older one goes; the checkpoint from which the job is to be
+	 * restarted, or from which it would continue without a savepoint; what the operation has made; a review */
+	struct ask keeper, stalled, newest, result, reviewed;
 	char *stop_location;    /* the savepoint of the stop operation, once reported; owned */
 	char *operation_error;  /* what went wrong although there is a savepoint; owned */
 	bool savepoint_damaged; /* the stop operation's savepoint is proven incomplete */
@@ -404,7 +406,6 @@ struct lifecycle {
 
 	/* another parallelism of the running job; lifecycle_rescale.c */
 	struct {
-		bool asking;            /* RESCALE is under way, or waits for the journal */
 		bool settling, reached; /* accepted by Flink: does the job run with it already? */
 		int failures;           /* in a row, for the backoff */
 		due_time again_ms;

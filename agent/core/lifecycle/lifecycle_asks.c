@@ -1,16 +1,23 @@
 /*
- * What drey asks of Flink: each kind is a row, and all go the same way. What an answer means to its kind is in the file
- * of that kind.
+ * What drey asks of Flink or of storage: each kind is a row, and all go the same way. What an answer means to its kind is
+ * in the file of that kind.
  */
 #include "core/lifecycle/lifecycle_asks.h"
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_operation.h"
 #include "core/lifecycle/lifecycle_operation_answer.h"
+#include "core/lifecycle/lifecycle_rescale.h"
+#include "core/lifecycle/lifecycle_retention.h"
+#include "core/lifecycle/lifecycle_review.h"
+#include "core/lifecycle/lifecycle_stall.h"
+#include "core/lifecycle/lifecycle_stop_failed.h"
 #include "core/lifecycle/lifecycle_take_checkpoint.h"
 
 #define SLOW_MS     10000 /* after this the result is polled less often */
@@ -18,41 +25,36 @@
 
 /* ---- the kinds ---- */
 
-#define OPERATION  AT(operation), EVENT_OPERATION, EFFECT_TRIGGER
-#define AT(member) offsetof(struct lifecycle, member)
+/* What the kinds of an operation have in common, and those that read a snapshot. */
+#define OPERATION    "operation", AT(operation), EVENT_OPERATION, EFFECT_TRIGGER
+#define READS(WHERE) NULL, AT(WHERE), EVENT_INSPECTED, EFFECT_INSPECT
+#define AT(member)   offsetof(struct lifecycle, member)
 
-static const struct ask_row {
-	size_t at; /* the struct ask; kinds that take turns have the same one */
-	enum event_type answer;
-	enum effect_type send, poll; /* the same: it has no result of its own */
-	int64_t within_ms;           /* until its deadline; 0 = it gets one later */
-	/* the deadline is for Flink to accept it, which each answer but "not known" may mean; else for its end */
-	bool to_accept;
-	void (*accepted)(struct lifecycle *life); /* NULL: its result is polled */
-	void (*completed)(struct lifecycle *life, const struct answer *answer);
-	void (*failed)(struct lifecycle *life, const char *location, const char *error);
-	void (*unknown)(struct lifecycle *life); /* Flink does not know the trigger id */
-	bool (*lost)(struct lifecycle *life);    /* "in progress" is not true any more: failed */
-	void (*late)(struct lifecycle *life);    /* the deadline has passed */
-	void (*adopt)(struct lifecycle *life, enum ask_kind kind); /* if it is in the journal */
-} rows[ASKS] = {
-	[ASK_SAVEPOINT] = {OPERATION, EFFECT_POLL_OPERATION, 0, false, NULL, operation_completed,
-			   savepoint_refused, operation_unknown, operation_lost, operation_late,
-			   operation_adopt},
-	[ASK_STOP] = {OPERATION, EFFECT_POLL_OPERATION, 0, false, NULL, operation_completed,
-		      stop_refused, stop_unknown, operation_lost, operation_late, operation_adopt},
-	[ASK_CANCEL] = {OPERATION, EFFECT_TRIGGER, PATIENCE_MS, false, operation_await_end,
-			operation_completed, cancel_refused, operation_unknown, operation_lost,
-			cancel_late, operation_adopt},
-	[ASK_CHECKPOINT] = {AT(checkpoint), EVENT_CHECKPOINT, EFFECT_TRIGGER_CHECKPOINT,
-			    EFFECT_POLL_CHECKPOINT, PATIENCE_MS, true, NULL, checkpoint_completed,
-			    checkpoint_failed, checkpoint_unknown, checkpoint_lost,
-			    checkpoint_unaccepted, checkpoint_adopt},
+const struct ask_row ask_rows[ASKS] = {
+	/* clang-format off */
+	[ASK_SAVEPOINT] = {"savepoint", OPERATION, NULL, EFFECT_POLL_OPERATION, 0, false, NULL, operation_completed,
+		savepoint_refused, operation_unknown, operation_lost, operation_late, operation_adopt},
+	[ASK_STOP] = {"stop with savepoint", OPERATION, NULL, EFFECT_POLL_OPERATION, 0, false, NULL, operation_completed,
+		stop_refused, stop_unknown, operation_lost, operation_late, operation_adopt},
+	[ASK_CANCEL] = {"cancel", OPERATION, NULL, EFFECT_TRIGGER, PATIENCE_MS, false, operation_await_end, operation_completed,
+		cancel_refused, operation_unknown, operation_lost, cancel_late, operation_adopt},
+	[ASK_CHECKPOINT] = {"checkpoint", "checkpoint", AT(checkpoint), EVENT_CHECKPOINT, EFFECT_TRIGGER_CHECKPOINT,
+		NULL, EFFECT_POLL_CHECKPOINT, PATIENCE_MS, true, NULL, checkpoint_completed,
+		checkpoint_failed, checkpoint_unknown, checkpoint_lost, checkpoint_unaccepted, checkpoint_adopt},
+	[ASK_LOOK] = {"a look at the vertices", NULL, AT(rescaling), EVENT_RESCALED, EFFECT_RESCALE, rescale_answered},
+	[ASK_RESCALE] = {"another parallelism", "intent.parallelism", AT(rescaling), EVENT_RESCALED, EFFECT_RESCALE, rescale_answered},
+	[ASK_DISPOSAL] = {"deletion of an old savepoint", "disposing", AT(disposal), EVENT_DISPOSED, EFFECT_DISPOSE, disposal_answered},
+	[ASK_KEEPER] = {"the savepoint that stays, before an older one is deleted", READS(keeper), keeper_read},
+	[ASK_STALLED] = {"the newest checkpoint, before a job that completes none is restarted", READS(stalled), stalled_read},
+	[ASK_NEWEST] = {"the newest checkpoint, before a job is ended without a savepoint", READS(newest), last_resort_read},
+	[ASK_RESULT] = {"the savepoint that a savepoint or a stop has made", READS(result), operation_read},
+	[ASK_REVIEW] = {"a completed checkpoint, to know that it can be restored", READS(reviewed), review_read},
+	/* clang-format on */
 };
 
-static struct ask *ask_of(struct lifecycle *life, enum ask_kind kind)
+static struct ask *ask_of(const struct lifecycle *life, enum ask_kind kind)
 {
-	return (struct ask *)((char *)life + rows[kind].at);
+	return (struct ask *)((uintptr_t)life + ask_rows[kind].at);
 }
 
 /* The one of this kind that is in flight; NULL = none. */
@@ -63,32 +65,51 @@ static struct ask *in_flight(struct lifecycle *life, enum ask_kind kind)
 	return ask->step != STEP_NONE && ask->kind == kind ? ask : NULL;
 }
 
-/* ---- begin ---- */
+/* ---- begin and end ---- */
+
+void ask_enter(struct ask *ask, enum ask_step step)
+{
+	struct ask was = *ask;
+
+	free(ask->path);
+	*ask = (struct ask){.kind = was.kind, .step = step};
+	memcpy(ask->id, was.id, JOB_ID_BYTES);
+}
 
 static struct ask *decided(struct lifecycle *life, enum ask_kind kind, enum ask_step step,
-			   const char *trigger_id, int64_t started_unix_ms)
+			   const char *id, int64_t started_unix_ms)
 {
 	struct ask *ask = ask_of(life, kind);
 
-	*ask = (struct ask){.kind = kind, .step = step, .started_unix_ms = started_unix_ms};
-	snprintf(ask->id, sizeof(ask->id), "%s", trigger_id);
-	if (rows[kind].within_ms)
-		ask->deadline_ms = life->now_ms + rows[kind].within_ms;
+	ask_enter(ask, step);
+	ask->kind = kind;
+	snprintf(ask->id, sizeof(ask->id), "%s", id ? id : "");
+	ask->started_unix_ms = started_unix_ms;
+	if (ask_rows[kind].within_ms)
+		ask->deadline_ms = life->now_ms + ask_rows[kind].within_ms;
 	return ask;
 }
 
-void ask_begin(struct lifecycle *life, enum ask_kind kind, const char *trigger_id)
+struct effect *ask_begin(struct lifecycle *life, enum ask_kind kind, const char *id,
+			 const char *path)
 {
-	struct ask *ask = decided(life, kind, STEP_WRITING, trigger_id, life->now_unix_ms);
+	const struct ask_row *row = &ask_rows[kind];
+	struct ask *ask = decided(life, kind, row->written ? STEP_WRITING : STEP_TRIGGERING, id,
+				  life->now_unix_ms);
+	struct effect *effect =
+		row->written ? emit_after_write(life, row->send) : emit(life, row->send);
 
 	ask->asking = true;
-	memcpy(emit_after_write(life, rows[kind].send)->id, ask->id, JOB_ID_BYTES);
+	ask->path = xstrdup(path);
+	memcpy(effect->id, ask->id, JOB_ID_BYTES);
+	effect->text = xstrdup(path);
+	return effect;
 }
 
 void ask_adopt(struct lifecycle *life, enum ask_kind kind, const char *trigger_id,
 	       int64_t started_unix_ms)
 {
-	bool has_result = rows[kind].poll != rows[kind].send;
+	bool has_result = ask_rows[kind].poll != ask_rows[kind].send;
 
 	decided(life, kind, has_result ? STEP_POLLING : STEP_TRIGGERING, trigger_id,
 		started_unix_ms)
@@ -98,18 +119,21 @@ void ask_adopt(struct lifecycle *life, enum ask_kind kind, const char *trigger_i
 void asks_adopt(struct lifecycle *life)
 {
 	for (enum ask_kind kind = 0; kind < ASKS; kind++)
-		rows[kind].adopt(life, kind);
+		if (ask_rows[kind].adopt)
+			ask_rows[kind].adopt(life, kind);
+}
+
+void asks_forget(struct lifecycle *life)
+{
+	for (enum ask_kind kind = 0; kind < ASKS; kind++) {
+		if (!ask_rows[kind].answered)
+			continue;
+		withdraw(life, ask_rows[kind].send);
+		ask_enter(ask_of(life, kind), STEP_NONE);
+	}
 }
 
 /* ---- send, and ask for the result ---- */
-
-void ask_enter(struct ask *ask, enum ask_step step)
-{
-	struct ask was = *ask;
-
-	*ask = (struct ask){.kind = was.kind, .step = step};
-	memcpy(ask->id, was.id, JOB_ID_BYTES);
-}
 
 void ask_sent(struct lifecycle *life, struct ask *ask)
 {
@@ -128,11 +152,16 @@ void ask_repeat(struct lifecycle *life, struct ask *ask)
 	ask_again(life, ask, ASK_AGAIN_MS);
 }
 
+static bool is_polled(const struct ask *ask) /* or sent again */
+{
+	return ask->step == STEP_TRIGGERING || ask->step == STEP_POLLING || ask->step == STEP_LEFT;
+}
+
 static void ask_now(struct lifecycle *life, const struct ask_row *row, struct ask *ask)
 {
 	bool sends = ask->step == STEP_TRIGGERING;
 
-	if (ask->asking || (!sends && ask->step != STEP_POLLING && ask->step != STEP_LEFT))
+	if (ask->asking || !is_polled(ask))
 		return;
 	ask->asking = true;
 	if (sends && !ask->sent_ms) /* Flink does not know what was sent earlier */
@@ -154,26 +183,24 @@ void asks_due(struct lifecycle *life)
 		struct ask *ask = in_flight(life, kind);
 
 		if (ask && is_due(life, &ask->deadline_ms))
-			rows[kind].late(life);
+			ask_rows[kind].late(life);
 		if (ask && is_due(life, &ask->poll_ms))
-			ask_now(life, &rows[kind], ask);
+			ask_now(life, &ask_rows[kind], ask);
 	}
-}
-
-static void plan(struct lifecycle *life, int64_t due_ms)
-{
-	if (due_ms && (!life->asks_ms || due_ms < life->asks_ms))
-		life->asks_ms = due_ms;
 }
 
 void asks_plan(struct lifecycle *life)
 {
 	life->asks_ms = 0;
 	for (enum ask_kind kind = 0; kind < ASKS; kind++) {
-		const struct ask *ask = in_flight(life, kind);
+		const struct ask *ask = ask_of(life, kind);
 
-		plan(life, ask ? ask->deadline_ms : 0);
-		plan(life, ask ? ask->poll_ms : 0);
+		for (int i = 0; i < 2; i++) {
+			int64_t due_ms = i ? ask->poll_ms : ask->deadline_ms;
+
+			if (due_ms && (!life->asks_ms || due_ms < life->asks_ms))
+				life->asks_ms = due_ms;
+		}
 	}
 }
 
@@ -240,9 +267,41 @@ static void ask_judge(struct lifecycle *life, const struct ask_row *row, struct 
 	}
 }
 
-static bool is_answer(const struct ask *ask, const struct answer *answer)
+/* What still waits for the journal was not asked yet: that is the answer to an earlier one. */
+static bool is_answer(const struct lifecycle *life, enum ask_kind kind, const struct ask *ask,
+		      const struct event *event)
 {
-	return answer->trigger_id && !strcmp(ask->id, answer->trigger_id);
+	const struct launch *launch = journal_launch_const(&life->journal);
+
+	if (ask_rows[kind].answer != event->type || find_deferred(life, ask_rows[kind].send))
+		return false;
+	switch (event->type) {
+	case EVENT_RESCALED:
+		return launch && event->rescaled.launch == launch->number;
+	case EVENT_DISPOSED:
+		return xstrsame(ask->path, event->disposed.path);
+	case EVENT_INSPECTED:
+		return xstrsame(ask->path, event->inspected.path) &&
+		       event->inspected.background == (kind == ASK_REVIEW);
+	default:
+		return xstrsame(ask->id, event->answer.trigger_id);
+	}
+}
+
+static void take_answer(struct lifecycle *life, enum ask_kind kind, struct ask *ask,
+			const struct event *event)
+{
+	ask->asking = false;
+	if (ask_rows[kind].answered)
+		ask_enter(ask, STEP_NONE);
+	if (life->fenced)
+		return;
+	if (ask_rows[kind].answered)
+		ask_rows[kind].answered(life, event);
+	else if (ask->step == STEP_LEFT)
+		read_left(life, ask, event->answer.status);
+	else if (ask->step <= STEP_POLLING)
+		ask_judge(life, &ask_rows[kind], ask, &event->answer);
 }
 
 void on_answer(struct lifecycle *life, const struct event *event)
@@ -250,15 +309,30 @@ void on_answer(struct lifecycle *life, const struct event *event)
 	for (enum ask_kind kind = 0; kind < ASKS; kind++) {
 		struct ask *ask = in_flight(life, kind);
 
-		if (!ask || rows[kind].answer != event->type || !is_answer(ask, &event->answer))
+		if (!ask || !is_answer(life, kind, ask, event))
 			continue;
-		ask->asking = false;
-		if (life->fenced)
-			return;
-		if (ask->step == STEP_LEFT)
-			read_left(life, ask, event->answer.status);
-		else if (ask->step <= STEP_POLLING)
-			ask_judge(life, &rows[kind], ask, &event->answer);
+		take_answer(life, kind, ask, event);
 		return;
 	}
+}
+
+/* ---- what they say of themselves ---- */
+
+const char *asks_check(const struct lifecycle *life)
+{
+	for (enum ask_kind kind = 0; kind < ASKS; kind++) {
+		const struct effect *waits = find_deferred(life, ask_rows[kind].send);
+		const struct ask *ask = ask_of(life, kind);
+		bool rests = ask->step == STEP_NONE || ask->step == STEP_SETTLING;
+
+		if (waits && !life->fenced && (rests || strcmp(waits->id, ask->id) != 0))
+			return "a request waits for the journal that is not in flight";
+		if (rests && (ask->asking || (ask->deadline_ms && !life->fenced)))
+			return "an answer is awaited, but nothing is asked";
+		if (ask->poll_ms && !is_polled(ask))
+			return "Flink is asked for the result of nothing";
+		if (!rests && life->launch_step != LAUNCH_LIVE)
+			return "something is asked of Flink, but none is running";
+	}
+	return NULL;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_asks.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_facts.h"
 #include "core/lifecycle/lifecycle_pace.h"
@@ -119,29 +120,18 @@ static const char *check_operation(const struct lifecycle *life)
 	const struct launch *launch = journal_launch_const(&life->journal);
 	enum ask_step step = life->operation.step;
 	bool asks = step != STEP_NONE && step != STEP_SETTLING;
-	const struct effect *trigger = find_deferred(life, EFFECT_TRIGGER);
 	const struct promise claims[] = {
 		{step != STEP_NONE && operation->kind == OPERATION_NONE,
 		 "the operation in flight is not in the journal"},
 		{asks && !*operation->trigger_id, "the operation in flight has no trigger id"},
 		{!is_step_of(step, operation->kind),
 		 "the operation in flight is in a step of another kind"},
-		{asks && life->launch_step != LAUNCH_LIVE,
-		 "an operation is in flight, but no Flink is running"},
 		{asks && launch && strcmp(operation->job_id, launch->job_id) != 0,
 		 "the operation in flight belongs to another job than the running one"},
 		{step == STEP_SETTLING && life->launch_step >= LAUNCH_STARTING,
 		 "a Flink was started before the last one's operation was settled"},
 		{step == STEP_INSPECTING && !life->stop_location,
 		 "the savepoint being inspected has no path"},
-		{trigger && (!asks || strcmp(trigger->id, operation->trigger_id) != 0),
-		 "a request to Flink waits that belongs to no operation"},
-		{life->operation.asking && !asks,
-		 "an answer is expected, but there is no operation"},
-		{life->operation.poll_ms && step != STEP_TRIGGERING && step != STEP_POLLING,
-		 "Flink is polled about an operation that is not in flight"},
-		{life->operation.deadline_ms && step == STEP_NONE && !life->fenced,
-		 "there is a deadline of an operation, but no operation"},
 	};
 
 	return first_broken(claims, ARRAY_LEN(claims));
@@ -151,22 +141,14 @@ static const char *check_checkpoint(const struct lifecycle *life)
 {
 	const struct checkpoint_operation *checkpoint = &life->journal.checkpoint;
 	const struct launch *launch = journal_launch_const(&life->journal);
-	const struct effect *trigger = find_deferred(life, EFFECT_TRIGGER_CHECKPOINT);
 	bool live = life->launch_step == LAUNCH_LIVE, flies = checkpoint_in_flight(life);
-	bool none = life->checkpoint.step == STEP_NONE;
 	const struct promise claims[] = {
 		{flies && strcmp(checkpoint->trigger_id, life->checkpoint.id) != 0,
 		 "the checkpoint in flight is not in the journal"},
-		{!none && !live, "a checkpoint is in flight, but no Flink is running"},
 		{flies && launch && strcmp(checkpoint->job_id, launch->job_id) != 0,
 		 "the checkpoint in flight belongs to another job than the running one"},
 		{flies && life->operation.step != STEP_NONE,
 		 "a checkpoint is in flight beside an operation"},
-		{trigger && (!flies || strcmp(trigger->id, checkpoint->trigger_id) != 0),
-		 "a request for a checkpoint waits that belongs to none"},
-		{none && (life->checkpoint.asking || life->checkpoint.poll_ms ||
-			  life->checkpoint.deadline_ms),
-		 "Flink is polled about a checkpoint, but there is none"},
 		{life->full_checkpoint_ms && !live,
 		 "a full checkpoint is planned, but no Flink is running"},
 	};
@@ -235,18 +217,10 @@ static const char *check_deadlines(const struct lifecycle *life)
 		 "Flink must be killed, but none is running"},
 		{life->lease_end_ms && life->launch_step < LAUNCH_STARTING && !life->foreign,
 		 "a lease is running, but no Flink is"},
-		{(life->disposing || life->keeper) && !live,
-		 "a savepoint is being disposed of, but no Flink is running"},
 		{life->last_resort.step && !live,
 		 "the newest checkpoint is read before a stop, but no Flink is running"},
-		{life->stalled && !live,
-		 "a checkpoint is checked for a restart, but no Flink is running"},
-		{(life->rescale.asking || life->rescale.again_ms) && !live,
-		 "another parallelism is requested, but no Flink is running"},
-		{find_deferred(life, EFFECT_RESCALE) && !life->rescale.asking,
-		 "a request for another parallelism waits that is not in progress"},
-		{find_deferred(life, EFFECT_DISPOSE) && !life->disposing,
-		 "a disposal waits that is not in progress"},
+		{life->rescale.again_ms && !live,
+		 "another parallelism is asked for again, but no Flink is running"},
 		{(life->look_ms || life->stop_follows) && !life->terminating,
 		 "the end of the container is prepared, but it is not ending"},
 	};
@@ -258,7 +232,7 @@ const char *lifecycle_check(const struct lifecycle *life)
 {
 	static const char *(*const checks[])(const struct lifecycle *) = {
 		check_journal_write, check_process, check_operation, check_checkpoint,
-		check_phase,         check_fence,   check_deadlines};
+		asks_check,          check_phase,   check_fence,     check_deadlines};
 	const char *broken = NULL;
 
 	for (size_t i = 0; i < ARRAY_LEN(checks) && !broken; i++)

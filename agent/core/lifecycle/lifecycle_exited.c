@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_asks.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_handover_events.h"
 #include "core/lifecycle/lifecycle_handover_give.h"
@@ -56,10 +57,7 @@ static void forget_process(struct lifecycle *life)
 	last_resort_forget(life);
 	life->operation.accepted_ms = 0;
 	withdraw(life, EFFECT_SIGNAL);
-	withdraw(life, EFFECT_DISPOSE);
-	life->disposing = false;
-	xstrset(&life->keeper, NULL);
-	xstrset(&life->stalled, NULL);
+	asks_forget(life);
 	life->disposal_ms = life->stall_pause_ms = 0;
 	rescale_forget(life);
 	review_forget(life);

@@ -75,7 +75,7 @@ void operation_start(struct lifecycle *life, enum operation_kind kind, enum oper
 		      operation_reason_name(reason));
 	if (kind == OPERATION_CANCEL && cancel_by_kill(life))
 		return;
-	ask_begin(life, ask_kind(kind), operation->trigger_id);
+	ask_begin(life, ask_kind(kind), operation->trigger_id, NULL);
 	if (!operation_ends_job(kind))
 		note(life, NOTE_INFO, "savepoint (%s) requested", operation_reason_name(reason));
 }

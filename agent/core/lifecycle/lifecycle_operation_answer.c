@@ -18,10 +18,7 @@
 #include "core/lifecycle/lifecycle_loss.h"
 #include "core/lifecycle/lifecycle_operation.h"
 #include "core/lifecycle/lifecycle_periodic.h"
-#include "core/lifecycle/lifecycle_retention.h"
-#include "core/lifecycle/lifecycle_review.h"
 #include "core/lifecycle/lifecycle_settle.h"
-#include "core/lifecycle/lifecycle_stall.h"
 #include "core/lifecycle/lifecycle_stop_failed.h"
 #include "core/lifecycle/lifecycle_stopping.h"
 
@@ -182,7 +179,7 @@ static void inspect(struct lifecycle *life, const char *location)
 	xstrset(&life->stop_location, location);
 	life->operation.step = STEP_INSPECTING;
 	life->operation.poll_ms = 0;
-	emit(life, EFFECT_INSPECT)->text = xstrdup(location);
+	ask_begin(life, ASK_RESULT, NULL, location);
 }
 
 void operation_completed(struct lifecycle *life, const struct answer *answer)
@@ -275,19 +272,12 @@ static void record_savepoint(struct lifecycle *life, const struct event *event)
 		loss_saved(life, snapshot.path, operation->started_unix_ms);
 }
 
-void on_inspected(struct lifecycle *life, const struct event *event)
+void operation_read(struct lifecycle *life, const struct event *event)
 {
 	const char *error = event->inspected.error;
 	char *location, *why;
 
-	if (event->inspected.background) {
-		review_inspected(life, event);
-		return;
-	}
-	if (life->fenced || retention_inspected(life, event) || stall_inspected(life, event) ||
-	    last_resort_inspected(life, event) || life->operation.step != STEP_INSPECTING ||
-	    !life->stop_location || !event->inspected.path ||
-	    strcmp(event->inspected.path, life->stop_location) != 0)
+	if (life->operation.step != STEP_INSPECTING)
 		return;
 	if (!event->inspected.readable)
 		note(life, NOTE_WARNING, "cannot verify %s now: %s", life->stop_location,

@@ -20,8 +20,8 @@ bool operation_lost(struct lifecycle *life);
 void operation_late(struct lifecycle *life);
 void cancel_late(struct lifecycle *life);
 
-/* The result of an inspection, whoever has asked for it. */
-void on_inspected(struct lifecycle *life, const struct event *event);
+/* The savepoint that it has reported was inspected. */
+void operation_read(struct lifecycle *life, const struct event *event);
 
 /* A view of the job while an operation is in flight; true if the operation handled it. */
 bool operation_view(struct lifecycle *life, const struct view *view);

@@ -17,6 +17,7 @@
 
 #include "base/backoff.h"
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_asks.h"
 #include "core/lifecycle/lifecycle_blockers.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_facts.h"
@@ -47,7 +48,6 @@ void rescale_take(struct lifecycle *life, const struct parallelism *wanted)
 
 void rescale_forget(struct lifecycle *life)
 {
-	withdraw(life, EFFECT_RESCALE);
 	for (size_t i = 0; i < life->rescale.own_count; i++)
 		free(life->rescale.own[i].id);
 	free(life->rescale.own);
@@ -68,7 +68,7 @@ char *lifecycle_slots_short(const struct lifecycle *life)
 void rescale_yield(struct lifecycle *life)
 {
 	if (withdraw(life, EFFECT_RESCALE))
-		life->rescale.asking = false;
+		ask_enter(&life->rescaling, STEP_NONE);
 }
 
 static bool is_requested(const struct lifecycle *life)
@@ -78,9 +78,7 @@ static bool is_requested(const struct lifecycle *life)
 
 void rescale_look(struct lifecycle *life)
 {
-	life->rescale.asking = true;
-	memcpy(emit(life, EFFECT_RESCALE)->id, journal_launch(&life->journal)->job_id,
-	       JOB_ID_BYTES);
+	ask_begin(life, ASK_LOOK, journal_launch(&life->journal)->job_id, NULL);
 }
 
 /* ---- the answer ---- */
@@ -187,14 +185,11 @@ static void plan_own(const struct lifecycle *life, const struct event *event,
 static void put(struct lifecycle *life, const struct event *event, const struct rescale_plan *plan,
 		const struct parallelism *wanted, bool requested)
 {
-	struct effect *effect = emit_after_write(life, EFFECT_RESCALE);
-
-	memcpy(effect->id, journal_launch(&life->journal)->job_id, JOB_ID_BYTES);
-	effect->text = rescale_body(event->rescaled.vertices, plan->bounds, plan->count);
+	ask_begin(life, ASK_RESCALE, journal_launch(&life->journal)->job_id, NULL)->text =
+		rescale_body(event->rescaled.vertices, plan->bounds, plan->count);
 	parallelism_release(&life->rescale.put);
 	parallelism_copy(&life->rescale.put, wanted);
 	life->rescale.put_requested = requested;
-	life->rescale.asking = true;
 }
 
 static void plan_change(struct lifecycle *life, const struct event *event)
@@ -306,19 +301,12 @@ static void on_vertices(struct lifecycle *life, const struct event *event)
 		  parallelism_is_unasked(life, journal_launch(&life->journal))))
 		plan_change(life, event);
 	/* another request goes first */
-	if (life->rescale.settling && !life->rescale.asking && !is_requested(life))
+	if (life->rescale.settling && life->rescaling.step == STEP_NONE && !is_requested(life))
 		settle(life);
 }
 
-void on_rescaled(struct lifecycle *life, const struct event *event)
+void rescale_answered(struct lifecycle *life, const struct event *event)
 {
-	const struct launch *launch = journal_launch(&life->journal);
-
-	if (!life->rescale.asking || !launch || event->rescaled.launch != launch->number)
-		return;
-	life->rescale.asking = false;
-	if (life->fenced)
-		return;
 	if (event->rescaled.status == STATUS_COMPLETED) {
 		on_vertices(life, event);
 	} else if (event->rescaled.status == STATUS_FAILED) {

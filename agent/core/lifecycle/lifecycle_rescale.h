@@ -10,7 +10,7 @@
 void rescale_look(struct lifecycle *life);
 /* A new request (CONTROL_PARALLELISM), which has a nonce, replaces one that is not answered. */
 void rescale_take(struct lifecycle *life, const struct parallelism *wanted);
-void on_rescaled(struct lifecycle *life, const struct event *event);
+void rescale_answered(struct lifecycle *life, const struct event *event);
 void rescale_forget(struct lifecycle *life); /* the Flink has ended */
 /* An operation begins: bounds that Flink has not got yet would end it. */
 void rescale_yield(struct lifecycle *life);

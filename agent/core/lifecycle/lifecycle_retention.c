@@ -6,9 +6,8 @@
  */
 #include "core/lifecycle/lifecycle_retention.h"
 
-#include <string.h>
-
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_asks.h"
 #include "core/lifecycle/lifecycle_blockers.h"
 #include "core/lifecycle/lifecycle_effects.h"
 
@@ -21,12 +20,8 @@
 /* Announce it, then dispose. */
 static void begin_disposal(struct lifecycle *life, const struct snapshot *oldest)
 {
-	struct effect *effect = emit_after_write(life, EFFECT_DISPOSE);
-
-	life->disposing = true;
 	xstrset(&life->journal.disposing, oldest->path);
-	effect->text = xstrdup(oldest->path);
-	memcpy(effect->id, journal_launch(&life->journal)->job_id, JOB_ID_BYTES);
+	ask_begin(life, ASK_DISPOSAL, journal_launch(&life->journal)->job_id, oldest->path);
 }
 
 /* At every poll: savepoints age over time, and a job that restarts every few minutes is proven only
@@ -42,8 +37,7 @@ void retention_pursue(struct lifecycle *life)
 		xstrset(&life->journal.disposing, NULL);
 		return;
 	}
-	life->keeper = xstrdup(retention_keeper(&life->journal)->path);
-	emit(life, EFFECT_INSPECT)->text = xstrdup(life->keeper);
+	ask_begin(life, ASK_KEEPER, NULL, retention_keeper(&life->journal)->path);
 }
 
 /* After a disposal, what stays may be different. */
@@ -71,28 +65,23 @@ static void keeper_is_unread(struct lifecycle *life, const char *path, const cha
 	     path, error ? error : "no detail");
 }
 
-bool retention_inspected(struct lifecycle *life, const struct event *event)
+void keeper_read(struct lifecycle *life, const struct event *event)
 {
 	const struct snapshot *oldest;
 
-	if (!life->keeper || !event->inspected.path ||
-	    strcmp(event->inspected.path, life->keeper) != 0)
-		return false;
-	xstrset(&life->keeper, NULL);
 	if (!event->inspected.readable) {
 		keeper_is_unread(life, event->inspected.path, event->inspected.error);
-		return true;
+		return;
 	}
 	xstrset(&life->keeper_unread, NULL);
 	/* MUT: an old savepoint is disposed of although the newest is damaged */
 	if (!event->inspected.complete) {
 		keeper_is_damaged(life, event->inspected.path, event->inspected.error);
-		return true;
+		return;
 	}
 	oldest = retention_next(&life->config->retention, &life->journal, life->now_unix_ms);
 	if (oldest && !blockers(life, BEGIN_DISPOSAL))
 		begin_disposal(life, oldest);
-	return true;
 }
 
 /* What refers to it may go some day, so it is asked again. */
@@ -109,17 +98,10 @@ static void disposal_is_refused(struct lifecycle *life, const char *path, const 
 	}
 }
 
-void on_disposed(struct lifecycle *life, const struct event *event)
+void disposal_answered(struct lifecycle *life, const struct event *event)
 {
 	const char *path = event->disposed.path, *error = event->disposed.error;
 
-	/* the answer may be that of a disposal that the end of its Flink interrupted */
-	if (!life->disposing || find_deferred(life, EFFECT_DISPOSE) ||
-	    !xstrsame(path, life->journal.disposing))
-		return;
-	life->disposing = false;
-	if (life->fenced)
-		return;
 	xstrset(&life->journal.disposing, NULL);
 	life->want_write = true;
 	if (event->disposed.needed) {

@@ -8,9 +8,9 @@
 
 /* The job is running and nothing else is pending: dispose of an old savepoint, if there is one. */
 void retention_pursue(struct lifecycle *life);
-void on_disposed(struct lifecycle *life, const struct event *event);
+void disposal_answered(struct lifecycle *life, const struct event *event);
 
-/* True if it concerns the savepoint to keep when an older one is disposed of. */
-bool retention_inspected(struct lifecycle *life, const struct event *event);
+/* The savepoint to keep when an older one is disposed of was read. */
+void keeper_read(struct lifecycle *life, const struct event *event);
 
 #endif

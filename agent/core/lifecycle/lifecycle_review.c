@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_asks.h"
 #include "core/lifecycle/lifecycle_blockers.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_look.h"
@@ -27,8 +28,8 @@ int64_t review_requests(int64_t file_count)
 
 void review_forget(struct lifecycle *life)
 {
-	free(life->review.path);
 	free(life->review.error);
+	ask_enter(&life->reviewed, STEP_NONE);
 	life->review = (struct review){0};
 }
 
@@ -65,7 +66,6 @@ void review_give_way(struct lifecycle *life)
 void review_pursue(struct lifecycle *life)
 {
 	const struct launch *launch = journal_launch_const(&life->journal);
-	struct effect *effect;
 
 	if (life->review.step != REVIEW_RESTS || !may_review(life) ||
 	    !launch->last_checkpoint_path || launch->last_checkpoint_id <= launch->reviewed_id ||
@@ -73,10 +73,7 @@ void review_pursue(struct lifecycle *life)
 		return;
 	life->review.step = REVIEW_READS;
 	life->review.id = launch->last_checkpoint_id;
-	xstrset(&life->review.path, launch->last_checkpoint_path);
-	effect = emit(life, EFFECT_INSPECT);
-	effect->text = xstrdup(life->review.path);
-	effect->background = true;
+	ask_begin(life, ASK_REVIEW, NULL, launch->last_checkpoint_path)->background = true;
 }
 
 /* How long until the next one, after one of so many files. */
@@ -115,18 +112,15 @@ static void review_record(struct lifecycle *life, int64_t file_count, const char
 	rest(life, pace_ms(life, file_count, !error));
 }
 
-void review_inspected(struct lifecycle *life, const struct event *event)
+void review_read(struct lifecycle *life, const struct event *event)
 {
 	const char *error = event->inspected.error;
 
-	if (life->review.step != REVIEW_READS ||
-	    !xstrsame(event->inspected.path, life->review.path))
-		return;
 	if (event->inspected.readable && event->inspected.complete) {
 		review_record(life, event->inspected.file_count, NULL);
 	} else if (!event->inspected.readable) {
 		note(life, NOTE_WARNING, "cannot read checkpoint %s to verify it: %s",
-		     life->review.path, error ? error : "no detail");
+		     event->inspected.path, error ? error : "no detail");
 		rest(life, REVIEW_PAUSE_MS);
 	} else {
 		life->review.step = REVIEW_CONFIRMS;

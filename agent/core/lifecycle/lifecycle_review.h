@@ -12,7 +12,7 @@ void review_pursue(struct lifecycle *life);
 /* After each event: a review ends when something else needs the job. */
 void review_give_way(struct lifecycle *life);
 void review_soon(struct lifecycle *life); /* the job was built anew: the next one that completes */
-void review_inspected(struct lifecycle *life, const struct event *event);
+void review_read(struct lifecycle *life, const struct event *event);
 void review_viewed(struct lifecycle *life,
 		   const struct view *view); /* after the next poll was planned */
 void review_forget(struct lifecycle *life);

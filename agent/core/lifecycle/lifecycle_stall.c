@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_asks.h"
 #include "core/lifecycle/lifecycle_blockers.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_end.h"
@@ -56,12 +57,11 @@ static bool is_stalled(const struct lifecycle *life)
 
 bool stall_pursue(struct lifecycle *life)
 {
-	if (life->stalled)
+	if (life->stalled.step != STEP_NONE)
 		return true;
 	if (life->now_ms < life->stall_pause_ms || !is_stalled(life))
 		return false;
-	life->stalled = xstrdup(journal_launch(&life->journal)->last_checkpoint_path);
-	emit(life, EFFECT_INSPECT)->text = xstrdup(life->stalled);
+	ask_begin(life, ASK_STALLED, NULL, journal_launch(&life->journal)->last_checkpoint_path);
 	return true;
 }
 
@@ -75,25 +75,21 @@ static void restart(struct lifecycle *life, const char *path)
 		  after, path);
 }
 
-bool stall_inspected(struct lifecycle *life, const struct event *event)
+void stalled_read(struct lifecycle *life, const struct event *event)
 {
 	const char *path = event->inspected.path, *error = event->inspected.error;
 
-	if (!life->stalled || !xstrsame(path, life->stalled))
-		return false;
-	xstrset(&life->stalled, NULL);
 	/* a checkpoint may have completed meanwhile, or a stop begun */
 	if (!is_stalled(life))
-		return true;
+		return;
 	/* MUT: a job is ended although its newest checkpoint cannot be read */
 	if (event->inspected.readable && event->inspected.complete) {
 		restart(life, path);
-		return true;
+		return;
 	}
 	life->stall_pause_ms = life->now_ms + UNREAD_PAUSE_MS;
 	note(life, NOTE_WARNING,
 	     "the job completes no checkpoint, and is not restarted (health.restartAfter), because its newest checkpoint %s %s: %s",
 	     path, event->inspected.readable ? "is damaged" : "cannot be read",
 	     error ? error : "no detail");
-	return true;
 }

@@ -11,6 +11,6 @@
 bool stall_pursue(struct lifecycle *life);
 
 /* True if it concerns the checkpoint to restart from. */
-bool stall_inspected(struct lifecycle *life, const struct event *event);
+void stalled_read(struct lifecycle *life, const struct event *event);
 
 #endif

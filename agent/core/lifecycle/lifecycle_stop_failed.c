@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "core/lifecycle/lifecycle_asks.h"
 #include "core/lifecycle/lifecycle_blockers.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_end.h"
@@ -44,6 +45,7 @@ void last_resort_forget(struct lifecycle *life)
 	free(life->last_resort.checkpoint);
 	free(life->last_resort.unread);
 	memset(&life->last_resort, 0, sizeof(life->last_resort));
+	ask_enter(&life->newest, STEP_NONE);
 }
 
 /* Why the job must not be ended without a savepoint; NULL = it may. */
@@ -150,23 +152,20 @@ void last_resort_viewed(struct lifecycle *life)
 	}
 	xstrset(&life->last_resort.checkpoint, launch->last_checkpoint_path);
 	life->last_resort.step = LAST_RESORT_READS;
-	emit(life, EFFECT_INSPECT)->text = xstrdup(launch->last_checkpoint_path);
+	ask_begin(life, ASK_NEWEST, NULL, launch->last_checkpoint_path);
 }
 
-bool last_resort_inspected(struct lifecycle *life, const struct event *event)
+void last_resort_read(struct lifecycle *life, const struct event *event)
 {
 	const char *path = event->inspected.path, *error = event->inspected.error;
 	bool once_more = !life->last_resort.unread;
 
-	if (life->last_resort.step != LAST_RESORT_READS ||
-	    !xstrsame(path, life->last_resort.checkpoint))
-		return false;
 	if (is_obsolete(life))
-		return true;
+		return;
 	/* MUT: a job is ended without a savepoint although its newest checkpoint cannot be read */
 	if (event->inspected.readable && event->inspected.complete) {
 		end_without_savepoint(life);
-		return true;
+		return;
 	}
 	free(life->last_resort.unread);
 	life->last_resort.unread =
@@ -177,7 +176,6 @@ bool last_resort_inspected(struct lifecycle *life, const struct event *event)
 		ask_newest(life);
 	else
 		keep_job(life, life->last_resort.unread);
-	return true;
 }
 
 /* ---- it has failed ---- */

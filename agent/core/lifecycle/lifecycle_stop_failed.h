@@ -8,8 +8,7 @@
 
 /* A poll has shown the job: its newest checkpoint is read now. */
 void last_resort_viewed(struct lifecycle *life);
-bool last_resort_inspected(struct lifecycle *life,
-			   const struct event *event); /* true: it was for this */
+void last_resort_read(struct lifecycle *life, const struct event *event); /* that one */
 void last_resort_forget(struct lifecycle *life); /* the request was withdrawn, or Flink has ended */
 
 void stop_flink_gone(struct lifecycle *life); /* a restart that has ended it is done */

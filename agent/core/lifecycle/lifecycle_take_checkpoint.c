@@ -33,7 +33,7 @@ static void checkpoint_start(struct lifecycle *life, enum operation_reason reaso
 	if (reason == REASON_MANUAL)
 		journal_join_checkpoint(&life->journal, checkpoint);
 	life->full_checkpoint_ms = 0;
-	ask_begin(life, ASK_CHECKPOINT, checkpoint->trigger_id);
+	ask_begin(life, ASK_CHECKPOINT, checkpoint->trigger_id, NULL);
 	note(life, NOTE_INFO, "%scheckpoint (%s) requested", full ? "full " : "",
 	     operation_reason_name(reason));
 }

@@ -25,9 +25,8 @@ enum review_step {
 
 struct review {
 	enum review_step step;
-	char *path; /* being read; owned, as `error` */
 	int64_t id;
-	char *error;
+	char *error;      /* owned */
 	int64_t since_ms; /* CONFIRMS: since then */
 	int64_t due_ms;   /* not before this; 0 = not known yet */
 	int misses;       /* in a row: deleted before there was a verdict */

@@ -32,6 +32,14 @@ enum ask_kind { /* the rows of lifecycle_asks.c */
 		ASK_STOP,
 		ASK_CANCEL,
 		ASK_CHECKPOINT,
+		ASK_LOOK,    /* at the vertices */
+		ASK_RESCALE, /* give them other bounds */
+		ASK_DISPOSAL,
+		ASK_KEEPER, /* from here on a snapshot is read */
+		ASK_STALLED,
+		ASK_NEWEST,
+		ASK_RESULT,
+		ASK_REVIEW,
 		ASKS,
 };
 
@@ -40,7 +48,8 @@ struct ask {
 	enum ask_kind kind;
 	enum ask_step step;
 	bool asking;             /* one of its effects is under way, or waits for the journal */
-	char id[JOB_ID_BYTES];   /* trigger id */
+	char id[JOB_ID_BYTES];   /* trigger id, or that of the job */
+	char *path;              /* of the snapshot that is read or deleted; owned */
 	int64_t started_unix_ms; /* when it was decided */
 	int64_t poll_ms, deadline_ms; /* 0 = none; the first of all is lifecycle.asks_ms */
 	/* when this JobManager accepted our POST, and when this agent sent the first; 0 = not */
