@@ -74,6 +74,16 @@ TEST(each_member_that_is_a_deadline_has_a_row_and_each_row_a_member)
 	CHECK_INT(members, ==, count_rows(&life, NULL, 0));
 }
 
+static void begin(struct lifecycle *life, const struct lifecycle_config *config)
+{
+	struct rng rng = {.state = {1}};
+	struct journal journal;
+
+	journal_init(&journal, "app");
+	lifecycle_init(life, config, &journal, &rng);
+	life->now_ms = NOW_MS;
+}
+
 static bool always_wakes(const char *name)
 {
 	return strcmp(name, "savepoint_ms") != 0 && strcmp(name, "full_checkpoint_ms") != 0;
@@ -82,10 +92,11 @@ static bool always_wakes(const char *name)
 TEST(each_of_them_is_what_drey_is_woken_up_for)
 {
 	const struct lifecycle_config config = {.journal_check_ms = 30000};
-	struct lifecycle life = {.now_ms = NOW_MS, .config = &config};
+	struct lifecycle life;
 	due_time *deadline;
 	const char *name;
 
+	begin(&life, &config);
 	CHECK_INT(lifecycle_deadline_ms(&life), ==, -1);
 	for (size_t i = 0; timers_row(i, &life, &name, &deadline); i++) {
 		*deadline = DUE_MS;
@@ -94,6 +105,7 @@ TEST(each_of_them_is_what_drey_is_woken_up_for)
 			tap_note("%s", name);
 		*deadline = 0;
 	}
+	lifecycle_release(&life);
 }
 
 static void set_all(struct lifecycle *life, int64_t at_ms)
@@ -108,10 +120,11 @@ static void set_all(struct lifecycle *life, int64_t at_ms)
 TEST(no_deadline_has_two_rows_and_the_earliest_counts)
 {
 	const struct lifecycle_config config = {.journal_check_ms = 30000};
-	struct lifecycle life = {.now_ms = NOW_MS, .config = &config};
+	struct lifecycle life;
 	due_time *deadline, *other;
 	const char *name;
 
+	begin(&life, &config);
 	for (size_t i = 0; timers_row(i, &life, &name, &deadline); i++) {
 		for (size_t k = 0; k < i; k++)
 			CHECK(timers_row(k, &life, &name, &other) && other != deadline);
@@ -120,4 +133,5 @@ TEST(no_deadline_has_two_rows_and_the_earliest_counts)
 		timers_row(i, &life, &name, &deadline);
 		CHECK_INT(lifecycle_deadline_ms(&life), ==, DUE_MS + !always_wakes(name));
 	}
+	lifecycle_release(&life);
 }

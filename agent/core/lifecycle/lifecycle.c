@@ -24,6 +24,7 @@
 #include "core/lifecycle/lifecycle_settle.h"
 #include "core/lifecycle/lifecycle_signs.h"
 #include "core/lifecycle/lifecycle_started.h"
+#include "core/lifecycle/lifecycle_state.h"
 #include "core/lifecycle/lifecycle_stop_failed.h"
 #include "core/lifecycle/lifecycle_stopping.h"
 #include "core/lifecycle/lifecycle_timers.h"
@@ -149,13 +150,14 @@ void lifecycle_init(struct lifecycle *life, const struct lifecycle_config *confi
 		    struct journal *journal, const struct rng *rng)
 {
 	memset(life, 0, sizeof(*life));
+	life->own = xcalloc(1, sizeof(*life->own));
 	life->config = config;
 	life->journal = *journal;
 	memset(journal, 0, sizeof(*journal));
 	life->rng = *rng;
 	life->phase = PHASE_RESOLVING;
 	snprintf(life->reason, sizeof(life->reason), "drey starts");
-	life->ended = end_on_record(&life->journal);
+	life->own->ended = end_on_record(&life->journal);
 	life->requested = life->acknowledged = life->journal.sequence;
 	/* drey 0.1.0 did not record where to find the savepoint of an operation */
 	if (!life->journal.operation.directory && life->journal.operation.path &&
@@ -198,7 +200,7 @@ void lifecycle_init_standing(struct lifecycle *life, const struct lifecycle_conf
 
 void lifecycle_release(struct lifecycle *life)
 {
-	if (!life)
+	if (!life || !life->own)
 		return;
 	journal_release(&life->journal);
 	handover_release_seen(life);
@@ -209,11 +211,12 @@ void lifecycle_release(struct lifecycle *life)
 	free(life->keeper_unread);
 	asks_forget(life);
 	free(life->stop_location);
-	free(life->stop_error);
+	free(life->own->stop_error);
 	free(life->operation_error);
 	free(life->ended_restart);
 	last_resort_forget(life);
 	review_forget(life);
 	free(life->journal_error);
+	free(life->own);
 	memset(life, 0, sizeof(*life));
 }

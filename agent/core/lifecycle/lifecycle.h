@@ -294,10 +294,7 @@ struct effects {
 	size_t count;
 };
 
-struct pace_window { /* how often one kind of effect came since then */
-	int64_t since_ms;
-	int count;
-};
+struct life_state;
 
 struct lifecycle {
 	const struct lifecycle_config *config;
@@ -325,7 +322,6 @@ struct lifecycle {
 	bool foreign;                  /* drey-init runs a Flink that is not in the journal */
 	char foreign_id[JOB_ID_BYTES]; /* its launch id */
 	bool left;                     /* drey-init was told to exit */
-	enum phase ended;              /* the end reported last; PHASE_COUNT = none */
 
 	/* the process */
 	enum launch_step launch_step;
@@ -339,7 +335,6 @@ struct lifecycle {
 	/* requests in flight */
 	bool observing, polling;
 	char *keeper_unread; /* the last savepoint to keep that could not be read; owned, NULL = none */
-	struct review review;
 	bool observe_again;    /* the desired state changed during the observation */
 	struct ask operation;  /* journal.operation */
 	struct ask checkpoint; /* journal.checkpoint, unless it is LEFT */
@@ -350,32 +345,21 @@ struct lifecycle {
 	char *stop_location;    /* the savepoint of the stop operation, once reported; owned */
 	char *operation_error;  /* what went wrong although there is a savepoint; owned */
 	bool savepoint_damaged; /* the stop operation's savepoint is proven incomplete */
-	int64_t stop_failures;  /* of this request, since this agent began */
 	/* Flink is ended without a savepoint: for the restart of this nonce (owned), for a suspend */
 	char *ended_restart;
 	bool ends_to_suspend;
-	/* before that, which checkpoint the job would continue from (lifecycle_stop_failed.c); strings owned */
-	struct {
-		enum { LAST_RESORT_NONE, LAST_RESORT_LOOKS, LAST_RESORT_READS } step;
-		enum operation_reason reason;
-		int64_t since_ms; /* LOOKS: a poll that began then or later counts */
-		char *nonce, *why;
-		char *checkpoint; /* read, or being read */
-		char *unread;     /* what was wrong with it */
-	} last_resort;
 
 	/* the journal write */
 	bool want_write;
 	int64_t requested, acknowledged; /* sequence numbers; equal = no write in flight */
 	bool journal_broken;             /* the last write failed; repeated at journal_retry_ms */
 	char *journal_error;             /* why; NULL = it is not broken; owned */
-	int journal_failures;            /* in a row, for the backoff */
 	/* effect.sequence: the write that has to come first, 0 = the next one */
 	struct effects deferred;
 
-	/* The newest checkpoint is recorded within a minute: the id written last, when anything was
-	 * last written, and when to write it if nothing else is written; 0 = it is recorded. */
-	int64_t noted_checkpoint_id, noted_ms;
+	/* The newest checkpoint is recorded within a minute: the id written last, and when to write it if nothing
+	 * else is written; 0 = it is recorded. */
+	int64_t noted_checkpoint_id;
 	due_time note_ms;
 
 	/* hand-overs */
@@ -432,15 +416,13 @@ struct lifecycle {
 	/* two dreys */
 	bool has_written;      /* the journal was ours, since this agent began */
 	bool takeover_pending; /* the wait for another place's launch begins with our first write */
-	bool looks_early; /* facts are gathered while the Flink of that launch may still add state */
-	bool checking;    /* the journal is being checked */
-	int64_t write_sent_ms, check_sent_ms, /* when the last one was requested */
-		owned_ms;   /* when the last journal that proved to be ours was requested */
-	int64_t leased_ms;  /* the same of the lease object; 0 = it is not ours */
-	bool lease_assumed; /* only an agent before this one knew it, and has told drey-init */
+	bool checking;         /* the journal is being checked */
+	int64_t check_sent_ms, /* when the last one was requested */
+		owned_ms;      /* when the last journal that proved to be ours was requested */
+	int64_t leased_ms;     /* the same of the lease object; 0 = it is not ours */
+	bool lease_assumed;    /* only an agent before this one knew it, and has told drey-init */
 
 	int64_t polled_ms; /* when the last poll was sent: its answer is at best from then */
-	int64_t polled_job_ms, polled_all_ms; /* the last poll of that depth, or deeper; 0 = none */
 
 	struct { /* what was last seen */
 		bool reachable, job_present;
@@ -496,23 +478,15 @@ struct lifecycle {
 		savepoint_retry_ms, /* a requested savepoint is repeated; 0 = no pause */
 		clean_ms,           /* SIGTERM waits for Flink's cleanup until then */
 		look_ms; /* until then Flink is polled once more before it is stopped; 0 = it is not */
-	/* the drey of another place's launch knows that it is not the owner; a stalled job is left alone until then */
-	int64_t takeover_ms, stall_pause_ms;
-	int64_t grace_end_ms;  /* when the container will be killed; 0 = not known */
-	int64_t look_since_ms; /* only answers to requests after this count */
-	int64_t budget_end_ms; /* a stop of the container must be complete by then */
-	enum upgrade upgrade;  /* why the container is being stopped */
-	int64_t lifted_ms;     /* when do-not-restart was last lifted, in this process */
-	bool stop_follows;     /* a stop waits for the savepoint in flight */
-	char *stop_error;      /* the stop of a container that ends has failed: why; NULL = no */
-	int holds;             /* in a row, for the backoff */
-	bool ids_looked; /* the HA maps of all numbered ids were asked for once (lifecycle_ids.c) */
+	int64_t takeover_ms; /* the drey of another place's launch knows by then that it is not the owner */
+	enum upgrade upgrade;     /* why the container is being stopped */
+	int holds;                /* in a row, for the backoff */
 	bool hurried, late_again; /* lifecycle_lease.c: decided again at once; too late again */
-	int64_t launches_ms[LAUNCHES_A_MINUTE]; /* newest first; 0 = none */
-	/* how often each effect came, and those that must wait (lifecycle_pace.c) until postponed_ms */
-	struct pace_window paces[EFFECT_COUNT][2];
+	/* effects that come too often and must wait (lifecycle_pace.c) until postponed_ms */
 	struct effects postponed;
 	due_time postponed_ms;
+
+	struct life_state *own; /* what only a few files of this room read (lifecycle_state.h) */
 
 	/* the step that runs */
 	int64_t now_ms, now_unix_ms;

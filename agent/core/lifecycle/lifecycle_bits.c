@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_facts.h"
+#include "core/lifecycle/lifecycle_state.h"
 #include "core/lifecycle/lifecycle_transition_now.h"
 
 /* ---- the container ends ---- */
@@ -26,7 +27,7 @@ static bool has_job(const struct lifecycle *life)
 	const struct launch *launch = journal_launch_const(&life->journal);
 	bool unseen = life->phase == PHASE_LAUNCHING && !life->seen.job_present;
 
-	return life->phase == PHASE_RUNNING || life->stop_follows ||
+	return life->phase == PHASE_RUNNING || life->own->stop_follows ||
 	       (unseen && launch && launch->verified_unix_ms);
 }
 
@@ -34,7 +35,7 @@ static bool has_job(const struct lifecycle *life)
 static bool is_looked_at(const struct lifecycle *life)
 {
 	return life->look_ms > life->now_ms &&
-	       (life->polling || life->polled_ms < life->look_since_ms);
+	       (life->polling || life->polled_ms < life->own->look_since_ms);
 }
 
 /* ---- no Flink runs ---- */
@@ -79,13 +80,13 @@ uint64_t facts_of(const struct lifecycle *life)
 		{FACT_JOB_NOT_RUNNING, life->seen.state != JOB_RUNNING},
 		{FACT_TASKS_MISSING, life->seen.tasks_missing},
 		{FACT_BUSY, life->operation.step != STEP_NONE},
-		{FACT_STOPS_IN_TIME, kind == OPERATION_STOP && life->budget_end_ms},
+		{FACT_STOPS_IN_TIME, kind == OPERATION_STOP && life->own->budget_end_ms},
 		{FACT_STOP_REPORTED, stop_is_reported(life)},
 		{FACT_CANCELS, kind == OPERATION_CANCEL},
 		{FACT_SAVES, kind == OPERATION_SAVEPOINT},
 		{FACT_CHECKPOINT, checkpoint_in_flight(life)},
 		{FACT_RESCALES, life->rescaling.step != STEP_NONE},
-		{FACT_LAST_RESORT, life->last_resort.step},
+		{FACT_LAST_RESORT, life->own->last_resort.step},
 		{FACT_DISPOSES, life->disposal.step != STEP_NONE},
 		{FACT_READS_KEEPER, life->keeper.step != STEP_NONE},
 		{FACT_READS_STALLED, life->stalled.step != STEP_NONE},
@@ -113,9 +114,9 @@ uint64_t facts_of(const struct lifecycle *life)
 		{FACT_FENCED, life->fenced},
 		{FACT_TERMINATES, life->terminating},
 		{FACT_LOOKS, is_looked_at(life)},
-		{FACT_STOP_FAILED, life->stop_error},
-		{FACT_SHORT, !life->budget_end_ms},
-		{FACT_LATE, life->now_ms >= life->budget_end_ms},
+		{FACT_STOP_FAILED, life->own->stop_error},
+		{FACT_SHORT, !life->own->budget_end_ms},
+		{FACT_LATE, life->now_ms >= life->own->budget_end_ms},
 		{FACT_NO_JOB, !has_job(life)},
 		{FACT_BY_SAVEPOINT, mode == UPGRADE_BY_SAVEPOINT},
 		{FACT_STATELESS, mode == UPGRADE_STATELESS},

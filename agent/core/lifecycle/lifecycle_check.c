@@ -11,6 +11,7 @@
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_facts.h"
 #include "core/lifecycle/lifecycle_pace.h"
+#include "core/lifecycle/lifecycle_state.h"
 
 struct promise {
 	bool broken;
@@ -217,11 +218,11 @@ static const char *check_deadlines(const struct lifecycle *life)
 		 "Flink must be killed, but none is running"},
 		{life->lease_end_ms && life->launch_step < LAUNCH_STARTING && !life->foreign,
 		 "a lease is running, but no Flink is"},
-		{life->last_resort.step && !live,
+		{life->own->last_resort.step && !live,
 		 "the newest checkpoint is read before a stop, but no Flink is running"},
 		{life->rescale.again_ms && !live,
 		 "another parallelism is asked for again, but no Flink is running"},
-		{(life->look_ms || life->stop_follows) && !life->terminating,
+		{(life->look_ms || life->own->stop_follows) && !life->terminating,
 		 "the end of the container is prepared, but it is not ending"},
 	};
 

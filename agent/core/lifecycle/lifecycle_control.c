@@ -14,6 +14,7 @@
 #include "core/lifecycle/lifecycle_loss.h"
 #include "core/lifecycle/lifecycle_pursue.h"
 #include "core/lifecycle/lifecycle_rescale.h"
+#include "core/lifecycle/lifecycle_state.h"
 #include "core/lifecycle/lifecycle_stop_failed.h"
 #include "core/lifecycle/lifecycle_transition_wishes.h"
 
@@ -85,7 +86,7 @@ void on_control(struct lifecycle *life, const struct event *event)
 		     "restore request rejected while the job is running: suspend or cancel first");
 	}
 	if ((fields & CONTROL_DO_NOT_RESTART) && !event->control.intent.do_not_restart)
-		life->lifted_ms = life->now_ms;
+		life->own->lifted_ms = life->now_ms;
 	if (!transition_keeps_restore(life, fields) &&
 	    gives_up_restore(&life->journal, event, fields))
 		journal_give_up_restore(&life->journal, life->config->generation);
@@ -117,7 +118,7 @@ void on_control(struct lifecycle *life, const struct event *event)
 	    !journal_restart_wanted(&life->journal))
 		enter(life, life->phase, "the job continues, and no stop is requested any more");
 	if (fields & (CONTROL_STATE | CONTROL_RESTART))
-		life->stop_failures = 0;
+		life->own->stop_failures = 0;
 	stop_withdrawn(life);
 	/* a person does not wait for a backoff */
 	life->stop_retry_ms = life->savepoint_retry_ms = 0;

@@ -19,6 +19,7 @@
 #include "core/lifecycle/lifecycle_review.h"
 #include "core/lifecycle/lifecycle_settle.h"
 #include "core/lifecycle/lifecycle_started.h"
+#include "core/lifecycle/lifecycle_state.h"
 #include "core/lifecycle/lifecycle_stop_failed.h"
 #include "core/lifecycle/lifecycle_stopping.h"
 
@@ -50,15 +51,15 @@ static void forget_process(struct lifecycle *life)
 {
 	life->launch_step = LAUNCH_NONE;
 	life->poll_ms = life->ready_ms = life->kill_ms = life->savepoint_ms = life->note_ms = 0;
-	life->tasks_ms = life->polled_job_ms = life->polled_all_ms = 0;
+	life->tasks_ms = life->own->polled_job_ms = life->own->polled_all_ms = 0;
 	life->polling = false;
 	life->look_ms = life->clean_ms = 0;
-	life->stop_failures = 0;
+	life->own->stop_failures = 0;
 	last_resort_forget(life);
 	life->operation.accepted_ms = 0;
 	withdraw(life, EFFECT_SIGNAL);
 	asks_forget(life);
-	life->disposal_ms = life->stall_pause_ms = 0;
+	life->disposal_ms = life->own->stall_pause_ms = 0;
 	rescale_forget(life);
 	review_forget(life);
 	memset(&life->seen, 0, sizeof(life->seen));

@@ -15,6 +15,7 @@
 #include "core/journal/journal_adopt.h"
 #include "core/journal/journal_copy.h"
 #include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_state.h"
 #include "core/resolve/flink_choice.h"
 
 #define DRAWS 100
@@ -121,7 +122,7 @@ static bool is_one_unread(const struct lifecycle *life, const struct facts *fact
 static void read_all_maps(struct lifecycle *life)
 {
 	xstrset(&life->journal.id_space, NULL);
-	life->ids_looked = true;
+	life->own->ids_looked = true;
 }
 
 static bool is_unknown_trace(const struct lifecycle *life, const struct facts *facts,
@@ -143,7 +144,7 @@ bool job_ids_look_first(struct lifecycle *life, const struct facts *facts, const
 	bool unknown = false, unread = false;
 	char job_id[JOB_ID_BYTES];
 
-	if (!read || life->ids_looked || transition_of(&life->journal.handover))
+	if (!read || life->own->ids_looked || transition_of(&life->journal.handover))
 		return false;
 	for (int64_t n = 0; n < life->config->id_count; n++) {
 		job_id_name(life->config->id_space, n, job_id);
@@ -164,7 +165,7 @@ void job_ids_chosen(struct lifecycle *life)
 {
 	const struct lifecycle_config *config = life->config;
 
-	if (!life->ids_looked || life->journal.id_space || !config->id_count)
+	if (!life->own->ids_looked || life->journal.id_space || !config->id_count)
 		return;
 	/* a launch that continues has drawn none */
 	life->journal.id_next = rng_below(&life->rng, config->id_count);

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_facts.h"
+#include "core/lifecycle/lifecycle_state.h"
 #include "core/report/condition_settings.h"
 
 /* Flink's cleanup takes some tenths of a second. */
@@ -23,7 +24,7 @@
 void observe(struct lifecycle *life)
 {
 	life->observing = true;
-	life->looks_early = !takeover_is_over(life);
+	life->own->looks_early = !takeover_is_over(life);
 	emit(life, EFFECT_OBSERVE);
 }
 
@@ -81,9 +82,10 @@ enum poll_depth poll_depth(const struct lifecycle *life, const struct launch *la
 
 	if (life->clean_ms)
 		return POLL_CLEANUP;
-	if (is_due(life, life->polled_all_ms))
+	if (is_due(life, life->own->polled_all_ms))
 		return POLL_ALL;
-	return !calm || life->review.step == REVIEW_CONFIRMS || is_due(life, life->polled_job_ms)
+	return !calm || life->own->review.step == REVIEW_CONFIRMS ||
+			       is_due(life, life->own->polled_job_ms)
 		       ? POLL_JOB
 		       : POLL_TASKS;
 }
@@ -122,9 +124,9 @@ void poll_now(struct lifecycle *life)
 	effect->depth = poll_depth(life, launch);
 	effect->plan = plan_is_due(life);
 	if (effect->depth >= POLL_JOB)
-		life->polled_job_ms = life->now_ms;
+		life->own->polled_job_ms = life->now_ms;
 	if (effect->depth >= POLL_ALL)
-		life->polled_all_ms = life->now_ms;
+		life->own->polled_all_ms = life->now_ms;
 }
 
 /* The poll interval while the job runs, is proven, and no request is open. */

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_state.h"
 
 struct notice *tell(struct lifecycle *life, enum notice_type type)
 {
@@ -70,12 +71,12 @@ enum phase end_on_record(const struct journal *journal)
 /* Parked again after an operation was settled: the end is the same as before. */
 static bool has_just_ended(struct lifecycle *life)
 {
-	enum phase told = life->ended;
+	enum phase told = life->own->ended;
 
 	if (phase_is_end(life->phase))
-		life->ended = life->phase;
+		life->own->ended = life->phase;
 	else if (life->phase != PHASE_RESOLVING || !is_ended(&life->journal))
-		life->ended = PHASE_COUNT;
+		life->own->ended = PHASE_COUNT;
 	return phase_is_end(life->phase) && life->phase != told;
 }
 

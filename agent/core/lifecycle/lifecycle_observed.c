@@ -23,6 +23,7 @@
 #include "core/lifecycle/lifecycle_pursue.h"
 #include "core/lifecycle/lifecycle_settle.h"
 #include "core/lifecycle/lifecycle_started.h"
+#include "core/lifecycle/lifecycle_state.h"
 #include "core/lifecycle/lifecycle_transition_wishes.h"
 #include "core/resolve/lineage.h"
 
@@ -153,7 +154,7 @@ static void copy_adopt(struct lifecycle *life, const struct decision *decision, 
 		takeover_begin(life);
 	end_last_launch(life);
 	launch = journal_launch(&life->journal);
-	life->ended = end_on_record(&life->journal);
+	life->own->ended = end_on_record(&life->journal);
 	life->noted_checkpoint_id = launch ? launch->last_checkpoint_id : 0;
 	life->launch_void = false;
 	life->want_write = true;
@@ -170,7 +171,7 @@ static bool takeover_waits(struct lifecycle *life)
 	const struct launch *launch = journal_launch(&life->journal);
 
 	/* MUT: a start is decided on facts gathered during a takeover */
-	if (!life->looks_early)
+	if (!life->own->looks_early)
 		return false;
 	if (takeover_is_over(life)) {
 		/* it may have completed newer checkpoints while the facts were gathered, and

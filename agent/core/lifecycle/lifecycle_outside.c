@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_state.h"
 
 /* The newest recorded one of this launch. Flink still remembers older ones that were disposed
  * of. */
@@ -140,7 +141,7 @@ void seen_without_do_not_restart(struct lifecycle *life)
 	struct launch *launch = journal_launch(&life->journal);
 
 	if (life->journal.intent.do_not_restart || !launch->do_not_restart || launch->job_ended ||
-	    life->polled_ms < life->lifted_ms)
+	    life->polled_ms < life->own->lifted_ms)
 		return;
 	launch->do_not_restart = false;
 	life->want_write = true;

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_effects.h"
+#include "core/lifecycle/lifecycle_state.h"
 
 static const struct {
 	int launches;
@@ -26,7 +27,7 @@ int64_t pace_launch_ms(const struct lifecycle *life)
 	int64_t due_ms = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
-		int64_t before_ms = life->launches_ms[limits[i].launches - 1];
+		int64_t before_ms = life->own->launches_ms[limits[i].launches - 1];
 
 		/* MUT: starts of Flink have no limit */
 		if (before_ms && before_ms + limits[i].within_ms > due_ms)
@@ -39,17 +40,17 @@ int pace_count(const struct lifecycle *life)
 {
 	int count = 0;
 
-	while (count < LAUNCHES_A_MINUTE && life->launches_ms[count] &&
-	       life->now_ms - life->launches_ms[count] < 60000)
+	while (count < LAUNCHES_A_MINUTE && life->own->launches_ms[count] &&
+	       life->now_ms - life->own->launches_ms[count] < 60000)
 		count++;
 	return count;
 }
 
 void pace_launched(struct lifecycle *life)
 {
-	memmove(life->launches_ms + 1, life->launches_ms,
-		sizeof(life->launches_ms) - sizeof(life->launches_ms[0]));
-	life->launches_ms[0] = life->now_ms;
+	memmove(life->own->launches_ms + 1, life->own->launches_ms,
+		sizeof(life->own->launches_ms) - sizeof(life->own->launches_ms[0]));
+	life->own->launches_ms[0] = life->now_ms;
 }
 
 /* ---- all other effects ---- */
@@ -77,7 +78,7 @@ static const int paces[EFFECT_COUNT][ARRAY_LEN(window_ms)] = {
 /* 0: it may come now, and is counted; else when. */
 static int64_t pace_effect_ms(struct lifecycle *life, enum effect_type type)
 {
-	struct pace_window *windows = life->paces[type];
+	struct pace_window *windows = life->own->paces[type];
 	int64_t due_ms = 0;
 
 	if (!paces[type][0])
@@ -140,14 +141,14 @@ bool pace_is_kept(const struct lifecycle *life)
 {
 	for (size_t type = 0; type < EFFECT_COUNT; type++)
 		for (size_t i = 0; i < ARRAY_LEN(window_ms); i++)
-			if (life->paces[type][i].count > paces[type][i])
+			if (life->own->paces[type][i].count > paces[type][i])
 				return false;
 	for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
 		int64_t before_ms = limits[i].launches < LAUNCHES_A_MINUTE
-					    ? life->launches_ms[limits[i].launches]
+					    ? life->own->launches_ms[limits[i].launches]
 					    : 0;
 
-		if (before_ms && life->launches_ms[0] - before_ms < limits[i].within_ms)
+		if (before_ms && life->own->launches_ms[0] - before_ms < limits[i].within_ms)
 			return false;
 	}
 	return true;

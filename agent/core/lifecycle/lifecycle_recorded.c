@@ -14,6 +14,7 @@
 #include "core/lifecycle/lifecycle_handover_facts.h"
 #include "core/lifecycle/lifecycle_handover_give.h"
 #include "core/lifecycle/lifecycle_started.h"
+#include "core/lifecycle/lifecycle_state.h"
 
 #define JOURNAL_RETRY_FIRST_MS 1000
 #define JOURNAL_RETRY_MAX_MS   30000
@@ -25,7 +26,7 @@ static void checkpoint_noted(struct lifecycle *life)
 	const struct launch *launch = journal_launch(&life->journal);
 
 	life->noted_checkpoint_id = launch ? launch->last_checkpoint_id : 0;
-	life->noted_ms = life->now_ms;
+	life->own->noted_ms = life->now_ms;
 	life->note_ms = 0;
 }
 
@@ -37,7 +38,7 @@ void flush_journal(struct lifecycle *life)
 		return;
 	life->want_write = false;
 	life->requested = ++life->journal.sequence;
-	life->write_sent_ms = life->now_ms;
+	life->own->write_sent_ms = life->now_ms;
 	checkpoint_noted(life);
 	for (size_t i = 0; i < life->deferred.count; i++)
 		if (!life->deferred.list[i].sequence)
@@ -89,8 +90,9 @@ void on_journal_written(struct lifecycle *life, const struct event *event)
 		note(life, NOTE_INFO, "the journal is writable again");
 	life->journal_broken = false;
 	xstrset(&life->journal_error, NULL);
-	life->journal_failures = 0;
-	journal_is_ours(life, life->write_sent_ms); /* it proves that no other drey has written */
+	life->own->journal_failures = 0;
+	journal_is_ours(life,
+			life->own->write_sent_ms); /* it proves that no other drey has written */
 	if (life->takeover_pending)
 		life->takeover_ms = life->now_ms + handover_takeover_ms(life);
 	life->takeover_pending = false;
@@ -113,10 +115,10 @@ void on_journal_failed(struct lifecycle *life, const struct event *event)
 	for (size_t i = 0; i < life->deferred.count; i++)
 		life->deferred.list[i].sequence = 0;
 	life->want_write = true;
-	life->journal_failures++;
+	life->own->journal_failures++;
 	life->journal_retry_ms =
-		life->now_ms +
-		backoff_ms(JOURNAL_RETRY_FIRST_MS, JOURNAL_RETRY_MAX_MS, life->journal_failures);
+		life->now_ms + backoff_ms(JOURNAL_RETRY_FIRST_MS, JOURNAL_RETRY_MAX_MS,
+					  life->own->journal_failures);
 	if (!life->journal_broken)
 		note(life, NOTE_ERROR,
 		     "the journal cannot be written; no new launch until it can: %s",

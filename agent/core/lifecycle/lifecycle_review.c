@@ -10,6 +10,7 @@
 #include "core/lifecycle/lifecycle_blockers.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_look.h"
+#include "core/lifecycle/lifecycle_state.h"
 
 #define HOUR_MS (60 * 60 * INT64_C(1000))
 
@@ -28,15 +29,15 @@ int64_t review_requests(int64_t file_count)
 
 void review_forget(struct lifecycle *life)
 {
-	free(life->review.error);
+	free(life->own->review.error);
 	ask_enter(&life->reviewed, STEP_NONE);
-	life->review = (struct review){0};
+	life->own->review = (struct review){0};
 }
 
 void review_soon(struct lifecycle *life)
 {
-	if (life->review.due_ms)
-		life->review.due_ms = life->now_ms;
+	if (life->own->review.due_ms)
+		life->own->review.due_ms = life->now_ms;
 }
 
 /* Nothing else has to be read, or is about to happen to the job. */
@@ -51,15 +52,15 @@ static int64_t review_due_ms(struct lifecycle *life, const struct launch *launch
 	int64_t age_ms = life->now_unix_ms - launch->reviewed_unix_ms;
 	int64_t left_ms = life->config->review.interval_ms - age_ms;
 
-	if (!life->review.due_ms && launch->reviewed_id)
-		life->review.due_ms = life->now_ms + (age_ms < 0 || left_ms < 0 ? 0 : left_ms);
-	return life->review.due_ms;
+	if (!life->own->review.due_ms && launch->reviewed_id)
+		life->own->review.due_ms = life->now_ms + (age_ms < 0 || left_ms < 0 ? 0 : left_ms);
+	return life->own->review.due_ms;
 }
 
 void review_give_way(struct lifecycle *life)
 {
 	/* MUT: a review continues although something else needs the job */
-	if (life->review.step != REVIEW_RESTS && !may_review(life))
+	if (life->own->review.step != REVIEW_RESTS && !may_review(life))
 		review_forget(life);
 }
 
@@ -67,12 +68,12 @@ void review_pursue(struct lifecycle *life)
 {
 	const struct launch *launch = journal_launch_const(&life->journal);
 
-	if (life->review.step != REVIEW_RESTS || !may_review(life) ||
+	if (life->own->review.step != REVIEW_RESTS || !may_review(life) ||
 	    !launch->last_checkpoint_path || launch->last_checkpoint_id <= launch->reviewed_id ||
 	    life->now_ms < review_due_ms(life, launch))
 		return;
-	life->review.step = REVIEW_READS;
-	life->review.id = launch->last_checkpoint_id;
+	life->own->review.step = REVIEW_READS;
+	life->own->review.id = launch->last_checkpoint_id;
 	ask_begin(life, ASK_REVIEW, NULL, launch->last_checkpoint_path)->background = true;
 }
 
@@ -92,23 +93,23 @@ static int64_t pace_ms(const struct lifecycle *life, int64_t file_count, bool go
 
 static void rest(struct lifecycle *life, int64_t wait_ms)
 {
-	int misses = life->review.misses;
+	int misses = life->own->review.misses;
 
 	review_forget(life);
-	life->review.misses = misses;
-	life->review.due_ms = life->now_ms + wait_ms;
+	life->own->review.misses = misses;
+	life->own->review.due_ms = life->now_ms + wait_ms;
 }
 
 static void review_record(struct lifecycle *life, int64_t file_count, const char *error)
 {
 	struct launch *launch = journal_launch(&life->journal);
 
-	launch->reviewed_id = life->review.id;
+	launch->reviewed_id = life->own->review.id;
 	launch->reviewed_unix_ms = life->now_unix_ms;
 	/* MUT: that a checkpoint cannot be restored is not recorded */
 	xstrset(&launch->unusable, error);
 	life->want_write = true;
-	life->review.misses = 0;
+	life->own->review.misses = 0;
 	rest(life, pace_ms(life, file_count, !error));
 }
 
@@ -123,29 +124,29 @@ void review_read(struct lifecycle *life, const struct event *event)
 		     event->inspected.path, error ? error : "no detail");
 		rest(life, REVIEW_PAUSE_MS);
 	} else {
-		life->review.step = REVIEW_CONFIRMS;
-		xstrset(&life->review.error, error ? error : "it is incomplete");
-		life->review.since_ms = life->now_ms;
+		life->own->review.step = REVIEW_CONFIRMS;
+		xstrset(&life->own->review.error, error ? error : "it is incomplete");
+		life->own->review.since_ms = life->now_ms;
 		poll_now(life);
 	}
 }
 
 void review_viewed(struct lifecycle *life, const struct view *view)
 {
-	if (life->review.step != REVIEW_CONFIRMS)
+	if (life->own->review.step != REVIEW_CONFIRMS)
 		return;
-	if (life->polled_ms < life->review.since_ms || !view->statistics_known) {
+	if (life->polled_ms < life->own->review.since_ms || !view->statistics_known) {
 		life->poll_ms = life->now_ms + life->config->poll_fast_ms;
 		return;
 	}
 	/* MUT: a checkpoint that Flink has deleted counts as damaged */
-	if (view->completed_id == life->review.id) {
-		cleanup_free char *error = xstrdup(life->review.error);
+	if (view->completed_id == life->own->review.id) {
+		cleanup_free char *error = xstrdup(life->own->review.error);
 
 		review_record(life, 0, error);
 		return;
 	}
-	rest(life, ++life->review.misses < REVIEW_MISSES ? 0 : REVIEW_PAUSE_MS);
-	if (life->review.due_ms > life->now_ms)
-		life->review.misses = 0;
+	rest(life, ++life->own->review.misses < REVIEW_MISSES ? 0 : REVIEW_PAUSE_MS);
+	if (life->own->review.due_ms > life->now_ms)
+		life->own->review.misses = 0;
 }

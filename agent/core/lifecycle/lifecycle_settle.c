@@ -17,6 +17,7 @@
 #include "core/lifecycle/lifecycle_loss.h"
 #include "core/lifecycle/lifecycle_operation.h"
 #include "core/lifecycle/lifecycle_pursue.h"
+#include "core/lifecycle/lifecycle_state.h"
 #include "core/lifecycle/lifecycle_stop_failed.h"
 #include "core/lifecycle/lifecycle_take_checkpoint.h"
 #include "core/resolve/lineage.h"
@@ -196,7 +197,7 @@ void operation_settle(struct lifecycle *life, const struct event *event)
 	    decision->settlement == SETTLEMENT_OPEN)
 		return;
 	/* the Flink elsewhere may still complete it */
-	if (life->looks_early)
+	if (life->own->looks_early)
 		return;
 	if (c && !passed &&
 	    life->journal.operation.kind == OPERATION_STOP) /* that is how it ended */

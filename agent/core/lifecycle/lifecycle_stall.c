@@ -13,6 +13,7 @@
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_end.h"
 #include "core/lifecycle/lifecycle_facts.h"
+#include "core/lifecycle/lifecycle_state.h"
 #include "core/report/condition_checkpoints.h"
 
 /* After the newest checkpoint could not be read. */
@@ -59,7 +60,7 @@ bool stall_pursue(struct lifecycle *life)
 {
 	if (life->stalled.step != STEP_NONE)
 		return true;
-	if (life->now_ms < life->stall_pause_ms || !is_stalled(life))
+	if (life->now_ms < life->own->stall_pause_ms || !is_stalled(life))
 		return false;
 	ask_begin(life, ASK_STALLED, NULL, journal_launch(&life->journal)->last_checkpoint_path);
 	return true;
@@ -87,7 +88,7 @@ void stalled_read(struct lifecycle *life, const struct event *event)
 		restart(life, path);
 		return;
 	}
-	life->stall_pause_ms = life->now_ms + UNREAD_PAUSE_MS;
+	life->own->stall_pause_ms = life->now_ms + UNREAD_PAUSE_MS;
 	note(life, NOTE_WARNING,
 	     "the job completes no checkpoint, and is not restarted (health.restartAfter), because its newest checkpoint %s %s: %s",
 	     path, event->inspected.readable ? "is damaged" : "cannot be read",

@@ -25,6 +25,7 @@
 #include "core/lifecycle/lifecycle_end.h"
 #include "core/lifecycle/lifecycle_facts.h"
 #include "core/lifecycle/lifecycle_look.h"
+#include "core/lifecycle/lifecycle_state.h"
 
 static void stop_again(struct lifecycle *life, const char *why)
 {
@@ -40,11 +41,11 @@ static void stop_again(struct lifecycle *life, const char *why)
 
 void last_resort_forget(struct lifecycle *life)
 {
-	free(life->last_resort.nonce);
-	free(life->last_resort.why);
-	free(life->last_resort.checkpoint);
-	free(life->last_resort.unread);
-	memset(&life->last_resort, 0, sizeof(life->last_resort));
+	free(life->own->last_resort.nonce);
+	free(life->own->last_resort.why);
+	free(life->own->last_resort.checkpoint);
+	free(life->own->last_resort.unread);
+	memset(&life->own->last_resort, 0, sizeof(life->own->last_resort));
 	ask_enter(&life->newest, STEP_NONE);
 }
 
@@ -62,7 +63,7 @@ static const char *needs_savepoint(const struct lifecycle *life, enum operation_
 static void keep_job(struct lifecycle *life, const char *needed)
 {
 	char *text = xasprintf("%s; it is not ended without a savepoint, because %s",
-			       life->last_resort.why, needed);
+			       life->own->last_resort.why, needed);
 
 	last_resort_forget(life);
 	stop_again(life, text);
@@ -72,7 +73,7 @@ static void keep_job(struct lifecycle *life, const char *needed)
 /* The next start finds the newest state, as after any end of Flink. */
 static void end_without_savepoint(struct lifecycle *life)
 {
-	enum operation_reason reason = life->last_resort.reason;
+	enum operation_reason reason = life->own->last_resort.reason;
 	const struct launch *launch = journal_launch_const(&life->journal);
 	int64_t age_ms = life->now_unix_ms - launch->last_checkpoint_unix_ms;
 	char age[CLOCK_TEXT_BYTES];
@@ -80,16 +81,16 @@ static void end_without_savepoint(struct lifecycle *life)
 		"%s without a savepoint after %" PRId64
 		" failed stops: %s; the job continues from its newest checkpoint, %s (checkpoint id %" PRId64
 		", %s old), and repeats the work since then",
-		operation_reason_name(reason), life->stop_failures, life->last_resort.why,
+		operation_reason_name(reason), life->own->stop_failures, life->own->last_resort.why,
 		launch->last_checkpoint_path, launch->last_checkpoint_id,
 		clock_human(age_ms > 0 ? age_ms : 0, age));
 
 	/* a new agent that finds Flink alive tries again: so the restart is done when Flink is dead */
 	if (reason == REASON_RESTART)
-		xstrset(&life->ended_restart, life->last_resort.nonce);
+		xstrset(&life->ended_restart, life->own->last_resort.nonce);
 	else
 		life->ends_to_suspend = true;
-	life->stop_failures = 0;
+	life->own->stop_failures = 0;
 	journal_set_error(&life->journal, error, life->now_unix_ms);
 	note(life, NOTE_WARNING, "%s", error);
 	end_flink(life, true, false, "%s", error);
@@ -100,8 +101,8 @@ static void end_without_savepoint(struct lifecycle *life)
 /* A poll that begins now tells which checkpoint is the newest. */
 static void ask_newest(struct lifecycle *life)
 {
-	life->last_resort.step = LAST_RESORT_LOOKS;
-	life->last_resort.since_ms = life->now_ms;
+	life->own->last_resort.step = LAST_RESORT_LOOKS;
+	life->own->last_resort.since_ms = life->now_ms;
 	poll_now(life);
 }
 
@@ -109,9 +110,9 @@ static void last_resort_begin(struct lifecycle *life, enum operation_reason reas
 			      const char *nonce, const char *why)
 {
 	last_resort_forget(life);
-	life->last_resort.reason = reason;
-	life->last_resort.nonce = xstrdup(nonce);
-	life->last_resort.why = xstrdup(why);
+	life->own->last_resort.reason = reason;
+	life->own->last_resort.nonce = xstrdup(nonce);
+	life->own->last_resort.why = xstrdup(why);
 	enter_because(
 		life, PHASE_RUNNING, CAUSE_STOP_FAILED,
 		"the stop failed and the job continues: %s; drey reads its newest checkpoint, "
@@ -134,31 +135,31 @@ void last_resort_viewed(struct lifecycle *life)
 	const struct launch *launch = journal_launch_const(&life->journal);
 	const char *needed;
 
-	if (life->last_resort.step != LAST_RESORT_LOOKS || is_obsolete(life))
+	if (life->own->last_resort.step != LAST_RESORT_LOOKS || is_obsolete(life))
 		return;
-	if (life->polled_ms < life->last_resort.since_ms) { /* that poll began before */
+	if (life->polled_ms < life->own->last_resort.since_ms) { /* that poll began before */
 		poll_now(life);
 		return;
 	}
-	needed = needs_savepoint(life, life->last_resort.reason);
+	needed = needs_savepoint(life, life->own->last_resort.reason);
 	/* MUT: a job is ended without anything to continue from */
 	if (needed) {
 		keep_job(life, needed);
 		return;
 	}
-	if (xstrsame(life->last_resort.checkpoint, launch->last_checkpoint_path)) {
-		keep_job(life, life->last_resort.unread);
+	if (xstrsame(life->own->last_resort.checkpoint, launch->last_checkpoint_path)) {
+		keep_job(life, life->own->last_resort.unread);
 		return;
 	}
-	xstrset(&life->last_resort.checkpoint, launch->last_checkpoint_path);
-	life->last_resort.step = LAST_RESORT_READS;
+	xstrset(&life->own->last_resort.checkpoint, launch->last_checkpoint_path);
+	life->own->last_resort.step = LAST_RESORT_READS;
 	ask_begin(life, ASK_NEWEST, NULL, launch->last_checkpoint_path);
 }
 
 void last_resort_read(struct lifecycle *life, const struct event *event)
 {
 	const char *path = event->inspected.path, *error = event->inspected.error;
-	bool once_more = !life->last_resort.unread;
+	bool once_more = !life->own->last_resort.unread;
 
 	if (is_obsolete(life))
 		return;
@@ -167,15 +168,15 @@ void last_resort_read(struct lifecycle *life, const struct event *event)
 		end_without_savepoint(life);
 		return;
 	}
-	free(life->last_resort.unread);
-	life->last_resort.unread =
+	free(life->own->last_resort.unread);
+	life->own->last_resort.unread =
 		xasprintf("its newest checkpoint %s %s: %s", path,
 			  event->inspected.readable ? "is damaged" : "cannot be read",
 			  error ? error : "no detail");
 	if (once_more)
 		ask_newest(life);
 	else
-		keep_job(life, life->last_resort.unread);
+		keep_job(life, life->own->last_resort.unread);
 }
 
 /* ---- it has failed ---- */
@@ -185,13 +186,13 @@ static void give_up_stop(struct lifecycle *life, enum operation_reason reason, c
 {
 	char *error = xasprintf("gave up the %s after %" PRId64 " failed stops, and the job runs "
 				"on: %s",
-				operation_reason_name(reason), life->stop_failures, why);
+				operation_reason_name(reason), life->own->stop_failures, why);
 
 	if (reason == REASON_SUSPEND)
 		life->journal.intent.state = DESIRED_RUNNING;
 	else /* a later request stays */
 		xstrset(&life->journal.restart_nonce_done, nonce);
-	life->stop_failures = 0;
+	life->own->stop_failures = 0;
 	life->want_write = true;
 	journal_set_error(&life->journal, error, life->now_unix_ms);
 	enter_because(life, PHASE_RUNNING, CAUSE_STOP_FAILED,
@@ -227,7 +228,7 @@ void stop_failed(struct lifecycle *life, enum operation_reason reason, const cha
 
 	if ((reason != REASON_SUSPEND && reason != REASON_RESTART) ||
 	    config->on_stop_failure == STOP_FAILURE_RETRY ||
-	    ++life->stop_failures <= config->stop_retries) {
+	    ++life->own->stop_failures <= config->stop_retries) {
 		stop_again(life, why);
 		return;
 	}

@@ -18,6 +18,7 @@
 #include "core/lifecycle/lifecycle_look.h"
 #include "core/lifecycle/lifecycle_operation.h"
 #include "core/lifecycle/lifecycle_rows.h"
+#include "core/lifecycle/lifecycle_state.h"
 #include "core/lifecycle/lifecycle_stop_failed.h"
 #include "core/lifecycle/lifecycle_take_checkpoint.h"
 
@@ -93,8 +94,8 @@ const struct life_table stopping_table = {"The container ends", rows, ARRAY_LEN(
 /* An operation that ends the job must do so within the grace period. */
 static void limit_operation(struct lifecycle *life)
 {
-	if (!life->operation.deadline_ms || life->operation.deadline_ms > life->budget_end_ms)
-		life->operation.deadline_ms = life->budget_end_ms;
+	if (!life->operation.deadline_ms || life->operation.deadline_ms > life->own->budget_end_ms)
+		life->operation.deadline_ms = life->own->budget_end_ms;
 }
 
 static void end_by(struct lifecycle *life, enum operation_kind kind)
@@ -113,10 +114,10 @@ static void carry_out(struct lifecycle *life, const struct life_row *row)
 		poll_now(life);
 		break;
 	case FOLLOW:
-		if (life->stop_follows)
+		if (life->own->stop_follows)
 			break;
-		life->stop_follows = true;
-		life->operation.deadline_ms = life->budget_end_ms;
+		life->own->stop_follows = true;
+		life->operation.deadline_ms = life->own->budget_end_ms;
 		enter(life, PHASE_STOPPING, "%s", row->why);
 		break;
 	case STOP:
@@ -130,7 +131,7 @@ static void carry_out(struct lifecycle *life, const struct life_row *row)
 		end_flink(life, false, false, "%s", row->why);
 		break;
 	case END_UNSAVED:
-		do_without_savepoint(life, row->why ? row->why : life->stop_error);
+		do_without_savepoint(life, row->why ? row->why : life->own->stop_error);
 		break;
 	}
 }
@@ -143,7 +144,7 @@ void stopping_pursue(struct lifecycle *life)
 	if (!(facts & fact_bit(FACT_LOOKS)))
 		life->look_ms = 0;
 	if (row->way > LOOK && life->upgrade != UPGRADE_NO)
-		handover_stops_for_upgrade(life, life->budget_end_ms - life->now_ms);
+		handover_stops_for_upgrade(life, life->own->budget_end_ms - life->now_ms);
 	carry_out(life, row);
 }
 
@@ -151,7 +152,7 @@ void stopping_failed(struct lifecycle *life, enum operation_kind kind, const cha
 {
 	/* MUT: the failure of another savepoint counts as that of the stop */
 	if (kind == OPERATION_STOP)
-		xstrset(&life->stop_error, error);
+		xstrset(&life->own->stop_error, error);
 }
 
 void on_stopping(struct lifecycle *life, int64_t grace_left_ms, enum upgrade upgrade)
@@ -164,9 +165,9 @@ void on_stopping(struct lifecycle *life, int64_t grace_left_ms, enum upgrade upg
 	life->terminating = true;
 	life->upgrade = upgrade;
 	if (grace_left_ms > 0)
-		life->grace_end_ms = life->now_ms + grace_left_ms - EXIT_PATIENCE_MS;
+		life->own->grace_end_ms = life->now_ms + grace_left_ms - EXIT_PATIENCE_MS;
 	life->retry_ms = life->savepoint_ms = life->full_checkpoint_ms = 0;
-	life->budget_end_ms = budget_ms > 0 ? life->now_ms + budget_ms : 0;
+	life->own->budget_end_ms = budget_ms > 0 ? life->now_ms + budget_ms : 0;
 	checkpoint_give_up(life, "the container ends");
 	last_resort_forget(life);
 	emit(life, EFFECT_STOP_ACK);
@@ -197,7 +198,7 @@ void on_stopping(struct lifecycle *life, int64_t grace_left_ms, enum upgrade upg
 		return;
 	}
 	if (grace_left_ms >= LOOK_GRACE_MS && life->seen.reachable && life->seen.job_present) {
-		life->look_since_ms = life->now_ms;
+		life->own->look_since_ms = life->now_ms;
 		life->look_ms = life->now_ms + LOOK_PATIENCE_MS;
 	}
 }
@@ -212,6 +213,6 @@ void leave(struct lifecycle *life)
 	/* an unrecorded outcome is worth all the remaining time: without it the next start would
 	 * run the job again */
 	if (life->journal_broken && life->journal.outcome.kind != OUTCOME_NONE &&
-	    life->grace_end_ms > life->exit_ms)
-		life->exit_ms = life->grace_end_ms;
+	    life->own->grace_end_ms > life->exit_ms)
+		life->exit_ms = life->own->grace_end_ms;
 }

@@ -24,6 +24,7 @@
 #include "core/lifecycle/lifecycle_periodic.h"
 #include "core/lifecycle/lifecycle_review.h"
 #include "core/lifecycle/lifecycle_signs.h"
+#include "core/lifecycle/lifecycle_state.h"
 #include "core/lifecycle/lifecycle_stop_failed.h"
 #include "core/lifecycle/lifecycle_take_checkpoint.h"
 #include "core/lifecycle/lifecycle_tasks.h"
@@ -152,7 +153,8 @@ static void note_checkpoint(struct lifecycle *life, const struct launch *launch)
 {
 	if (launch->last_checkpoint_id <= life->noted_checkpoint_id || life->note_ms)
 		return;
-	life->note_ms = life->noted_ms ? life->noted_ms + NOTE_CHECKPOINT_MS : life->now_ms;
+	life->note_ms =
+		life->own->noted_ms ? life->own->noted_ms + NOTE_CHECKPOINT_MS : life->now_ms;
 	if (life->note_ms > life->now_ms)
 		return;
 	life->note_ms = 0;
