@@ -592,8 +592,7 @@ static inline void life_run(void (*test)(void))
 	test();
 }
 
-/* In place of that of tap.h. Not where what a test observes is itself compared (LIFE_ONCE). */
-#ifndef LIFE_ONCE
+/* In place of that of tap.h. */
 #undef TEST
 #define TEST(name)                                                                                 \
 	static void name(void);                                                                    \
@@ -606,7 +605,6 @@ static inline void life_run(void (*test)(void))
 		tap_add(#name, twice_##name, __LINE__);                                            \
 	}                                                                                          \
 	static void name(void)
-#endif
 
 #define LAST_POLL_MS       1000 /* as in lifecycle_stopping.c */
 #define LAST_POLL_GRACE_MS 5000
