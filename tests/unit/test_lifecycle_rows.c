@@ -183,6 +183,20 @@ static void add_table(struct buf *out, const struct life_table *table)
 		add_row(out, table, &table->rows[i]);
 }
 
+TEST(each_request_has_a_row_with_all_that_can_come_of_it)
+{
+	for (size_t i = 0; i < ASKS; i++) {
+		const struct ask_row *row = &ask_rows[i];
+		bool polled = row->completed && row->failed && row->unknown && row->lost &&
+			      row->late && row->adopt && row->written;
+
+		if (!CHECK(row->what && (row->answered ? !row->completed : polled)))
+			tap_note("row %zu of ask_rows[]", i + 1);
+		for (size_t k = 0; k < i; k++)
+			CHECK(!xstrsame(row->what, ask_rows[k].what));
+	}
+}
+
 static void add_asks(struct buf *out)
 {
 	buf_addstr(
