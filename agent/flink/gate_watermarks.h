@@ -1,6 +1,6 @@
 /*
- * gate_watermarks - how far the subtasks of one operator of a job are, by Flink's metrics: for gates of
- * FLIP-504, which have no other way to say it.
+ * gate_watermarks - how far the subtasks of one operator of a job are, by Flink's metrics: for gates that
+ * have no other way to say it.
  *
  * Three requests for each vertex that has the operator. Metrics are as old as the last time that the JobManager
  * asked the TaskManagers (metrics.fetcher.update-interval), the list of subtasks up to 3 s.
@@ -11,7 +11,7 @@
 #include "flink/rest.h"
 
 #define FLINK_NO_WATERMARK INT64_MIN
-/* Of FLIP-504's gates in a later version: 1 when a subtask has nothing to write any more. */
+/* Of some of those gates: 1 when a subtask has nothing to write any more. */
 #define FLINK_GATE_GAUGE "bluegreenGateHandOverDone"
 
 struct flink_gate {

@@ -186,8 +186,8 @@ static int go_text(const struct held_go *go, struct buf *text, struct err *err)
 		json_add_bool(doc, "allowNonRestored", go->allow_non_restored);
 		if (go->side)
 			json_add_str(doc, "side", go->side);
-		if (go->flip_side)
-			json_add_str(doc, "flipSide", go->flip_side);
+		if (go->gate_side)
+			json_add_str(doc, go->gate_key, go->gate_side);
 	} else {
 		json_add_str(doc, "why", go->why);
 	}

@@ -77,8 +77,9 @@ struct held_go {
 	bool go;
 	const char *path; /* NULL: start without state; only with go */
 	bool allow_non_restored;
-	/* drey.side, and bluegreen.active-deployment-type, whatever Flink was started with; NULL = that */
-	const char *side, *flip_side;
+	/* drey.side, whatever Flink was started with; NULL = that. The same for the gates of the job, in a member of their own
+	 * (gate_keys_kind.held_side) */
+	const char *side, *gate_key, *gate_side;
 	const char *why; /* only without go */
 };
 

@@ -22,9 +22,7 @@ static const char retention_key[] = "execution.checkpointing.externalized-checkp
 static const char *const cluster_id_keys[] = {"kubernetes.cluster-id",
 					      "high-availability.cluster-id"};
 static const char side_key[] = "drey.side", gate_key[] = "drey.gate.directory";
-static const char flip_map_key[] = "bluegreen.configmap.name",
-		  flip_side_key[] = "bluegreen.active-deployment-type",
-		  metrics_age_key[] = "metrics.fetcher.update-interval";
+static const char metrics_age_key[] = "metrics.fetcher.update-interval";
 static const char statistics_age_key[] = "rest.cache.checkpoint-statistics.timeout";
 
 /* ---- checks ---- */
@@ -62,23 +60,25 @@ static int check_cluster_id(const struct flink_launch *launch, struct err *err)
 	return 0;
 }
 
+static int check_ours(const struct flink_launch *launch, const char *key, struct err *err)
+{
+	if (!flink_launch_user_sets(launch, key))
+		return 0;
+	return err_set(
+		err, ERR_CONFIG, 0,
+		"property %s: drey passes it to the job (handover.mode: blueGreen); remove it from flink.properties and flink.command",
+		key);
+}
+
 /* A job that takes itself for the other side writes what that one writes. */
 static int check_side(const struct flink_launch *launch, struct err *err)
 {
-	const struct {
-		const char *key;
-		bool ours;
-	} keys[] = {{side_key, launch->side},
-		    {gate_key, launch->side},
-		    {flip_map_key, launch->flip_map},
-		    {flip_side_key, launch->flip_map}};
-
-	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-		if (keys[i].ours && flink_launch_user_sets(launch, keys[i].key))
-			return err_set(
-				err, ERR_CONFIG, 0,
-				"property %s: drey passes it to the job (handover.mode: blueGreen); remove it from flink.properties and flink.command",
-				keys[i].key);
+	if (launch->side &&
+	    (check_ours(launch, side_key, err) < 0 || check_ours(launch, gate_key, err) < 0))
+		return -1;
+	for (size_t i = 0; i < launch->gate_property_count; i++)
+		if (check_ours(launch, launch->gate_properties[i].key, err) < 0)
+			return -1;
 	return 0;
 }
 
@@ -237,7 +237,7 @@ static void add_defaults(struct flink_exec *exec, const struct flink_launch *lau
 		add_property(exec, retention_key, "RETAIN_ON_CANCELLATION");
 	if (!flink_launch_user_sets(launch, statistics_age_key))
 		add_property(exec, statistics_age_key, "0 ms");
-	if (launch->flip_map && !flink_launch_user_sets(launch, metrics_age_key))
+	if (launch->gate_property_count && !flink_launch_user_sets(launch, metrics_age_key))
 		add_property(exec, metrics_age_key, "1000");
 	if (launch->ha) {
 		if (!flink_launch_user_sets(launch, "high-availability.jobmanager.port"))
@@ -271,8 +271,9 @@ static void add_places(struct flink_exec *exec, const struct flink_launch *launc
 		add_property(exec, cluster_id_keys[i], launch->cluster_id);
 	add_property(exec, side_key, launch->side);
 	add_property(exec, gate_key, launch->gate_directory);
-	add_property(exec, flip_map_key, launch->flip_map);
-	add_property(exec, flip_side_key, launch->flip_side);
+	for (size_t i = 0; i < launch->gate_property_count; i++)
+		add_property(exec, launch->gate_properties[i].key,
+			     launch->gate_properties[i].value);
 }
 
 static void add_identity(struct flink_exec *exec, const struct flink_launch *launch)

@@ -24,7 +24,7 @@
  *   execution.submit-failed-job-on-application-error=true      a main() that throws is a FAILED job
  *   kubernetes.cluster-id, high-availability.cluster-id        where drey chooses the side
  *   drey.side, drey.gate.directory                             with blue/green: for the job's gates
- *   bluegreen.configmap.name, bluegreen.active-deployment-type the same, for gates of FLIP-504
+ *   gate_properties                                            the same, for gates that go by keys
  *   --job-id, --fromSavepoint, --allowNonRestoredState         and the equivalent properties
  *
  * Set unless the user says otherwise: externalized-checkpoint-retention=RETAIN_ON_CANCELLATION
@@ -119,10 +119,10 @@ struct flink_launch {
 	/* With blue/green: the side of this launch, and where its gates find their orders; NULL = no gates.
 	 * If `side` is set, the user may set neither. */
 	const char *side, *gate_directory;
-	/* With gates of FLIP-504: their ConfigMap, and the word for the side (BLUE, GREEN). NULL = there are
-	 * none. If set, the user may set neither; and metrics come every second, unless the user says
-	 * otherwise. */
-	const char *flip_map, *flip_side;
+	/* With gates that go by keys: their ConfigMap, and their word for the side. The user may set none of these; and
+	 * if there are any, metrics come every second, unless the user says otherwise. */
+	const struct flink_property *gate_properties;
+	size_t gate_property_count;
 	bool ha;         /* Flink's own HA is on: heartbeat not changed */
 	int ha_rpc_port; /* with HA: high-availability.jobmanager.port, else a random one */
 	int heartbeat_interval_ms, heartbeat_timeout_ms; /* without HA; 0: not changed */

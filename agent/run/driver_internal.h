@@ -25,7 +25,7 @@ struct copy_part;
 struct directory;
 struct events;
 struct failover_lock;
-struct flip_part;
+struct gate_keys_part;
 struct gate_files;
 struct gc_part;
 struct ha;
@@ -118,7 +118,7 @@ struct driver {
 	struct standing *standing; /* until the application is ours; NULL: no hand-overs */
 	struct standing *standing_closed;    /* other lanes may still have jobs of it */
 	struct handover_part *handover;      /* NULL: no hand-overs */
-	struct flip_part *flip;              /* NULL: it has no gates of FLIP-504 */
+	struct gate_keys_part *gate_keys;    /* NULL: it has no gates that go by keys */
 	struct gate_files *gate_files;       /* NULL: the job has no gates that drey drives */
 	struct lifecycle_config life_config; /* setup->life, for the side */
 	struct lifecycle life;

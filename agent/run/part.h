@@ -137,7 +137,7 @@ extern const struct part part_dispose;
 extern const struct part part_events;
 extern const struct part part_flink;
 extern const struct part part_flink_lock;
-extern const struct part part_flip;
+extern const struct part part_gate_keys;
 extern const struct part part_gates;
 extern const struct part part_gc;
 extern const struct part part_ha;

@@ -33,7 +33,7 @@ const struct part_row parts[] = {
 	{2, &part_resource},
 	{2, &part_sigterm},
 	{2, &part_handover},
-	{2, &part_flip},
+	{2, &part_gate_keys},
 	/* what drey tells */
 	{2, &part_resource_status},
 	{2, &part_ready},

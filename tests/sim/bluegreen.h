@@ -187,7 +187,7 @@ struct bg_flip {
 	enum transition_state known_state;
 	int64_t toggle, since_ms, same_ms, written_ms, beat;
 	bool judged, past;
-	struct flip_gate gate;
+	struct gate_keys_shown gate;
 };
 
 /* An agent of a pod; what it knows dies with it. */

@@ -104,7 +104,7 @@ static bool takes_standby(struct bg_world *w, int side, struct bg_task *task, in
 bool bg_flip_takes(struct bg_world *w, int side, int split, int64_t time)
 {
 	struct bg_task *task = &w->sides[side].job.tasks[split];
-	bool takes = says(&task->view, FLIP_ACTIVE, flip_side_word((enum side)side))
+	bool takes = says(&task->view, FLIP_ACTIVE, flip_side_words[side])
 			     ? takes_active(w, side, task, time)
 			     : takes_standby(w, side, task, time);
 

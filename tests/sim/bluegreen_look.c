@@ -180,7 +180,7 @@ static void tell_map(struct bg_agent *agent, const struct flip_values *values, i
 	flip->toggle = toggle;
 	memcpy(flip->known_id, look->aim.id, sizeof(flip->known_id));
 	flip->known_state = known;
-	flip->gate = (struct flip_gate){.stage = flip_stage(values)};
+	flip->gate = (struct gate_keys_shown){.stage = flip_stage(values)};
 	if (!look->flink_ok)
 		return;
 	flip->gate.subtasks = splits;
@@ -360,11 +360,11 @@ void bg_look_know(struct bg_world *w, int side, struct transition_facts *facts)
 
 	if (!bg_has_flip(w) || !xstrsame(flip->known_id, handover->id))
 		return;
-	facts->flip_toggle_unix_ms = chosen(agent);
-	facts->flip_past = flip->past;
+	facts->chosen_unix_ms = chosen(agent);
+	facts->chosen_past = flip->past;
 	/* a cut may come late when it is given up */
-	facts->flip_written = flip->known_state == transition_of(handover) &&
+	facts->keys_written = flip->known_state == transition_of(handover) &&
 			      (flip->known_state != TRANSITION_ABORTING ||
 			       flip->same_ms >= flip->written_ms + LATE_MS);
-	facts->flip_crossed = toggle && flip->toggle == toggle && flip_has_crossed(&flip->gate);
+	facts->keys_crossed = toggle && flip->toggle == toggle && flip_has_crossed(&flip->gate);
 }

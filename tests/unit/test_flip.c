@@ -234,7 +234,7 @@ TEST(the_candidate_starts_where_its_gates_are_shut)
 TEST(clear_to_teardown_is_not_believed_alone)
 {
 	static const struct {
-		struct flip_gate gate;
+		struct gate_keys_shown gate;
 		bool crossed;
 	} rows[] = {
 		{{FLIP_CLEAR_TO_TEARDOWN, 4, 4, 0, 0}, true},

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "core/handover/flip_track.h"
-#include "core/lifecycle/lifecycle_flip.h"
+#include "core/lifecycle/lifecycle_gate_keys.h"
 #include "flink/checkpoints.h"
 #include "flink/gate_watermarks.h"
 #include "gate_fake.h"
@@ -25,7 +25,8 @@
 #define KEYS(active, first, delay, stage)                                                          \
 	"\"active-deployment-type\":\"" active "\",\"is-first-deployment\":\"" first               \
 	"\",\"deployment-deletion-delay-ms\":\"" delay "\",\"stage\":\"" stage "\""
-#define REST KEYS("BLUE", "true", "30000", "RUNNING")
+#define REST  KEYS("BLUE", "true", "30000", "RUNNING")
+#define TAKEN KEYS("BLUE", "false", "30000", "RUNNING")
 #define HOLDS(version, data)                                                                       \
 	{                                                                                          \
 		.body = KUBE_MAP(NAME, version, data)                                              \
@@ -40,8 +41,9 @@ struct rig {
 	struct setup setup;
 	struct kube_stub stub;
 	/* the life cycle */
-	enum flip_turn turn;
-	struct flip_wanted wanted;
+	enum keys_turn turn;
+	struct keys_wanted wanted;
+	struct handover handover;
 	const char *looks_at;
 	/* Flink */
 	bool no_flink;
@@ -55,14 +57,14 @@ static struct rig *the_rig; /* for what is played without a driver */
 
 /* ---- what is played ---- */
 
-enum flip_turn lifecycle_wants_flip(const struct lifecycle *life, struct flip_wanted *ret_wanted)
+enum keys_turn lifecycle_wants_keys(const struct lifecycle *life, struct keys_wanted *ret_wanted)
 {
 	(void)life;
 	*ret_wanted = the_rig->wanted;
 	return the_rig->turn;
 }
 
-const char *lifecycle_looks_at_flip(const struct lifecycle *life)
+const char *lifecycle_looks_at_gates(const struct lifecycle *life)
 {
 	(void)life;
 	return the_rig->looks_at;
@@ -137,7 +139,7 @@ void driver_step(struct driver *driver, const struct event *event)
 {
 	struct rig *rig = (struct rig *)driver;
 
-	if (event->type == EVENT_FLIP) {
+	if (event->type == EVENT_GATE_KEYS) {
 		rig->flips++;
 		rig->flip = *event;
 		return;
@@ -188,7 +190,7 @@ static void rig_begin(struct rig *rig)
 	the_rig = rig;
 	kube_stub_start(&rig->stub);
 	rig->setup.kube.create_maps = true;
-	rig->setup.handover.flip = (char *)NAME;
+	rig->setup.handover.gate_map = (char *)NAME;
 	rig->setup.config.application = (char *)"orders";
 	rig->setup.config.blue_green.gate_name = (char *)"gate";
 	rig->driver.setup = &rig->setup;
@@ -196,13 +198,13 @@ static void rig_begin(struct rig *rig)
 	rig->driver.loop = loop_new(NULL);
 	rig->driver.workers = workers_new(rig->driver.loop, NULL);
 	rig->driver.flink_lane = lane_new(rig->driver.workers, "flink");
-	CHECK_INT(part_flip.open(&rig->driver, NULL), ==, 0);
+	CHECK_INT(part_gate_keys.open(&rig->driver, NULL), ==, 0);
 }
 
 static void rig_end(struct rig *rig)
 {
 	rig->driver.closing = true;
-	part_flip.close(&rig->driver);
+	part_gate_keys.close(&rig->driver);
 	lane_free(rig->driver.flink_lane, 1000);
 	workers_free(rig->driver.workers);
 	loop_free(rig->driver.loop);
@@ -214,21 +216,20 @@ static void rig_end(struct rig *rig)
 /* What the journal says is REST. */
 static void is_mine(struct rig *rig)
 {
-	rig->turn = FLIP_MINE;
-	rig->wanted.keys = (struct flip_keys){
-		.active = SIDE_BLUE, .is_first = true, .stage = FLIP_RUNNING, .delay_ms = 30000};
+	rig->turn = KEYS_MINE;
+	rig->wanted = (struct keys_wanted){.handover = &rig->handover, .lead_ms = 30000};
 }
 
 static void stepped(struct rig *rig)
 {
-	part_flip.stepped(&rig->driver);
+	part_gate_keys.stepped(&rig->driver);
 }
 
 static enum gate_verdict may_with(struct rig *rig, int64_t number, struct gate *gate)
 {
 	*gate = (struct gate){.number = number};
 	rig->driver.gates[GATE_LAUNCH].number = number;
-	return part_flip.may(&rig->driver, GATE_LAUNCH, gate);
+	return part_gate_keys.may(&rig->driver, GATE_LAUNCH, gate);
 }
 
 static enum gate_verdict may(struct rig *rig, int64_t number)
@@ -271,7 +272,7 @@ RIG_TEST(a_launch_waits_until_the_keys_are_in_the_map)
 
 RIG_TEST(keys_that_were_only_read_are_not_written)
 {
-	rig->turn = FLIP_OTHERS;
+	rig->turn = KEYS_OTHERS;
 	/* by chance they are what an agent without any would write */
 	KUBE_SAY(&rig->stub, HOLDS("8", KEYS("BLUE", "false", "0", "INITIALIZING")));
 	stepped(rig);
@@ -290,7 +291,7 @@ RIG_TEST(what_is_wanted_since_a_look_began_is_not_confirmed_by_it)
 		 HOLDS("9", KEYS("GREEN", "true", "30000", "RUNNING")));
 	CHECK_INT(may(rig, 5), ==, GATE_NOT_YET);
 	stepped(rig);
-	rig->wanted.keys.active = SIDE_GREEN;
+	rig->wanted.owner_side = SIDE_GREEN;
 	stepped(rig); /* while the look is under way */
 	run_look(rig);
 	CHECK_INT(may(rig, 5), ==, GATE_NOT_YET);
@@ -305,8 +306,8 @@ RIG_TEST(while_the_journal_is_being_written_the_last_keys_count)
 	KUBE_SAY(&rig->stub, HOLDS("8", REST));
 	stepped(rig);
 	run_look(rig);
-	rig->turn = FLIP_LATER;
-	rig->wanted.keys.active = SIDE_GREEN;
+	rig->turn = KEYS_LATER;
+	rig->wanted.owner_side = SIDE_GREEN;
 	CHECK_INT(may(rig, 5), ==, GATE_NOT_YET);
 	stepped(rig);
 	run_look(rig);
@@ -339,12 +340,12 @@ RIG_TEST(other_gates_and_an_application_without_such_gates_do_not_wait)
 	struct gate gate = {.number = 5};
 
 	is_mine(rig);
-	CHECK_INT(part_flip.may(&rig->driver, GATE_OBSERVE, &gate), ==, GATE_PASSES);
-	CHECK_INT(part_flip.may(&rig->driver, GATE_EXIT, &gate), ==, GATE_PASSES);
-	part_flip.close(&rig->driver);
-	rig->setup.handover.flip = NULL;
-	CHECK_INT(part_flip.open(&rig->driver, NULL), ==, 0);
-	CHECK_INT(part_flip.may(&rig->driver, GATE_LAUNCH, &gate), ==, GATE_PASSES);
+	CHECK_INT(part_gate_keys.may(&rig->driver, GATE_OBSERVE, &gate), ==, GATE_PASSES);
+	CHECK_INT(part_gate_keys.may(&rig->driver, GATE_EXIT, &gate), ==, GATE_PASSES);
+	part_gate_keys.close(&rig->driver);
+	rig->setup.handover.gate_map = NULL;
+	CHECK_INT(part_gate_keys.open(&rig->driver, NULL), ==, 0);
+	CHECK_INT(part_gate_keys.may(&rig->driver, GATE_LAUNCH, &gate), ==, GATE_PASSES);
 	stepped(rig);
 	CHECK_INT(rig->stub.asked_count, ==, 0);
 }
@@ -356,7 +357,10 @@ static void in_transition(struct rig *rig)
 	is_mine(rig);
 	rig->wanted.transition = "h1-00000001";
 	rig->wanted.state = TRANSITION_CROSSING;
-	rig->wanted.keys.toggle = FLIP_LEFT;
+	rig->handover = (struct handover){
+		.id = (char *)"h1-00000001",
+		.state = HANDOVER_TAKEN,
+		.transition = {.id = (char *)"h1-00000001", .state = TRANSITION_TAKEN}};
 	rig->looks_at = JOB;
 }
 
@@ -365,16 +369,16 @@ static void in_transition(struct rig *rig)
 RIG_TEST(the_cut_and_the_subtasks_behind_it_are_told)
 {
 	in_transition(rig);
-	KUBE_SAY(&rig->stub, HOLDS("8", REST CUT));
+	KUBE_SAY(&rig->stub, HOLDS("8", TAKEN CUT));
 	stepped(rig);
 	run_look(rig);
 	CHECK_INT(rig->flips, ==, 1);
-	CHECK_INT(rig->flip.flip.state, ==, TRANSITION_CROSSING);
-	CHECK_INT(rig->flip.flip.toggle_unix_ms, ==, 1700000000000);
-	CHECK_INT(rig->flip.flip.gate.subtasks, ==, 2);
-	CHECK_INT(rig->flip.flip.gate.behind, ==, 1);
-	CHECK_INT(rig->flip.flip.gate.gauges, ==, 2);
-	CHECK_INT(rig->flip.flip.gate.gauges_over, ==, 1);
+	CHECK_INT(rig->flip.gate_keys.state, ==, TRANSITION_CROSSING);
+	CHECK_INT(rig->flip.gate_keys.toggle_unix_ms, ==, 1700000000000);
+	CHECK_INT(rig->flip.gate_keys.shown.subtasks, ==, 2);
+	CHECK_INT(rig->flip.gate_keys.shown.behind, ==, 1);
+	CHECK_INT(rig->flip.gate_keys.shown.gauges, ==, 2);
+	CHECK_INT(rig->flip.gate_keys.shown.gauges_over, ==, 1);
 	CHECK_INT(rig->reports, ==, 1);
 	CHECK(rig->cut_seen);
 }
@@ -383,12 +387,12 @@ RIG_TEST(without_a_word_of_flink_no_subtask_is_behind_the_cut)
 {
 	in_transition(rig);
 	rig->no_flink = true;
-	KUBE_SAY(&rig->stub, HOLDS("8", REST CUT));
+	KUBE_SAY(&rig->stub, HOLDS("8", TAKEN CUT));
 	stepped(rig);
 	run_look(rig);
 	CHECK_INT(rig->flips, ==, 1);
-	CHECK_INT(rig->flip.flip.gate.subtasks, ==, 0);
-	CHECK_INT(rig->flip.flip.gate.behind, ==, 0);
+	CHECK_INT(rig->flip.gate_keys.shown.subtasks, ==, 0);
+	CHECK_INT(rig->flip.gate_keys.shown.behind, ==, 0);
 	CHECK_INT(rig->reports, ==, 0);
 }
 
@@ -399,9 +403,9 @@ RIG_TEST(whether_a_gate_may_have_known_a_cut)
 		struct kube_stub_says says;
 		bool recorded, seen;
 	} cases[] = {
-		{HOLDS("8", REST), false, false},
-		{HOLDS("8", REST), true, true},
-		{HOLDS("8", REST CUT), false, true},
+		{HOLDS("8", TAKEN), false, false},
+		{HOLDS("8", TAKEN), true, true},
+		{HOLDS("8", TAKEN CUT), false, true},
 		{DENIED, false, true},
 	};
 
@@ -426,14 +430,14 @@ RIG_TEST(keys_that_do_not_come_about_are_not_told_as_written)
 {
 	in_transition(rig);
 	/* the cut is removed when it is on record */
-	rig->wanted.keys.toggle = FLIP_REMOVED;
-	rig->wanted.keys.record_first = true;
-	KUBE_SAY(&rig->stub, HOLDS("8", REST CUT));
+	rig->handover.state = HANDOVER_OFFERED;
+	rig->handover.transition.state = TRANSITION_ABORTING;
+	KUBE_SAY(&rig->stub, HOLDS("8", KEYS("BLUE", "false", "30000", "FAILING") CUT));
 	stepped(rig);
 	run_look(rig);
 	CHECK_INT(rig->flips, ==, 1);
-	CHECK_INT(rig->flip.flip.state, ==, TRANSITION_NONE);
-	CHECK_INT(rig->flip.flip.toggle_unix_ms, ==, 1700000000000);
+	CHECK_INT(rig->flip.gate_keys.state, ==, TRANSITION_NONE);
+	CHECK_INT(rig->flip.gate_keys.toggle_unix_ms, ==, 1700000000000);
 	CHECK_INT(rig->stub.asked_count, ==, 1);
 }
 
@@ -460,7 +464,7 @@ RIG_TEST(a_candidate_starts_when_the_map_shuts_its_side_and_writes_nothing)
 		rig_begin(&one);
 		one.driver.life_config.handover.shadow = true;
 		one.driver.life.journal.handover.transition.output_side = SIDE_BLUE;
-		one.turn = FLIP_OTHERS;
+		one.turn = KEYS_OTHERS;
 		kube_stub_say(&one.stub, &cases[i].says, 1);
 		CHECK_INT(may(&one, 5), ==, GATE_NOT_YET);
 		run_look(&one);

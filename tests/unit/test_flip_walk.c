@@ -45,7 +45,7 @@ struct world {
 	int64_t toggle;
 	int toggle_ticks, behind_ticks, checkpoint_at;
 	enum transition_work work;
-	struct flip_gate seen;
+	struct gate_keys_shown seen;
 	bool abort, replayed;
 	enum side owner;
 };
@@ -116,7 +116,7 @@ static void reads_record(struct world *w, enum side side, int subtask)
 	struct gate *gate = &job->gates[subtask];
 	struct flip_values values = values_of(&gate->view);
 	int time = gate->at + 1;
-	bool active = says(&gate->view, FLIP_ACTIVE, flip_side_word(side)), passes;
+	bool active = says(&gate->view, FLIP_ACTIVE, flip_side_words[side]), passes;
 
 	if (time >= w->ready)
 		return;
@@ -226,7 +226,7 @@ static void looks(struct world *w)
 	w->toggle_ticks = toggle == w->toggle ? w->toggle_ticks : 0;
 	w->toggle = toggle;
 	w->cut_seen |= toggle != 0;
-	w->seen = (struct flip_gate){.stage = flip_stage(&values), .subtasks = SUBTASKS};
+	w->seen = (struct gate_keys_shown){.stage = flip_stage(&values), .subtasks = SUBTASKS};
 	for (int i = 0; toggle && i < SUBTASKS; i++)
 		w->seen.behind += w->jobs[SIDE_BLUE].gates[i].at >= toggle;
 	/* a checkpoint now and then */
@@ -275,11 +275,11 @@ static struct transition_facts facts_of(struct world *w, const struct gate_repor
 		.work = w->work,
 		.made = {(char *)"seed", 1},
 		.abort = w->abort,
-		.flip_written = w->keys_state == transition_of(&w->handover)};
+		.keys_written = w->keys_state == transition_of(&w->handover)};
 
 	if (w->toggle && (transition->state == TRANSITION_ABORTING || w->toggle_ticks > 2 * LAG))
-		facts.flip_toggle_unix_ms = w->toggle;
-	facts.flip_crossed = cut && w->toggle == cut && flip_has_crossed(&w->seen);
+		facts.chosen_unix_ms = w->toggle;
+	facts.keys_crossed = cut && w->toggle == cut && flip_has_crossed(&w->seen);
 	if (w->has_clean)
 		facts.clean = (struct transition_point){(char *)"clean", 1};
 	w->behind_ticks = cut && gate_is_behind(here, cut, false) ? w->behind_ticks + 1 : 0;

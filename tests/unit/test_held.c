@@ -88,7 +88,8 @@ RIG_TEST(the_go_file_names_the_side_of_the_output_if_there_is_one)
 
 RIG_TEST(and_the_one_for_gates_of_flip_504)
 {
-	struct held_go go = {.go = true, .side = "green", .flip_side = "GREEN"};
+	struct held_go go = {
+		.go = true, .side = "green", .gate_key = "flipSide", .gate_side = "GREEN"};
 
 	CHECK_INT(held_begin(rig->file, &rig->err), ==, 0);
 	CHECK_INT(held_go(rig->file, &go, &rig->err), ==, 0);

@@ -435,6 +435,10 @@ TEST(the_gates_of_a_recovered_job_are_told_where_their_orders_are)
 	flink_exec_release(&exec);
 }
 
+static const struct flink_property flip_properties[] = {
+	{"bluegreen.configmap.name", "orders-bluegreen"},
+	{"bluegreen.active-deployment-type", "GREEN"}};
+
 TEST(gates_of_flip_504_are_told_their_side_and_their_map)
 {
 	struct flink_launch launch = launch_of(image, v23);
@@ -442,8 +446,8 @@ TEST(gates_of_flip_504_are_told_their_side_and_their_map)
 	cleanup_free char *without = built(&launch), *with = NULL, *own = NULL;
 
 	CHECK(!strstr(without, "bluegreen.") && !strstr(without, "metrics.fetcher"));
-	launch.flip_map = "orders-bluegreen";
-	launch.flip_side = "GREEN";
+	launch.gate_properties = flip_properties;
+	launch.gate_property_count = 2;
 	with = built(&launch);
 	CHECK_HAS(with, "|-D|bluegreen.configmap.name=orders-bluegreen|");
 	CHECK_HAS(with, "|-D|bluegreen.active-deployment-type=GREEN|");
@@ -469,7 +473,8 @@ TEST(the_side_of_a_job_is_dreys_with_blue_green)
 		launch.property_count = 1;
 		CHECK_INT(flink_launch_check(&launch, &err), ==, 0);
 		launch.side = "blue";
-		launch.flip_map = "orders-bluegreen";
+		launch.gate_properties = flip_properties;
+		launch.gate_property_count = 2;
 		CHECK_INT(flink_launch_check(&launch, &err), ==, -1);
 		CHECK_INT(err.kind, ==, ERR_CONFIG);
 		CHECK_HAS(err.msg, keys[i]);

@@ -162,18 +162,18 @@ TEST(gates_of_flip_504_are_told_the_side_of_the_output)
 	rig_begin(&rig);
 	rig.setup.handover = (struct setup_handover){.two_sides = true,
 						     .cluster_ids = {"orders", "orders-green"},
-						     .flip = (char *)"orders-bluegreen"};
+						     .gate_map = (char *)"orders-bluegreen"};
 	rig.setup.config.handover.mode = HANDOVER_BLUE_GREEN;
 	rig.setup.config.blue_green.gate = TRANSITION_GATE_FLIP;
 	rig.launch.ha_cluster_id = (char *)"orders-green";
-	CHECK_STR(setup_flip_side(&rig.setup, rig.launch.output_side), "BLUE");
+	CHECK_STR(setup_gate_keys(&rig.setup, rig.launch.output_side).side, "BLUE");
 	rig.launch.output_side = SIDE_GREEN;
 	rig.launch.ha_cluster_id = (char *)"orders";
 	text = built(&rig);
 	CHECK_HAS(text, "|bluegreen.active-deployment-type=GREEN|");
 	CHECK_HAS(text, "|drey.side=green|");
-	rig.setup.handover.flip = NULL;
-	CHECK_STR(setup_flip_side(&rig.setup, rig.launch.output_side), NULL);
+	rig.setup.handover.gate_map = NULL;
+	CHECK_STR(setup_gate_keys(&rig.setup, rig.launch.output_side).side, NULL);
 }
 
 TEST(a_job_that_blue_green_has_left_on_green_stays_there_without_it)

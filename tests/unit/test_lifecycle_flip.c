@@ -1,5 +1,6 @@
 /* The owner in a transition with gates of FLIP-504: what their ConfigMap is to say, and what it says. */
-#include "core/lifecycle/lifecycle_flip.h"
+#include "core/handover/flip.h"
+#include "core/lifecycle/lifecycle_gate_keys.h"
 
 #include "transition_life.h"
 
@@ -12,15 +13,20 @@ static void flip_begin(struct life *l)
 	l->config.handover.blue_green.policy.gate = TRANSITION_GATE_FLIP;
 }
 
+static struct flip_keys keys_of(const struct keys_wanted *wanted)
+{
+	return flip_keys(wanted->handover, wanted->owner_side, wanted->ended, wanted->lead_ms);
+}
+
 /* What the map says, of the keys of this state. */
 static void keys_say(struct life *l, enum transition_state state, int64_t toggle_unix_ms)
 {
 	cleanup_free char *id = xstrdup(handover_of(l)->id);
 	struct event e = {
-		.type = EVENT_FLIP,
-		.flip = {.transition = id, .state = state, .toggle_unix_ms = toggle_unix_ms}};
+		.type = EVENT_GATE_KEYS,
+		.gate_keys = {.transition = id, .state = state, .toggle_unix_ms = toggle_unix_ms}};
 
-	e.flip.gate = (struct flip_gate){
+	e.gate_keys.shown = (struct gate_keys_shown){
 		.stage = FLIP_CLEAR_TO_TEARDOWN, .subtasks = 2, .behind = toggle_unix_ms ? 2 : 0};
 	step(l, &e);
 }
@@ -74,45 +80,45 @@ static void crossing_begin(struct life *l)
 
 LIFE_TEST_FROM(flip_begin, what_is_on_record_is_what_the_keys_say)
 {
-	struct flip_wanted wanted;
+	struct keys_wanted wanted;
 
-	CHECK_INT(lifecycle_wants_flip(&l->life, &wanted), ==, FLIP_MINE);
+	CHECK_INT(lifecycle_wants_keys(&l->life, &wanted), ==, KEYS_MINE);
 	CHECK_INT(wanted.state, ==, TRANSITION_SHADOW);
-	CHECK_INT(wanted.keys.active, ==, SIDE_GREEN);
+	CHECK_INT(keys_of(&wanted).active, ==, SIDE_GREEN);
 	CHECK_STR(wanted.transition, handover_of(l)->id);
-	CHECK_STR(lifecycle_looks_at_flip(&l->life), job_of(l));
+	CHECK_STR(lifecycle_looks_at_gates(&l->life), job_of(l));
 	l->life.want_write = true;
-	CHECK_INT(lifecycle_wants_flip(&l->life, &wanted), ==, FLIP_LATER);
+	CHECK_INT(lifecycle_wants_keys(&l->life, &wanted), ==, KEYS_LATER);
 }
 
 /* The HA maps of this pod are on blue. */
 LIFE_TEST_FROM(gated_begin, the_active_side_is_that_of_the_output)
 {
-	struct flip_wanted wanted;
+	struct keys_wanted wanted;
 
 	l->config.handover.blue_green.policy.gate = TRANSITION_GATE_FLIP;
 	journal_launch(&l->life.journal)->output_side = SIDE_GREEN;
-	CHECK_INT(lifecycle_wants_flip(&l->life, &wanted), ==, FLIP_MINE);
-	CHECK_INT(wanted.keys.active, ==, SIDE_GREEN);
-	CHECK(wanted.keys.is_first);
+	CHECK_INT(lifecycle_wants_keys(&l->life, &wanted), ==, KEYS_MINE);
+	CHECK_INT(keys_of(&wanted).active, ==, SIDE_GREEN);
+	CHECK(keys_of(&wanted).is_first);
 	for (int i = 0; i < 2; i++)
 		beats(l, CANDIDATE_PREPARING);
 	CHECK_TRANSITION(l, TRANSITION_OFFERED);
 	l->life.journal.handover.transition.state = TRANSITION_SEEDED;
-	CHECK_INT(lifecycle_wants_flip(&l->life, &wanted), ==, FLIP_MINE);
-	CHECK_INT(wanted.keys.active, ==, SIDE_BLUE); /* the candidate's */
-	CHECK(!wanted.keys.is_first);
+	CHECK_INT(lifecycle_wants_keys(&l->life, &wanted), ==, KEYS_MINE);
+	CHECK_INT(keys_of(&wanted).active, ==, SIDE_BLUE); /* the candidate's */
+	CHECK(!keys_of(&wanted).is_first);
 }
 
 LIFE_TEST_FROM(flip_begin, the_keys_are_those_of_the_owner)
 {
-	struct flip_wanted wanted;
+	struct keys_wanted wanted;
 
 	l->life.handover.giving = true;
-	CHECK_INT(lifecycle_wants_flip(&l->life, &wanted), ==, FLIP_OTHERS);
+	CHECK_INT(lifecycle_wants_keys(&l->life, &wanted), ==, KEYS_OTHERS);
 	l->life.handover.giving = false;
 	l->config.handover.shadow = true;
-	CHECK_INT(lifecycle_wants_flip(&l->life, &wanted), ==, FLIP_OTHERS);
+	CHECK_INT(lifecycle_wants_keys(&l->life, &wanted), ==, KEYS_OTHERS);
 }
 
 LIFE_TEST_FROM(armed_begin, the_cut_counts_when_it_stays_the_same)
@@ -154,8 +160,8 @@ LIFE_TEST_FROM(armed_begin, a_cut_counts_when_flink_has_shown_where_the_gates_ar
 {
 	cleanup_free char *id = xstrdup(handover_of(l)->id);
 	struct event e = {
-		.type = EVENT_FLIP,
-		.flip = {.transition = id, .state = TRANSITION_ARMED, .toggle_unix_ms = CUT}};
+		.type = EVENT_GATE_KEYS,
+		.gate_keys = {.transition = id, .state = TRANSITION_ARMED, .toggle_unix_ms = CUT}};
 
 	step(l, &e);
 	candidate_speaks(l);
@@ -228,8 +234,8 @@ LIFE_TEST_FROM(armed_begin, a_cut_that_records_have_come_to_since_is_none_of_the
 
 LIFE_TEST_FROM(armed_begin, the_cut_of_another_transition_is_none)
 {
-	struct event e = {.type = EVENT_FLIP,
-			  .flip = {.transition = "h0-00000000", .toggle_unix_ms = CUT}};
+	struct event e = {.type = EVENT_GATE_KEYS,
+			  .gate_keys = {.transition = "h0-00000000", .toggle_unix_ms = CUT}};
 
 	step(l, &e);
 	pass(l, 5000);
@@ -253,15 +259,15 @@ LIFE_TEST_FROM(crossing_begin, clear_to_teardown_is_not_believed_alone)
 
 LIFE_TEST_FROM(armed_begin, a_cut_that_comes_while_it_is_given_up_is_recorded)
 {
-	struct flip_wanted wanted;
+	struct keys_wanted wanted;
 
 	is_aborted(l);
 	CHECK_TRANSITION(l, TRANSITION_ABORTING);
 	CHECK(!transition_in(l)->opened);
 	keys_say(l, TRANSITION_NONE, CUT);
 	CHECK_INT(transition_in(l)->toggle_unix_ms, ==, CUT);
-	CHECK_INT(lifecycle_wants_flip(&l->life, &wanted), ==, FLIP_MINE);
-	CHECK_INT(wanted.keys.active, ==, SIDE_GREEN);
+	CHECK_INT(lifecycle_wants_keys(&l->life, &wanted), ==, KEYS_MINE);
+	CHECK_INT(keys_of(&wanted).active, ==, SIDE_GREEN);
 	keys_say(l, TRANSITION_ABORTING, 0);
 	CHECK(!transition_in(l)->opened);
 	keys_stand(l, 5000);
@@ -287,7 +293,7 @@ LIFE_TEST_FROM(armed_begin, a_cut_that_comes_late_is_recorded)
 
 LIFE_TEST_FROM(armed_begin, without_a_cut_nothing_was_held_back)
 {
-	struct flip_wanted wanted;
+	struct keys_wanted wanted;
 
 	is_aborted(l);
 	keys_say(l, TRANSITION_ABORTING, 0);
@@ -298,10 +304,10 @@ LIFE_TEST_FROM(armed_begin, without_a_cut_nothing_was_held_back)
 	keys_say(l, TRANSITION_ABORTING, 0);
 	CHECK(transition_in(l)->opened);
 	CHECK_STR(transition_in(l)->replay.path, NULL);
-	CHECK_INT(lifecycle_wants_flip(&l->life, &wanted), ==, FLIP_MINE);
-	CHECK_INT(wanted.keys.active, ==, SIDE_GREEN);
+	CHECK_INT(lifecycle_wants_keys(&l->life, &wanted), ==, KEYS_MINE);
+	CHECK_INT(keys_of(&wanted).active, ==, SIDE_GREEN);
 	candidate_ended(l);
-	CHECK(lifecycle_wants_flip(&l->life, &wanted) == FLIP_MINE);
-	CHECK_INT(wanted.keys.active, ==, SIDE_BLUE);
-	CHECK(wanted.keys.is_first);
+	CHECK(lifecycle_wants_keys(&l->life, &wanted) == KEYS_MINE);
+	CHECK_INT(keys_of(&wanted).active, ==, SIDE_BLUE);
+	CHECK(keys_of(&wanted).is_first);
 }

@@ -64,7 +64,7 @@ static enum gate_verdict asked(struct driver *driver, const char *name, struct g
 PART(dispose)
 PART(events)
 PART(flink)
-PART(flip)
+PART(gate_keys)
 PART(flink_lock)
 PART(gates)
 PART(gc)

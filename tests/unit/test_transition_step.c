@@ -210,13 +210,13 @@ static void candidate_refuses_again(struct world *w)
 static void flip_cuts(struct world *w)
 {
 	w->policy.gate = TRANSITION_GATE_FLIP;
-	w->facts.flip_toggle_unix_ms = T + 9;
+	w->facts.chosen_unix_ms = T + 9;
 }
 
 static void flip_cuts_in_the_past(struct world *w)
 {
 	flip_cuts(w);
-	w->facts.flip_past = true;
+	w->facts.chosen_past = true;
 }
 
 static void flip_catches_up(struct world *w)
@@ -234,20 +234,20 @@ static void flip_catches_up_without_checkpoint(struct world *w)
 static void flip_crosses(struct world *w)
 {
 	w->policy.gate = TRANSITION_GATE_FLIP;
-	w->facts.settled = w->facts.flip_crossed = true;
+	w->facts.settled = w->facts.keys_crossed = true;
 }
 
 static void flip_only_settles(struct world *w)
 {
 	flip_crosses(w);
-	w->facts.flip_crossed = false;
+	w->facts.keys_crossed = false;
 }
 
 static void flip_is_written(struct world *w)
 {
 	w->policy.gate = TRANSITION_GATE_FLIP;
 	w->handover.transition.toggle_unix_ms = 0;
-	w->facts.flip_written = true;
+	w->facts.keys_written = true;
 }
 
 static void flip_is_prepared(struct world *w)
@@ -259,7 +259,7 @@ static void flip_is_prepared(struct world *w)
 static void flip_is_unwritten(struct world *w)
 {
 	flip_is_written(w);
-	w->facts.flip_written = false;
+	w->facts.keys_written = false;
 }
 
 static void flip_is_prepared_unwritten(struct world *w)

@@ -18,12 +18,7 @@ const char *const flip_key_words[] = {
 _Static_assert(sizeof(flip_key_words) / sizeof(flip_key_words[0]) == FLIP_KEYS,
 	       "a word for each key");
 
-static const char *const flip_sides[SIDES] = {[SIDE_BLUE] = "BLUE", [SIDE_GREEN] = "GREEN"};
-
-const char *flip_side_word(enum side side)
-{
-	return flip_sides[side];
-}
+const char *const flip_side_words[SIDES] = {[SIDE_BLUE] = "BLUE", [SIDE_GREEN] = "GREEN"};
 
 /* ---- what drey wants ---- */
 
@@ -105,7 +100,8 @@ int64_t flip_toggle(const struct flip_values *values)
 
 bool flip_shuts(const struct flip_values *values, enum side side)
 {
-	return says(values, FLIP_ACTIVE, flip_sides[side]) && says(values, FLIP_FIRST, "false");
+	return says(values, FLIP_ACTIVE, flip_side_words[side]) &&
+	       says(values, FLIP_FIRST, "false");
 }
 
 struct changes {
@@ -157,7 +153,7 @@ size_t flip_changes(const struct flip_keys *keys, const struct flip_values *valu
 	char delay[24];
 
 	snprintf(delay, sizeof(delay), "%" PRId64, keys->delay_ms);
-	want(&changes, FLIP_ACTIVE, flip_sides[keys->active]);
+	want(&changes, FLIP_ACTIVE, flip_side_words[keys->active]);
 	want(&changes, FLIP_FIRST, keys->is_first ? "true" : "false");
 	want(&changes, FLIP_DELAY, delay);
 	if (!is_theirs(keys, values))
@@ -185,10 +181,10 @@ bool flip_same_keys(const struct flip_keys *a, const struct flip_keys *b)
 
 /* ---- its gates ---- */
 
-bool flip_has_crossed(const struct flip_gate *gate)
+bool flip_has_crossed(const struct gate_keys_shown *shown)
 {
 	/* MUT: CLEAR_TO_TEARDOWN is believed alone */
-	if (gate->subtasks < 1 || gate->behind < gate->subtasks)
+	if (shown->subtasks < 1 || shown->behind < shown->subtasks)
 		return false;
-	return gate->stage == FLIP_CLEAR_TO_TEARDOWN && gate->gauges_over == gate->gauges;
+	return shown->stage == FLIP_CLEAR_TO_TEARDOWN && shown->gauges_over == shown->gauges;
 }

@@ -14,6 +14,7 @@
 #define DREY_CORE_FLIP_H
 
 #include "core/handover/gate.h"
+#include "core/handover/gate_kind.h"
 #include "core/handover/transition.h"
 
 enum flip_stage {
@@ -71,7 +72,7 @@ struct flip_values {
 	const char *of[FLIP_KEYS];
 };
 
-const char *flip_side_word(enum side side); /* BLUE, GREEN */
+extern const char *const flip_side_words[]; /* BLUE, GREEN */
 
 /* What has to change, so that it says these keys. */
 struct flip_change {
@@ -95,15 +96,10 @@ bool flip_shuts(const struct flip_values *values, enum side side);
 
 /* ---- its gates ---- */
 
-/* What is known of the gates of the old side. */
-struct flip_gate {
-	enum flip_stage stage;   /* as it is in the map */
-	int subtasks, behind;    /* by the watermarks that Flink reports for its vertex */
-	int gauges, gauges_over; /* bluegreenGateHandOverDone, where it is reported; and 1 */
-};
-
 /* The old side owes nothing. CLEAR_TO_TEARDOWN alone is not believed: the first subtask that is behind the
  * cut writes it. */
-bool flip_has_crossed(const struct flip_gate *gate);
+bool flip_has_crossed(const struct gate_keys_shown *shown);
+
+extern const struct gate_keys_kind flip_kind;
 
 #endif

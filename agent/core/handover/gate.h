@@ -64,7 +64,7 @@ struct gate_snapshot {
 	int64_t withheld_above, min_watermark_unix_ms;
 	/* of the subtasks that had records then; not in the record of a candidate */
 	int64_t active_watermark_unix_ms;
-	/* Only of gates of FLIP-504, and not in the record of a candidate, either. When all below this event time is
+	/* Only of gates that go by keys (gate_kind.h), and not in the record of a candidate, either. When all below this event time is
 	 * committed, all that is in this snapshot is; 0 = not known (yet). `restarted`: the job has started again
 	 * before it was known */
 	int64_t seen_unix_ms;

@@ -41,7 +41,7 @@ static bool is_near(const struct standby *standby)
 {
 	const struct blue_green *policy = standby->config->blue_green;
 
-	return policy->policy.gate == TRANSITION_GATE_NONE && standby->runs_since_ms &&
+	return !gate_kind_of(policy->policy.gate)->gated && standby->runs_since_ms &&
 	       standby->now_ms - standby->runs_since_ms >= policy->caught_up_ms;
 }
 
@@ -349,7 +349,7 @@ bool standby_may_start(const struct standby *standby)
 {
 	const struct handover *handover = &standby->handover;
 
-	/* the owner is open sooner than it would run, and the keys of FLIP-504 change when it has ended */
+	/* the owner is open sooner than it would run, and the keys of gates change when it has ended */
 	/* MUT: a candidate starts its job again after the owner has given the hand-over up */
 	if (transition_of(handover) == TRANSITION_ABORTING)
 		return false;

@@ -13,7 +13,7 @@ typedef const struct transition_question Q;
 /* While a write of the transition before may be on its way, keys of then may be what the candidate starts by. */
 static bool may_go_by_old_keys(Q *q)
 {
-	return q->policy->gate == TRANSITION_GATE_FLIP && !q->facts->flip_written;
+	return q->kind->keys && !q->facts->keys_written;
 }
 
 static bool is_prepared(Q *q)
@@ -102,18 +102,18 @@ static bool work_is_done(Q *q)
 	return q->facts->work == WORK_DONE;
 }
 
-/* What gates of FLIP-504 had seen at the seed follows from what Flink shows of them some seconds later. NULL: it is not
- * known yet. */
-static const struct gate_snapshot *flip_seed(Q *q)
+/* Where only watermarks are known, what the gates had seen at the seed follows from what Flink shows of them some seconds
+ * later. NULL: it is not known yet. */
+static const struct gate_snapshot *shown_seed(Q *q)
 {
-	if (q->policy->gate != TRANSITION_GATE_FLIP || !work_is_done(q))
+	if (!q->kind->keys || !work_is_done(q))
 		return NULL;
 	return gate_snapshot_of(q->facts->gate, q->facts->made.checkpoint_id);
 }
 
-static bool flip_seed_is_lost(Q *q)
+static bool shown_seed_is_lost(Q *q)
 {
-	const struct gate_snapshot *seed = flip_seed(q);
+	const struct gate_snapshot *seed = shown_seed(q);
 
 	return seed && seed->restarted && !seed->seen_unix_ms;
 }
@@ -121,12 +121,12 @@ static bool flip_seed_is_lost(Q *q)
 /* What its gates have seen until then has to be known. */
 static bool is_seeded(Q *q)
 {
-	const struct gate_snapshot *seed = flip_seed(q);
+	const struct gate_snapshot *seed = shown_seed(q);
 
-	if (q->policy->gate != TRANSITION_GATE_NONE && !q->facts->gate->known)
+	if (q->kind->gated && !q->facts->gate->known)
 		return false;
-	/* MUT: what gates of FLIP-504 had seen at the seed is taken from before it */
-	if (q->policy->gate == TRANSITION_GATE_FLIP && !(seed && seed->seen_unix_ms))
+	/* MUT: what gates that go by keys had seen at the seed is taken from before it */
+	if (q->kind->keys && !(seed && seed->seen_unix_ms))
 		return false;
 	return work_is_done(q);
 }
@@ -135,7 +135,7 @@ static bool is_seeded(Q *q)
 static bool has_stopped_behind(Q *q)
 {
 	/* MUT: the job is granted although it was stopped before the cut */
-	if (q->policy->gate == TRANSITION_GATE_DREY && !q->facts->made_behind)
+	if (q->kind->ordered && !q->facts->made_behind)
 		return false;
 	return work_is_done(q);
 }
@@ -163,15 +163,14 @@ static bool seed_is_behind(Q *q)
 /* Where no record has come yet, no time is after all of them. */
 static bool has_seen(Q *q)
 {
-	return q->policy->gate == TRANSITION_GATE_NONE ||
-	       q->facts->gate->max_seen_unix_ms != GATE_NO_TIME ||
+	return !q->kind->gated || q->facts->gate->max_seen_unix_ms != GATE_NO_TIME ||
 	       q->facts->candidate_gate->max_seen_unix_ms != GATE_NO_TIME;
 }
 
 static bool may_cross(Q *q)
 {
 	/* MUT: the cut comes before the job has a checkpoint since the seed */
-	if (q->policy->gate != TRANSITION_GATE_NONE && !seed_is_behind(q))
+	if (q->kind->gated && !seed_is_behind(q))
 		return false;
 	/* MUT: a cut is chosen although no record was seen */
 	if (!has_seen(q))
@@ -182,13 +181,13 @@ static bool may_cross(Q *q)
 
 static bool may_cross_ungated(Q *q)
 {
-	return q->policy->gate == TRANSITION_GATE_NONE && may_cross(q);
+	return !q->kind->gated && may_cross(q);
 }
 
 /* What its gates may have chosen is in force before it is on record. */
-static bool may_cross_flip(Q *q)
+static bool may_choose(Q *q)
 {
-	return q->policy->gate == TRANSITION_GATE_FLIP && may_cross(q);
+	return q->kind->keys && may_cross(q);
 }
 
 static bool candidate_refuses(Q *q)
@@ -211,19 +210,19 @@ static bool candidate_is_armed(Q *q)
 	return order.word == GATE_ARM_GREEN && gate_has_taken(q->facts->candidate_gate, &order);
 }
 
-static bool flip_has_cut(Q *q)
+static bool have_chosen(Q *q)
 {
-	return q->policy->gate == TRANSITION_GATE_FLIP && q->facts->flip_toggle_unix_ms > 0;
+	return q->kind->keys && q->facts->chosen_unix_ms > 0;
 }
 
 /* It is chosen by a wrong clock, or by a gate that is far behind: what is at or above it the candidate's gates have held
  * back already, and the ones here may not pass it any more. */
-static bool flip_cut_is_past(Q *q)
+static bool chosen_is_past(Q *q)
 {
 	/* MUT: a cut that records had come to before it was chosen divides them */
-	if (!q->facts->flip_past)
+	if (!q->facts->chosen_past)
 		return false;
-	return flip_has_cut(q);
+	return have_chosen(q);
 }
 
 static bool owner_is_armed(Q *q)
@@ -235,8 +234,8 @@ static bool owner_is_armed(Q *q)
 
 static bool has_crossed(Q *q)
 {
-	if (q->policy->gate == TRANSITION_GATE_FLIP)
-		return q->facts->flip_crossed && q->facts->settled;
+	if (q->kind->keys)
+		return q->facts->keys_crossed && q->facts->settled;
 	return q->facts->settled &&
 	       gate_is_behind(q->facts->gate, q->handover->transition.toggle_unix_ms,
 			      q->policy->idle_passes);
@@ -283,7 +282,7 @@ static bool is_given_up_unstopped(Q *q)
 
 static bool is_behind(Q *q)
 {
-	if (q->policy->gate == TRANSITION_GATE_NONE)
+	if (!q->kind->gated)
 		return true;
 	return gate_is_behind(q->facts->gate, q->handover->transition.toggle_unix_ms,
 			      q->policy->idle_passes);
@@ -328,23 +327,22 @@ static bool is_open(Q *q)
 
 	if (q->handover->transition.opened)
 		return false;
-	if (q->policy->gate == TRANSITION_GATE_FLIP)
-		return q->facts->flip_written;
-	return q->policy->gate == TRANSITION_GATE_NONE || gate_has_taken(q->facts->gate, &open);
+	if (q->kind->keys)
+		return q->facts->keys_written;
+	return !q->kind->gated || gate_has_taken(q->facts->gate, &open);
 }
 
 /* Then something may have been held back, however early it was given up. */
-static bool flip_has_cut_meanwhile(Q *q)
+static bool have_chosen_meanwhile(Q *q)
 {
-	return flip_has_cut(q) && !q->handover->transition.toggle_unix_ms;
+	return have_chosen(q) && !q->handover->transition.toggle_unix_ms;
 }
 
 /* What was held back until the gate was open is lost, if the candidate's job ends now. */
 static bool is_open_and_whole(Q *q)
 {
-	/* what gates of FLIP-504 have held back is not known */
-	bool unknown =
-		q->policy->gate == TRANSITION_GATE_FLIP && q->handover->transition.toggle_unix_ms;
+	/* what gates that go by keys have held back is not known */
+	bool unknown = q->kind->keys && q->handover->transition.toggle_unix_ms;
 
 	/* MUT: what was held back is not looked at when the cut is given up */
 	if (unknown || q->facts->gate->withheld_above)
@@ -409,7 +407,7 @@ static bool is_over(Q *q)
 
 static const struct transition_rule rules[] = {
 	{IN(OFFERED), is_late_unwritten, TO(REFUSED), .counts = true,
-	 .when = "the deadline has passed, the candidate is prepared, and with `gate: flip` the ConfigMap does not say what it says at rest",
+	 .when = "the deadline has passed, the candidate is prepared, and the keys, if gates go by them, are not those at rest",
 	 .why = "the ConfigMap of the gates could not be written within handover.prepareDeadline"},
 	{IN(OFFERED), is_late, TO(REFUSED), .counts = true, .quotes = true,
 	 .when = "the deadline has passed",
@@ -422,7 +420,7 @@ static const struct transition_rule rules[] = {
 	 .when = "suspended, cancelled, do-not-restart or another version is wanted; or the job has ended",
 	 .why = WISH_WHY},
 	{IN(OFFERED), is_prepared, TO(SEEDING), .act = ACT_SAVE,
-	 .when = "the candidate is prepared; with `gate: flip` the ConfigMap says what it says at rest",
+	 .when = "the candidate is prepared; the keys, if gates go by them, are those at rest",
 	 .why = "a savepoint for the candidate is taken"},
 
 	{IN(SEEDING), work_failed, TO(OFFERED), .counts = true, .when = "the savepoint has failed",
@@ -434,11 +432,11 @@ static const struct transition_rule rules[] = {
 	 .why = "the savepoint for the candidate was not taken in time"},
 	{IN(SEEDING), lost_without_work, TO(NONE), .quotes = true,
 	 .when = LOST_WHEN ", and no savepoint is under way", .why = LOST_WHY},
-	{IN(SEEDING), flip_seed_is_lost, TO(OFFERED), .counts = true,
-	 .when = "`gate: flip`; the savepoint is there, and the job has started again before Flink showed what its gates had seen by then",
+	{IN(SEEDING), shown_seed_is_lost, TO(OFFERED), .counts = true,
+	 .when = "gates go by keys; the savepoint is there, and the job has started again before Flink showed what its gates had seen by then",
 	 .why = "the job has started again right after the savepoint for the candidate"},
 	{IN(SEEDING), is_seeded, TO(SEEDED),
-	 .when = "the savepoint is there, verified, and the gates have reported; with `gate: flip` Flink has shown what they had seen by then",
+	 .when = "the savepoint is there, verified, and the gates have reported; where they go by keys, Flink has shown what they had seen by then",
 	 .why = "the candidate starts its job"},
 
 	{IN(SEEDED), is_anything_else_wanted, TO(ABORTING),
@@ -464,9 +462,9 @@ static const struct transition_rule rules[] = {
 	{IN(SHADOW), may_cross_ungated, TO(ENDING), .act = ACT_STOP,
 	 .when = "`gate: none`; the candidate has caught up, the job runs, and the cut may come",
 	 .why = "the job is being stopped"},
-	{IN(SHADOW), may_cross_flip, TO(ARMED), .act = ACT_CUT,
-	 .when = "`gate: flip`; the same as in the next line",
-	 .why = "the gates of FLIP-504 are to choose the cut"},
+	{IN(SHADOW), may_choose, TO(ARMED), .act = ACT_CUT,
+	 .when = "gates go by keys; the same as in the next line",
+	 .why = "the gates are to choose the cut"},
 	{IN(SHADOW), may_cross, TO(ARMING), .act = ACT_CUT,
 	 .when = "the candidate has caught up, the job runs and has committed all that it had seen at the seed, do-not-restart is off, and the cut may come",
 	 .why = "the candidate's gates are told the cut"},
@@ -493,11 +491,10 @@ static const struct transition_rule rules[] = {
 	{IN(ARMED), is_followed, TO(ARMED), .act = ACT_NAME,
 	 .when = "another pod of the candidate's template is there",
 	 .why = "another pod of the candidate's version goes on"},
-	{IN(ARMED), flip_cut_is_past, TO(ABORTING), .counts = true,
-	 .when = "`gate: flip`, and its gates have chosen a cut that a watermark has come to",
+	{IN(ARMED), chosen_is_past, TO(ABORTING), .counts = true,
+	 .when = "the gates have chosen a cut that a watermark has come to",
 	 .why = "the gates have chosen a cut in the past: a clock is wrong, or a gate is far behind"},
-	{IN(ARMED), flip_has_cut, TO(CROSSING),
-	 .when = "`gate: flip`, and its gates have chosen the cut",
+	{IN(ARMED), have_chosen, TO(CROSSING), .when = "the gates have chosen the cut",
 	 .why = "the records are divided at the cut"},
 	{IN(ARMED), owner_is_armed, TO(CROSSING),
 	 .when = "all gates here have acknowledged the cut",
@@ -546,8 +543,8 @@ static const struct transition_rule rules[] = {
 	 .when = "the job runs behind the cut, the candidate's runs, and no stop is under way",
 	 .why = "the job is being stopped, again"},
 
-	{IN(ABORTING), flip_has_cut_meanwhile, TO(ABORTING), .act = ACT_FOUND,
-	 .when = "`gate: flip`, and a cut is in the ConfigMap that is not on record",
+	{IN(ABORTING), have_chosen_meanwhile, TO(ABORTING), .act = ACT_FOUND,
+	 .when = "the gates have chosen a cut that is not on record",
 	 .why = "the gates had chosen a cut meanwhile"},
 	{IN(ABORTING), is_replayed, TO(ABORTING), .act = ACT_REPLAYED,
 	 .when = "the job runs from the replay point",
@@ -576,7 +573,7 @@ bool transition_owner(const struct handover *handover, const struct transition_f
 		      const struct transition_policy *policy, struct transition_move *ret_move)
 {
 	enum transition_state state = transition_of(handover);
-	const struct transition_question q = {handover, facts, policy};
+	const struct transition_question q = {handover, facts, policy, gate_kind_of(policy->gate)};
 
 	for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
 		const struct transition_rule *rule = &rules[i];

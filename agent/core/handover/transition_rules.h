@@ -11,6 +11,7 @@ struct transition_question {
 	const struct handover *handover;
 	const struct transition_facts *facts;
 	const struct transition_policy *policy;
+	const struct gate_kind *kind;
 };
 
 struct transition_rule {

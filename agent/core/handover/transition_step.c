@@ -14,9 +14,6 @@ const char *transition_act_name(enum transition_act act)
 	return act < ACTS ? acts[act] : "unknown";
 }
 
-const char *const transition_gate_words[] = {"drey", "flip", "none", NULL};
-_Static_assert(TRANSITION_GATE_DREY == 0 && TRANSITION_GATE_NONE == 2,
-	       "order of transition_gate_words");
 const char *const after_cut_words[] = {"replay", "forward", NULL};
 _Static_assert(AFTER_CUT_REPLAY == 0 && AFTER_CUT_FORWARD == 1, "order of after_cut_words");
 
@@ -40,7 +37,7 @@ static struct gate_order owner_order(const struct handover *handover,
 	enum transition_state state = transition_of(handover);
 	bool cut = handover->transition.toggle_unix_ms != 0;
 
-	if (policy->gate == TRANSITION_GATE_DREY && cut && state >= TRANSITION_ARMED &&
+	if (gate_kind_of(policy->gate)->ordered && cut && state >= TRANSITION_ARMED &&
 	    state <= TRANSITION_GRANTED)
 		return order(handover, GATE_ARM_BLUE);
 	return order(handover, GATE_OPEN);
@@ -53,7 +50,7 @@ static struct gate_order candidate_order(const struct handover *handover,
 	bool cut = handover->transition.toggle_unix_ms != 0;
 
 	/* MUT: the cut is kept when the transition is over */
-	if (policy->gate != TRANSITION_GATE_DREY || state == TRANSITION_DONE)
+	if (!gate_kind_of(policy->gate)->ordered || state == TRANSITION_DONE)
 		return order(handover, GATE_OPEN);
 	if (state == TRANSITION_TAKEN)
 		return order(handover, GATE_FINISH);
@@ -150,8 +147,7 @@ static void choose_cut(struct transition *transition, const struct transition_fa
 	if (policy->at_unix_ms > before)
 		before = policy->at_unix_ms - 1;
 	transition->promoted = true;
-	/* those of FLIP-504 choose it themselves */
-	if (policy->gate == TRANSITION_GATE_DREY)
+	if (gate_kind_of(policy->gate)->ordered)
 		transition->toggle_unix_ms =
 			gate_cut(facts->gate, facts->candidate_gate, lead_of(transition, policy),
 				 policy->align_ms, before);
@@ -190,14 +186,12 @@ static void count_doubled(struct transition *transition, const struct transition
 		transition->below = candidate->passed_below;
 }
 
-/* Of FLIP-504's gates only watermarks are known, and those at the seed only later. */
-static int64_t seen_by(const struct transition_facts *facts, const struct transition_policy *policy)
+/* Where only watermarks are known, those at the seed are only later. */
+static int64_t seen_by(const struct transition_facts *facts)
 {
-	const struct gate_snapshot *seed =
-		policy->gate == TRANSITION_GATE_FLIP
-			? gate_snapshot_of(facts->gate, facts->made.checkpoint_id)
-			: NULL;
-	int64_t seen = seed ? seed->seen_unix_ms : facts->gate->max_seen_unix_ms;
+	const struct gate_snapshot *seed = gate_snapshot_of(facts->gate, facts->made.checkpoint_id);
+	int64_t seen =
+		seed && seed->seen_unix_ms ? seed->seen_unix_ms : facts->gate->max_seen_unix_ms;
 
 	return seen > 0 ? seen : 1;
 }
@@ -213,13 +207,13 @@ static void enter_state(struct handover *handover, enum transition_state before,
 	if (next == TRANSITION_ABORTING)
 		transition->opened = !transition_is_cut(before);
 	if (next == TRANSITION_SEEDED && facts->gate->known)
-		transition->seen_unix_ms = seen_by(facts, policy);
+		transition->seen_unix_ms = seen_by(facts);
 	if (next == TRANSITION_SEEDED)
 		set_point(&transition->seed, facts->made.path, facts->made.checkpoint_id);
 	if (next == TRANSITION_SHADOW && before == TRANSITION_ARMING)
 		forget_cut(transition);
-	if (next == TRANSITION_CROSSING && policy->gate == TRANSITION_GATE_FLIP)
-		transition->toggle_unix_ms = facts->flip_toggle_unix_ms;
+	if (next == TRANSITION_CROSSING && gate_kind_of(policy->gate)->keys)
+		transition->toggle_unix_ms = facts->chosen_unix_ms;
 	if (next >= TRANSITION_ARMED && next <= TRANSITION_GRANTED)
 		count_doubled(transition, facts);
 	if (next != TRANSITION_GRANTED)
@@ -266,7 +260,7 @@ void transition_apply(struct handover *handover, const struct transition_move *m
 	if (move->act == ACT_CUT)
 		choose_cut(transition, facts, policy);
 	if (move->act == ACT_FOUND) {
-		transition->toggle_unix_ms = facts->flip_toggle_unix_ms;
+		transition->toggle_unix_ms = facts->chosen_unix_ms;
 		transition->opened = false;
 	}
 	if (move->act == ACT_OPENED)

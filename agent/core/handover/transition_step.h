@@ -11,14 +11,8 @@
 #define DREY_CORE_TRANSITION_STEP_H
 
 #include "core/handover/gate.h"
+#include "core/handover/gate_kind.h"
 #include "core/handover/transition.h"
-
-enum transition_gate {
-	TRANSITION_GATE_DREY, /* drey's own: the cut in two steps */
-	TRANSITION_GATE_FLIP, /* those of FLIP-504; see flip.h */
-	TRANSITION_GATE_NONE, /* both write, as long as both run */
-};
-extern const char *const transition_gate_words[]; /* as in drey.yaml, by value; NULL at the end */
 
 enum after_cut {
 	AFTER_CUT_REPLAY,  /* the owner's job starts again from before the cut was in force */
@@ -82,11 +76,11 @@ struct transition_facts {
 	bool lives;          /* its Flink has not ended */
 	bool replaying;      /* this launch was made for the replay point that is on record */
 	bool replay_missing; /* that snapshot is not there any more */
-	/* FLIP-504's gates: what they have chosen; flip_has_crossed(); and the keys of this state are in the
+	/* gates that go by keys: what they have chosen; they owe nothing; and the keys of this state are in the
 	 * ConfigMap */
-	int64_t flip_toggle_unix_ms;
-	bool flip_crossed, flip_written;
-	bool flip_past; /* a watermark had come to the cut when it was seen first */
+	int64_t chosen_unix_ms;
+	bool keys_crossed, keys_written;
+	bool chosen_past; /* a watermark had come to the cut when it was seen first */
 	/* what is wanted */
 	bool parks;    /* suspended or cancelled is wanted */
 	bool brake;    /* do-not-restart */
@@ -110,7 +104,7 @@ enum transition_act {
 	ACT_OPENED,   /* the output here is open, and nothing was held back */
 	ACT_REPLAY,   /* it is open, and something was held back: choose where to start again */
 	ACT_REPLAYED, /* the job runs from there */
-	ACT_FOUND,    /* a cut that the gates of FLIP-504 have chosen is put on record */
+	ACT_FOUND,    /* a cut that the gates have chosen is put on record */
 	ACTS,
 };
 const char *transition_act_name(enum transition_act act);

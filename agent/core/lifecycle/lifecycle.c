@@ -99,8 +99,8 @@ static void dispatch(struct lifecycle *life, const struct event *event)
 	case EVENT_GATE:
 		on_gate(life, event);
 		break;
-	case EVENT_FLIP:
-		on_flip(life, event);
+	case EVENT_GATE_KEYS:
+		on_gate_keys(life, event);
 		break;
 	case EVENT_SIGNS:
 		on_signs(life, event);

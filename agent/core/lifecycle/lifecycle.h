@@ -88,7 +88,7 @@ enum event_type {
 	EVENT_RESCALED,   /* answer to RESCALE */
 	EVENT_LEASE,      /* the lease object was written, or is lost */
 	EVENT_GATE,       /* the gates of the job here have reported */
-	EVENT_FLIP,       /* FLIP-504's ConfigMap was read */
+	EVENT_GATE_KEYS,  /* the ConfigMap of gates that go by keys was read */
 	EVENT_SIGNS,      /* what storage and HA show of the launch that lives */
 	EVENT_COUNT,
 };
@@ -250,7 +250,7 @@ struct event {
 			bool ended; /* the last one: its Flink ends, or its job starts anew */
 			struct gate_report report;
 		} gate;
-		struct flip_known flip; /* borrowed; only what was read */
+		struct gate_keys gate_keys; /* borrowed; only what was read */
 		struct {
 			int64_t launch; /* number of the one that was looked for */
 			struct signs signs;

@@ -203,7 +203,7 @@ void handover_release_seen(struct lifecycle *life)
 {
 	xstrset(&life->gate.transition, NULL);
 	xstrset(&life->gate.told, NULL);
-	xstrset(&life->gate.flip.transition, NULL);
+	xstrset(&life->gate.keys.transition, NULL);
 	xstrset(&life->transition.missing, NULL);
 	for (int i = 0; i < PLACES; i++)
 		candidate_seen_release(&life->handover.seen[i]);

@@ -51,7 +51,7 @@ const char *event_type_name(enum event_type type)
 		"journal-seen", "started",   "launch-failed", "refused",         "exited",
 		"view",         "operation", "disposed",      "inspected",       "control",
 		"stopping",     "candidate", "checkpoint",    "rescaled",        "lease",
-		"gate",         "flip",      "signs"};
+		"gate",         "gate-keys", "signs"};
 
 	return pick(names, ARRAY_LEN(names), (int)type);
 }

@@ -205,12 +205,11 @@ static void transition_pursue_owner(struct lifecycle *life)
 
 /* ---- the one that has taken it ---- */
 
-/* Those of FLIP-504 are told nothing: what is behind the cut is. */
+/* Those that go by keys are told nothing: what is behind the cut is. */
 static bool has_finished(const struct gate_report *report, const struct gate_order *finish,
 			 const struct transition_policy *policy)
 {
-	return policy->gate == TRANSITION_GATE_FLIP ? report->known
-						    : gate_has_taken(report, finish);
+	return gate_kind_of(policy->gate)->keys ? report->known : gate_has_taken(report, finish);
 }
 
 static void pursue_taken(struct lifecycle *life)

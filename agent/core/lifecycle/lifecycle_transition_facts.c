@@ -7,7 +7,6 @@
 
 #include "base/mem.h"
 #include "core/lifecycle/lifecycle_blockers.h"
-#include "core/lifecycle/lifecycle_flip.h"
 #include "core/lifecycle/lifecycle_handover_facts.h"
 #include "core/lifecycle/lifecycle_transition_now.h"
 
@@ -203,7 +202,7 @@ static void know_work(struct lifecycle *life, struct transition_facts *facts)
 	if (!life->transition.made_ms)
 		life->transition.made_ms = life->now_ms;
 	if (facts->made_behind || life->now_ms >= life->transition.made_ms + REPORT_MS ||
-	    life->config->handover.blue_green.policy.gate != TRANSITION_GATE_DREY)
+	    !gate_kind_of(life->config->handover.blue_green.policy.gate)->ordered)
 		return;
 	facts->work = WORK_RUNNING;
 	again_at(life, life->transition.made_ms + REPORT_MS);
@@ -318,62 +317,6 @@ static void know_job(struct lifecycle *life, const struct transition_here *here,
 				!xstrsame(transition->replay.path, transition->seed.path);
 }
 
-/* ---- the gates of FLIP-504 ---- */
-
-/* Several subtasks may choose a cut at the same time; until then each of them has written its own. Only a look shows
- * that none has. */
-#define CHOSEN_MS 2000
-
-static int64_t flip_toggle_of(const struct lifecycle *life)
-{
-	const struct flip_known *flip = &life->gate.flip;
-
-	if (!flip->toggle_unix_ms || transition_state_of(life) == TRANSITION_ABORTING)
-		return flip->toggle_unix_ms;
-	if (!flip->judged)
-		return 0;
-	/* MUT: the cut of the first subtask that writes one is taken at once */
-	if (flip->same_ms - flip->since_ms < CHOSEN_MS)
-		return 0;
-	return flip->toggle_unix_ms;
-}
-
-/* A gate that reads the keys late may still choose a cut, and one of the first version writes it at any stage. */
-#define LATE_MS 5000
-
-static bool may_come_late(const struct lifecycle *life)
-{
-	const struct flip_known *flip = &life->gate.flip;
-
-	/* MUT: a transition is over before the last gate knows that it is given up */
-	if (transition_state_of(life) != TRANSITION_ABORTING)
-		return false;
-	return flip->same_ms - flip->written_ms < LATE_MS;
-}
-
-bool lifecycle_flip_is_written(const struct lifecycle *life)
-{
-	const struct flip_known *flip = &life->gate.flip;
-
-	return xstris(flip->transition, life->journal.handover.id) &&
-	       flip->state == transition_state_of(life);
-}
-
-static void know_flip(const struct lifecycle *life, struct transition_facts *facts)
-{
-	const struct flip_known *flip = &life->gate.flip;
-	int64_t toggle_unix_ms = record_of(life)->toggle_unix_ms;
-
-	/* MUT: what the ConfigMap has said in another transition counts */
-	if (!xstris(flip->transition, handover_of(life)->id))
-		return;
-	facts->flip_toggle_unix_ms = flip_toggle_of(life);
-	facts->flip_past = flip->past;
-	facts->flip_written = lifecycle_flip_is_written(life) && !may_come_late(life);
-	facts->flip_crossed = toggle_unix_ms && flip->toggle_unix_ms == toggle_unix_ms &&
-			      flip_has_crossed(&flip->gate);
-}
-
 bool transition_candidate_has_ended(const struct lifecycle *life)
 {
 	return seen_of(life)->lock_is_free || (is_mine(life) && seen_of(life)->shadow.ended);
@@ -383,6 +326,8 @@ void transition_know(struct lifecycle *life, struct transition_here *ret_here,
 		     struct transition_facts *ret_facts)
 {
 	const struct intent *intent = &life->journal.intent;
+	const struct gate_keys_kind *keys =
+		gate_kind_of(life->config->handover.blue_green.policy.gate)->keys;
 	struct transition_facts *facts = ret_facts;
 
 	*ret_here = (struct transition_here){.clean = NULL};
@@ -393,7 +338,8 @@ void transition_know(struct lifecycle *life, struct transition_here *ret_here,
 	know_candidate(life, ret_here, facts);
 	know_work(life, facts);
 	know_clean(life, ret_here, facts);
-	know_flip(life, facts);
+	if (keys)
+		keys->know(&life->gate.keys, handover_of(life), facts);
 	facts->parks = intent->state != DESIRED_RUNNING;
 	facts->brake = intent->do_not_restart;
 	facts->promoted = record_of(life)->promoted;

@@ -1,7 +1,4 @@
-/*
- * The gates of the job here (core/handover/gate.h), and those of FLIP-504 (core/handover/flip.h): what they are told,
- * and what they report.
- */
+/* The gates of the job here (core/handover/gate.h): what they are told, what they report, and what their keys say. */
 #include "core/lifecycle/lifecycle_transition_gates.h"
 
 #include <string.h>
@@ -31,7 +28,7 @@ static bool has_gates(const struct lifecycle *life)
 	const struct handover_config *config = &life->config->handover;
 
 	return config->mode == HANDOVER_BLUE_GREEN &&
-	       config->blue_green.policy.gate == TRANSITION_GATE_DREY && !config->shadow;
+	       gate_kind_of(config->blue_green.policy.gate)->ordered && !config->shadow;
 }
 
 static struct gate_order order_of(const struct lifecycle *life)
@@ -92,43 +89,20 @@ void transition_tell_gates(struct lifecycle *life)
 	effect->order = order;
 }
 
-/* ---- the ConfigMap of FLIP-504 ---- */
+/* ---- the keys ---- */
 
-/* A job that has started lately shows no watermark yet, and its records may be at or above the cut all the same. So may
- * those of a candidate whose agent is away: what it has said before counts only against the cut. */
-static void judge_cut(struct lifecycle *life, int64_t toggle_unix_ms)
+void on_gate_keys(struct lifecycle *life, const struct event *event)
 {
 	const struct candidate_seen *candidate = &life->handover.seen[PLACE_CANDIDATE];
-	struct flip_known *flip = &life->gate.flip;
-	bool spoken = candidate->beats && candidate->beat != flip->beat;
+	const struct gate_keys_kind *kind =
+		gate_kind_of(life->config->handover.blue_green.policy.gate)->keys;
+	const struct gate_keys_around around = {
+		.now_ms = life->now_ms,
+		.beat = candidate->beat,
+		.speaks = candidate->beats,
+		.seen = transition_was_seen(life, event->gate_keys.toggle_unix_ms),
+		.watermarks = transition_shows_watermarks(life)};
 
-	flip->past = toggle_unix_ms && transition_was_seen(life, toggle_unix_ms);
-	/* MUT: a cut is judged by what the candidate said before it */
-	if (!flip->past && !spoken)
-		return;
-	/* MUT: a cut is judged while a job shows no watermark */
-	if (flip->past || transition_shows_watermarks(life))
-		flip->judged = true;
-}
-
-void on_flip(struct lifecycle *life, const struct event *event)
-{
-	struct flip_known *flip = &life->gate.flip;
-	bool anew = flip->toggle_unix_ms != event->flip.toggle_unix_ms ||
-		    !xstrsame(flip->transition, event->flip.transition);
-
-	if (anew) {
-		flip->since_ms = life->now_ms;
-		flip->beat = life->handover.seen[PLACE_CANDIDATE].beat;
-		flip->judged = flip->past = false;
-	}
-	if (anew || flip->state != event->flip.state)
-		flip->written_ms = life->now_ms;
-	flip->same_ms = life->now_ms;
-	if (!flip->judged && event->flip.gate.subtasks)
-		judge_cut(life, event->flip.toggle_unix_ms);
-	xstrset(&flip->transition, event->flip.transition);
-	flip->state = event->flip.state;
-	flip->toggle_unix_ms = event->flip.toggle_unix_ms;
-	flip->gate = event->flip.gate;
+	if (kind)
+		kind->hear(&life->gate.keys, &event->gate_keys, &around);
 }

@@ -6,8 +6,8 @@
 
 #include "core/lifecycle/lifecycle.h"
 
-/* The ConfigMap of FLIP-504 was read. */
-void on_flip(struct lifecycle *life, const struct event *event);
+/* The ConfigMap of gates that go by keys was read. */
+void on_gate_keys(struct lifecycle *life, const struct event *event);
 
 /* What the gates of the job here have reported. */
 void on_gate(struct lifecycle *life, const struct event *event);

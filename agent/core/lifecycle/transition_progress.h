@@ -8,23 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/handover/flip.h"
 #include "core/handover/gate.h"
+#include "core/handover/gate_kind.h"
 #include "core/lifecycle/due_time.h"
 #include "core/snapshot.h"
-
-/* What the ConfigMap of FLIP-504's gates has said last (core/handover/flip.h). */
-struct flip_known {
-	char *transition; /* that its keys were of; owned; NULL = none, or nothing is known */
-	enum transition_state state; /* ... and of this state of it */
-	int64_t toggle_unix_ms;      /* the cut that is there; 0 = none */
-	int64_t since_ms;            /* it is the same since then ... */
-	int64_t same_ms;             /* ... and was when the map was read last */
-	int64_t written_ms;          /* since then the keys say what they are to say, or do not */
-	int64_t beat;                /* the candidate's when it was seen first */
-	bool judged, past; /* both jobs have shown where they are since; records had come to it */
-	struct flip_gate gate; /* `behind`: that one */
-};
 
 /* What the gates of the job here have reported last, and what they were told last. */
 struct gates_known {
@@ -35,7 +22,7 @@ struct gates_known {
 	char *told;                 /* the transition; owned */
 	char told_id[JOB_ID_BYTES]; /* the launch; "" = none was */
 	struct gate_order order;
-	struct flip_known flip;
+	struct gate_keys keys;
 };
 
 /* In the present state of the transition. */

@@ -1,7 +1,7 @@
 #include "core/report/status_transition.h"
 
 #include "base/mem.h"
-#include "core/lifecycle/lifecycle_flip.h"
+#include "core/lifecycle/lifecycle.h"
 
 static const char *waits_in_shadow(const struct transition *transition, bool manual)
 {
@@ -52,17 +52,17 @@ const char *status_transition_waits(const struct handover *handover, bool manual
 	}
 }
 
-/* Gates of FLIP-504 go by a ConfigMap, and choose the cut. NULL: as any other. */
-static const char *waits_for_flip(const struct lifecycle *life, enum transition_state state,
+/* Gates that go by keys choose the cut. NULL: as any other. */
+static const char *waits_for_keys(const struct lifecycle *life, const struct handover *handover,
 				  bool prepared)
 {
-	if (life->config->handover.blue_green.policy.gate != TRANSITION_GATE_FLIP)
-		return NULL;
-	if (state == TRANSITION_ARMED)
-		return "the gates choose the cut, and both jobs show a watermark below it";
-	if (state == TRANSITION_OFFERED && prepared && !lifecycle_flip_is_written(life))
-		return "the ConfigMap of the gates says what it says at rest";
-	return NULL;
+	const struct gate_keys_kind *keys =
+		gate_kind_of(life->config->handover.blue_green.policy.gate)->keys;
+	enum transition_state state = transition_of(handover);
+
+	return keys ? keys->waits(state, state == TRANSITION_OFFERED && prepared &&
+						 !gate_keys_are_written(&life->gate.keys, handover))
+		    : NULL;
 }
 
 /* The owner knows whether the candidate's job runs: its own one is stopped only for one that does. */
@@ -71,10 +71,10 @@ static const char *owner_waits(const struct handover *handover, const struct lif
 	const struct candidate_shadow *shadow = &life->handover.seen[PLACE_CANDIDATE].shadow;
 	bool mine = xstris(shadow->transition, handover->id);
 	enum transition_state state = transition_of(handover);
-	const char *flip = waits_for_flip(life, state, mine && shadow->state == SHADOW_PREPARED);
+	const char *keys = waits_for_keys(life, handover, mine && shadow->state == SHADOW_PREPARED);
 
-	if (flip)
-		return flip;
+	if (keys)
+		return keys;
 	if (state == TRANSITION_CROSSED && !(candidate_shadow_runs(shadow) && mine))
 		return "the job of the next version runs";
 	return status_transition_waits(handover, life->config->handover.blue_green.policy.manual);

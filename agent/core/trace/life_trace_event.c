@@ -251,15 +251,15 @@ static const struct field gate_fields[] = {
 	EVENT("report", RECORD, gate.report, .record = &gate_report_whole_table),
 };
 
-static const struct field flip_fields[] = {
-	EVENT("transition", TEXT, flip.transition, .sparse = true),
-	EVENT("state", WORD, flip.state, .words = transition_state_words),
-	EVENT("toggleUnixMs", KNOWN, flip.toggle_unix_ms, .sparse = true),
-	EVENT("stage", SMALL, flip.gate.stage, .unknown = -1),
-	EVENT("subtasks", SMALL, flip.gate.subtasks, .unknown = -1),
-	EVENT("behind", SMALL, flip.gate.behind, .unknown = -1),
-	EVENT("gauges", SMALL, flip.gate.gauges, .unknown = -1),
-	EVENT("gaugesOver", SMALL, flip.gate.gauges_over, .unknown = -1),
+static const struct field gate_keys_fields[] = {
+	EVENT("transition", TEXT, gate_keys.transition, .sparse = true),
+	EVENT("state", WORD, gate_keys.state, .words = transition_state_words),
+	EVENT("toggleUnixMs", KNOWN, gate_keys.toggle_unix_ms, .sparse = true),
+	EVENT("stage", SMALL, gate_keys.shown.stage, .unknown = -1),
+	EVENT("subtasks", SMALL, gate_keys.shown.subtasks, .unknown = -1),
+	EVENT("behind", SMALL, gate_keys.shown.behind, .unknown = -1),
+	EVENT("gauges", SMALL, gate_keys.shown.gauges, .unknown = -1),
+	EVENT("gaugesOver", SMALL, gate_keys.shown.gauges_over, .unknown = -1),
 };
 
 static int read_signs_text(const struct json *from, void *to, struct err *err)
@@ -310,7 +310,7 @@ static const struct record tables[EVENT_COUNT] = {
 	[EVENT_RESCALED] = RECORD(struct event, rescaled_fields),
 	[EVENT_LEASE] = RECORD(struct event, lease_fields),
 	[EVENT_GATE] = RECORD(struct event, gate_fields),
-	[EVENT_FLIP] = RECORD(struct event, flip_fields),
+	[EVENT_GATE_KEYS] = RECORD(struct event, gate_keys_fields),
 	[EVENT_SIGNS] = RECORD(struct event, signs_fields),
 	[EVENT_TICK] = {.size_bytes = sizeof(struct event)},
 };

@@ -235,8 +235,8 @@ struct config {
 		int gate; /* enum transition_gate */
 		bool sources_can_be_read_twice;
 		char **sink_uids; /* NULL = none */
-		char *config_map; /* with gate: flip; NULL = by the name of the application */
-		char *gate_name;  /* with gate: flip: of the operator; NULL = not set */
+		char *config_map; /* of the keys of gates; NULL = by the name of the application */
+		char *gate_name;  /* of their operator; NULL = not set */
 		int64_t lead_ms, align_ms, caught_up_ms, settle_ms, deadline_ms;
 		int idle;      /* enum blue_green_idle */
 		int promote;   /* enum blue_green_promote */

@@ -147,35 +147,20 @@ static int check_cluster_ids(const struct config *config, const struct yaml_node
 	return 0;
 }
 
-#define FLIP_LEAD_MS 30000
-
-/* Gates of FLIP-504 acknowledge nothing: what makes the cut known in time has to be left room. */
-static int check_flip(const struct config *config, const struct yaml_node *root, struct err *err)
+static int check_gates(const struct config *config, const struct yaml_node *root, struct err *err)
 {
-	const struct yaml_node *gate = config_node_of(root, "blueGreen.gate");
+	const struct gate_keys_kind *keys =
+		gate_kind_of((enum transition_gate)config->blue_green.gate)->keys;
+	const struct gate_settings settings = {.gate_name = config->blue_green.gate_name,
+					       .lead_ms = config->blue_green.lead_ms,
+					       .caught_up_ms = config->blue_green.caught_up_ms,
+					       .align_ms = config->blue_green.align_ms};
+	const char *key, *why = keys ? keys->refuses(&settings, &key) : NULL;
+	const struct yaml_node *node = why ? config_node_of(root, key) : NULL;
 
-	if (config->blue_green.gate != TRANSITION_GATE_FLIP)
+	if (!why)
 		return 0;
-	if (!config->blue_green.gate_name)
-		return yaml_err(
-			gate, err,
-			"'blueGreen.gate' is flip, but 'blueGreen.gateName' is not set, and drey could not tell how far the gate is; set it to the name of the gate's operator in the job");
-	if (config->blue_green.lead_ms < FLIP_LEAD_MS)
-		return yaml_err(
-			config_node_of(root, "blueGreen.lead"), err,
-			"'blueGreen.lead' is shorter than 30 s: gates of FLIP-504 do not acknowledge the cut, and those that learn of it too late lose records; set it to 30s or more");
-	if (config->blue_green.caught_up_ms * 3 > config->blue_green.lead_ms) {
-		const struct yaml_node *node = config_node_of(root, "blueGreen.caughtUp");
-
-		return yaml_err(
-			node ? node : gate, err,
-			"'blueGreen.caughtUp' is more than a third of 'blueGreen.lead': the next version would come to the cut long before it knows it; make it shorter, or the lead longer");
-	}
-	if (config->blue_green.align_ms)
-		return yaml_err(
-			config_node_of(root, "blueGreen.align"), err,
-			"'blueGreen.align' cannot be used with 'blueGreen.gate: flip', whose gates choose the cut themselves; remove it");
-	return 0;
+	return yaml_err(node ? node : config_node_of(root, "blueGreen.gate"), err, "%s", why);
 }
 
 static int check_blue_green(const struct config *config, const struct yaml_node *root,
@@ -189,7 +174,7 @@ static int check_blue_green(const struct config *config, const struct yaml_node 
 		return yaml_err(
 			mode, err,
 			"'handover.mode' is blueGreen, but 'blueGreen.sourcesCanBeReadTwice' is not true: two jobs read all sources at the same time, which queues with competing consumers and replication slots do not allow; set it to true if yours do, or use 'handover.mode: surge'");
-	return check_flip(config, root, err);
+	return check_gates(config, root, err);
 }
 
 static int check_handover(const struct config *config, const struct yaml_node *root,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/handover/gate_kind.h"
 
 /* ERR_CONFIG with the mode, and what is missing for it. */
 #define REFUSE(config, err, text, ...)                                                             \
@@ -68,7 +69,7 @@ static int check_on(const struct config *config, const struct setup_kube *kube,
 	return 0;
 }
 
-/* `flip`: may also be the candidate's, whose name is checked first. */
+/* `gate_map`: may also be the candidate's, whose name is checked first. */
 static int refuse_same_map(const char *what, const char *map, const char *candidate,
 			   const struct setup_kube *kube, struct err *err)
 {
@@ -101,7 +102,7 @@ static int handover_check(const struct config *config, const struct setup_kube *
 		return 0;
 	if (refuse_same_map("handover.candidate", handover->candidate, NULL, kube, err) < 0)
 		return -1;
-	return refuse_same_map("blueGreen.configMap", handover->flip, handover->candidate, kube,
+	return refuse_same_map("blueGreen.configMap", handover->gate_map, handover->candidate, kube,
 			       err);
 }
 
@@ -124,10 +125,10 @@ int setup_handover(const struct config *config, const struct setup_kube *kube,
 	if (config->handover.mode == HANDOVER_BLUE_GREEN)
 		handover.shadow = xasprintf("%s-journal", handover.candidate);
 	if (config->handover.mode == HANDOVER_BLUE_GREEN &&
-	    config->blue_green.gate == TRANSITION_GATE_FLIP)
-		handover.flip = config->blue_green.config_map
-					? xstrdup(config->blue_green.config_map)
-					: xasprintf("%s-bluegreen", config->application);
+	    gate_kind_of((enum transition_gate)config->blue_green.gate)->keys)
+		handover.gate_map = config->blue_green.config_map
+					    ? xstrdup(config->blue_green.config_map)
+					    : xasprintf("%s-bluegreen", config->application);
 	if (handover_check(config, kube, ha, settings, &handover, err) < 0) {
 		setup_handover_release(&handover);
 		return -1;
@@ -140,6 +141,6 @@ void setup_handover_release(struct setup_handover *handover)
 {
 	free(handover->candidate);
 	free(handover->shadow);
-	free(handover->flip);
+	free(handover->gate_map);
 	*handover = (struct setup_handover){0};
 }

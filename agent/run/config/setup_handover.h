@@ -24,7 +24,7 @@ struct setup_handover {
 	/* by side, borrowed; green's is NULL without two_sides, both are without Flink's HA */
 	const char *cluster_ids[SIDES];
 	char *candidate; /* ConfigMap; NULL = not `on` */
-	char *flip;      /* ConfigMap of the gates of FLIP-504; NULL = the job has none */
+	char *gate_map;  /* ConfigMap of the keys that gates go by; NULL = the job has none */
 	char *shadow; /* ConfigMap: the journal of a candidate's job; NULL = the mode is not blueGreen */
 };
 

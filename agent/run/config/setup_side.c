@@ -1,7 +1,12 @@
 #include "run/config/setup_side.h"
 
 #include "base/mem.h"
-#include "core/handover/flip.h"
+#include "core/handover/gate_kind.h"
+
+static const struct gate_kind *setup_gate_kind(const struct setup *setup)
+{
+	return gate_kind_of((enum transition_gate)setup->config.blue_green.gate);
+}
 
 const char *setup_cluster_id(const struct setup *setup, enum side side)
 {
@@ -11,7 +16,7 @@ const char *setup_cluster_id(const struct setup *setup, enum side side)
 bool setup_has_gates(const struct setup *setup)
 {
 	return setup->config.handover.mode == HANDOVER_BLUE_GREEN &&
-	       setup->config.blue_green.gate == TRANSITION_GATE_DREY;
+	       setup_gate_kind(setup)->ordered;
 }
 
 const char *setup_output_side(const struct setup *setup, enum side side)
@@ -22,9 +27,18 @@ const char *setup_output_side(const struct setup *setup, enum side side)
 		       : NULL;
 }
 
-const char *setup_flip_side(const struct setup *setup, enum side side)
+struct setup_gate_keys setup_gate_keys(const struct setup *setup, enum side side)
 {
-	return setup->handover.flip ? flip_side_word(side) : NULL;
+	const struct gate_keys_kind *kind = setup_gate_kind(setup)->keys;
+
+	if (!setup->handover.gate_map || !kind)
+		return (struct setup_gate_keys){0};
+	return (struct setup_gate_keys){
+		.properties = {{kind->map_property, setup->handover.gate_map},
+			       {kind->side_property, kind->side_words[side]}},
+		.count = 2,
+		.held_key = kind->held_side,
+		.side = kind->side_words[side]};
 }
 
 enum side setup_side(const struct setup *setup, const struct journal *journal)

@@ -85,12 +85,13 @@ static void tell_started(void *arg)
 static void let_main_go(struct driver *driver, const struct launch *launch)
 {
 	cleanup_free char *file = held_file(driver->setup->config.state_directory, launch->job_id);
+	const struct setup_gate_keys keys = setup_gate_keys(driver->setup, launch->output_side);
 	const struct held_go go = {.go = true,
 				   .path = launch->restore_path,
 				   .allow_non_restored = launch->allow_non_restored,
 				   .side = setup_output_side(driver->setup, launch->output_side),
-				   .flip_side =
-					   setup_flip_side(driver->setup, launch->output_side)};
+				   .gate_key = keys.held_key,
+				   .gate_side = keys.side};
 	struct let_go *let_go;
 	struct err err = {0};
 

@@ -22,6 +22,7 @@ int launch_build(const struct setup *setup, const struct launch *launch,
 	cleanup_free char *tmp_dirs = leavings_tmp_dirs(setup, launch);
 	cleanup_free char *held =
 		launch->held ? held_file(setup->config.state_directory, launch->job_id) : NULL;
+	const struct setup_gate_keys keys = setup_gate_keys(setup, launch->output_side);
 	cleanup_free char *gates =
 		setup_has_gates(setup) ? gate_files_directory(setup->config.state_directory) : NULL;
 	int result;
@@ -39,8 +40,8 @@ int launch_build(const struct setup *setup, const struct launch *launch,
 	flink.job_id = launch->job_id;
 	flink.side = setup_output_side(setup, launch->output_side);
 	flink.gate_directory = gates;
-	flink.flip_map = setup->handover.flip;
-	flink.flip_side = setup_flip_side(setup, launch->output_side);
+	flink.gate_properties = keys.properties;
+	flink.gate_property_count = keys.count;
 	/* MUT: a launch has no result store */
 	flink.job_result_store = launch->job_result_path;
 	flink.has_archive = flink_conf_get(&setup->flink_conf, "jobmanager.archive.fs.dir") != NULL;

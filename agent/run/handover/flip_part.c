@@ -1,5 +1,5 @@
 /*
- * FLIP: the gates of FLIP-504 (core/handover/flip.h). The owner's ConfigMap says what follows from the journal;
+ * GATE_KEYS: the gates of FLIP-504 (core/handover/flip.h). The owner's ConfigMap says what follows from the journal;
  * what it says, and what Flink shows of the gates, are events. A candidate only looks at its own gates.
  *
  * One look at a time: first Flink, then the ConfigMap, so that what Flink shows is not newer than the cut.
@@ -11,7 +11,7 @@
 #include "base/log_seldom.h"
 #include "base/mem.h"
 #include "core/handover/flip_track.h"
-#include "core/lifecycle/lifecycle_flip.h"
+#include "core/lifecycle/lifecycle_gate_keys.h"
 #include "flink/checkpoints.h"
 #include "flink/gate_watermarks.h"
 #include "kube/configmap_watch.h"
@@ -36,7 +36,7 @@ struct flip_aim {
 	bool cut_recorded;
 };
 
-struct flip_part {
+struct gate_keys_part {
 	struct driver *driver;
 	struct kube_lane kube;
 	struct kube_watch *watch;
@@ -101,17 +101,18 @@ static bool aim_is(const struct flip_aim *a, const struct flip_aim *b)
 }
 
 /* False: it is as it was. While the journal is being written the last one counts. */
-static bool aim_now(struct flip_part *part)
+static bool aim_now(struct gate_keys_part *part)
 {
-	struct flip_wanted wanted;
+	struct keys_wanted wanted;
 	struct flip_aim aim = {0};
-	enum flip_turn turn = lifecycle_wants_flip(&part->driver->life, &wanted);
+	enum keys_turn turn = lifecycle_wants_keys(&part->driver->life, &wanted);
 
-	if (turn == FLIP_LATER)
+	if (turn == KEYS_LATER)
 		return false;
-	if (turn == FLIP_MINE)
+	if (turn == KEYS_MINE)
 		aim = (struct flip_aim){.writes = true,
-					.keys = wanted.keys,
+					.keys = flip_keys(wanted.handover, wanted.owner_side,
+							  wanted.ended, wanted.lead_ms),
 					.transition = (char *)(uintptr_t)wanted.transition,
 					.state = wanted.state,
 					.cut_recorded = wanted.cut_recorded};
@@ -178,15 +179,15 @@ static void map_work(void *arg)
 
 	if (look->aim.writes)
 		look->result =
-			flip_map_write(look->kube, setup->handover.flip,
+			flip_map_write(look->kube, setup->handover.gate_map,
 				       setup->kube.create_maps ? setup->config.application : NULL,
 				       &look->aim.keys, &look->reading, &look->err);
 	else
-		look->result =
-			flip_map_read(look->kube, setup->handover.flip, &look->reading, &look->err);
+		look->result = flip_map_read(look->kube, setup->handover.gate_map, &look->reading,
+					     &look->err);
 }
 
-static void say_flink(struct flip_part *part, const struct look *look)
+static void say_flink(struct gate_keys_part *part, const struct look *look)
 {
 	const char *name = part->driver->setup->config.blue_green.gate_name;
 	struct log *log = part->driver->log;
@@ -205,7 +206,7 @@ static void say_flink(struct flip_part *part, const struct look *look)
 			 LOG_STR("name", name));
 }
 
-static void tell_report(struct flip_part *part, const struct look *look, bool cut_seen)
+static void tell_report(struct gate_keys_part *part, const struct look *look, bool cut_seen)
 {
 	struct flip_look seen = {.at_unix_ms = look->at_unix_ms,
 				 .start_unix_ms = look->gate.start_unix_ms,
@@ -224,34 +225,35 @@ static void tell_report(struct flip_part *part, const struct look *look, bool cu
 	driver_step(part->driver, &event);
 }
 
-static void tell_map(struct flip_part *part, const struct look *look,
+static void tell_map(struct gate_keys_part *part, const struct look *look,
 		     const struct flip_values *values)
 {
-	struct event event = {.type = EVENT_FLIP,
-			      .flip = {.transition = look->aim.transition,
-				       .state = look->aim.state,
-				       .toggle_unix_ms = flip_toggle(values)}};
-	struct flip_gate *gate = &event.flip.gate;
+	int64_t toggle_unix_ms = flip_toggle(values);
+	struct event event = {.type = EVENT_GATE_KEYS,
+			      .gate_keys = {.transition = look->aim.transition,
+					    .state = look->aim.state,
+					    .toggle_unix_ms = toggle_unix_ms}};
+	struct gate_keys_shown *shown = &event.gate_keys.shown;
 
 	/* what was to be written is not there yet: a cut has to be recorded first */
 	if (!flip_is_written(&look->aim.keys, values))
-		event.flip.state = TRANSITION_NONE;
-	gate->stage = flip_stage(values);
+		event.gate_keys.state = TRANSITION_NONE;
+	shown->stage = flip_stage(values);
 	if (look->flink_ok) {
-		gate->subtasks = look->gate.subtasks;
-		gate->behind = event.flip.toggle_unix_ms ? flip_behind(look->gate.watermarks,
-								       (size_t)look->gate.subtasks,
-								       event.flip.toggle_unix_ms)
-							 : 0;
-		gate->gauges = look->gate.gauges;
-		gate->gauges_over = look->gate.gauges_over;
+		shown->subtasks = look->gate.subtasks;
+		shown->behind = toggle_unix_ms
+					? flip_behind(look->gate.watermarks,
+						      (size_t)look->gate.subtasks, toggle_unix_ms)
+					: 0;
+		shown->gauges = look->gate.gauges;
+		shown->gauges_over = look->gate.gauges_over;
 	}
 	driver_step(part->driver, &event);
 }
 
 static void look_now(void *arg);
 
-static int64_t next_ms(const struct flip_part *part, const struct look *look)
+static int64_t next_ms(const struct gate_keys_part *part, const struct look *look)
 {
 	const struct driver *driver = part->driver;
 
@@ -263,13 +265,13 @@ static int64_t next_ms(const struct flip_part *part, const struct look *look)
 		return WAITS_MS;
 	if (look->result < 0)
 		return AGAIN_MS;
-	return look->aim.transition || lifecycle_looks_at_flip(&driver->life) ? LOOK_MS : REST_MS;
+	return look->aim.transition || lifecycle_looks_at_gates(&driver->life) ? LOOK_MS : REST_MS;
 }
 
 /* Which is not absence: nothing is begun, and nothing ended, because of it. */
-static void say_map(struct flip_part *part, const struct look *look)
+static void say_map(struct gate_keys_part *part, const struct look *look)
 {
-	const char *name = part->driver->setup->handover.flip;
+	const char *name = part->driver->setup->handover.gate_map;
 
 	if (log_seldom_due(&part->trouble, look->err.kind ? look->err.msg : NULL, clock_mono_ms()))
 		log_warn(
@@ -280,7 +282,7 @@ static void say_map(struct flip_part *part, const struct look *look)
 			LOG_STR("configMap", name), LOG_ERR(&look->err));
 }
 
-static void know_map(struct flip_part *part, struct look *look)
+static void know_map(struct gate_keys_part *part, struct look *look)
 {
 	struct flip_reading before = part->seen;
 
@@ -293,7 +295,7 @@ static void know_map(struct flip_part *part, struct look *look)
 	look->reading = before;
 }
 
-static void has_looked(struct flip_part *part, struct look *look)
+static void has_looked(struct gate_keys_part *part, struct look *look)
 {
 	struct flip_values values;
 	bool cut_seen = look->aim.cut_recorded;
@@ -321,7 +323,7 @@ static void has_looked(struct flip_part *part, struct look *look)
 static void map_done(void *arg, bool ran)
 {
 	struct look *look = arg;
-	struct flip_part *part = look->driver->flip;
+	struct gate_keys_part *part = look->driver->gate_keys;
 
 	if (part && ran && !look->driver->closing)
 		has_looked(part, look);
@@ -331,7 +333,7 @@ static void map_done(void *arg, bool ran)
 static void flink_done(void *arg, bool ran)
 {
 	struct look *look = arg;
-	struct flip_part *part = look->driver->flip;
+	struct gate_keys_part *part = look->driver->gate_keys;
 
 	if (!part || !ran || look->driver->closing) {
 		look_free(look);
@@ -347,7 +349,7 @@ static void flink_done(void *arg, bool ran)
 
 /* ---- when ---- */
 
-static const char *transition_now(const struct flip_part *part)
+static const char *transition_now(const struct gate_keys_part *part)
 {
 	return driver_in_shadow(part->driver) ? part->driver->life.journal.handover.id
 					      : part->aim.transition;
@@ -355,7 +357,7 @@ static const char *transition_now(const struct flip_part *part)
 
 static void look_now(void *arg)
 {
-	struct flip_part *part = arg;
+	struct gate_keys_part *part = arg;
 	struct driver *driver = part->driver;
 	struct look *look;
 	const char *launch_id;
@@ -363,7 +365,7 @@ static void look_now(void *arg)
 	part->again = part->looking;
 	if (part->looking || !driver->alive || driver->closing)
 		return;
-	launch_id = lifecycle_looks_at_flip(&driver->life);
+	launch_id = lifecycle_looks_at_gates(&driver->life);
 	/* the keys are another agent's by now */
 	if (!launch_id && !part->aim.writes && part->asked == part->looked_at &&
 	    !driver_in_shadow(driver))
@@ -389,12 +391,12 @@ static void look_now(void *arg)
 
 static int flip_open(struct driver *driver, struct err *err)
 {
-	struct flip_part *part;
+	struct gate_keys_part *part;
 
 	(void)err;
-	if (!driver->setup->handover.flip)
+	if (!driver->setup->handover.gate_map)
 		return 0;
-	driver->flip = part = xcalloc(1, sizeof(*part));
+	driver->gate_keys = part = xcalloc(1, sizeof(*part));
 	part->driver = driver;
 	part->kube = kube_lane_open(driver->workers, driver->setup->kube.client, "drey-flip");
 	part->timer = loop_timer_new(driver->loop, look_now, part);
@@ -404,14 +406,14 @@ static int flip_open(struct driver *driver, struct err *err)
 static void flip_alive(struct driver *driver, const struct part_start *start)
 {
 	const struct setup *setup = driver->setup;
-	struct flip_part *part = driver->flip;
+	struct gate_keys_part *part = driver->gate_keys;
 	struct err err = {0};
 
 	(void)start;
 	if (!part || driver_in_shadow(driver))
 		return;
 	part->watch = configmap_watch_new(driver->watches, setup->kube.config.namespace,
-					  setup->handover.flip, look_now, part, &err);
+					  setup->handover.gate_map, look_now, part, &err);
 	if (!part->watch)
 		log_warn(driver->log, "the ConfigMap of the gates cannot be watched",
 			 LOG_ERR(&err));
@@ -419,12 +421,12 @@ static void flip_alive(struct driver *driver, const struct part_start *start)
 
 static void flip_stepped(struct driver *driver)
 {
-	struct flip_part *part = driver->flip;
+	struct gate_keys_part *part = driver->gate_keys;
 	bool looks, begins;
 
 	if (!part || !driver->alive || driver->closing)
 		return;
-	looks = lifecycle_looks_at_flip(&driver->life) != NULL;
+	looks = lifecycle_looks_at_gates(&driver->life) != NULL;
 	begins = looks && !part->looks;
 	part->looks = looks;
 	if ((aim_now(part) && part->aim.writes) || begins)
@@ -433,10 +435,10 @@ static void flip_stepped(struct driver *driver)
 
 static enum gate_verdict candidate_may(struct driver *driver, struct gate *gate)
 {
-	struct flip_values values = flip_reading_values(&driver->flip->seen);
+	struct flip_values values = flip_reading_values(&driver->gate_keys->seen);
 	enum side side = driver->life.journal.handover.transition.output_side;
 
-	if (driver->flip->seen_ok && flip_shuts(&values, side))
+	if (driver->gate_keys->seen_ok && flip_shuts(&values, side))
 		return GATE_PASSES;
 	return gate_waits(gate, "the keys for the gates of the job", 0);
 }
@@ -444,7 +446,7 @@ static enum gate_verdict candidate_may(struct driver *driver, struct gate *gate)
 /* Read after it was asked for. */
 static enum gate_verdict flip_may(struct driver *driver, enum gate_type type, struct gate *gate)
 {
-	struct flip_part *part = driver->flip;
+	struct gate_keys_part *part = driver->gate_keys;
 
 	if (!part || type != GATE_LAUNCH)
 		return GATE_PASSES;
@@ -462,19 +464,19 @@ static enum gate_verdict flip_may(struct driver *driver, enum gate_type type, st
 		return gate_refuses(
 			gate, CAUSE_GATE_KEYS_UNWRITTEN,
 			"the gates of the job need the ConfigMap %s, which cannot be written: %s",
-			driver->setup->handover.flip, part->err.msg);
+			driver->setup->handover.gate_map, part->err.msg);
 	return gate_waits(gate, "the keys for the gates of the job", 0);
 }
 
 static void flip_close(struct driver *driver)
 {
-	struct flip_part *part = driver->flip;
+	struct gate_keys_part *part = driver->gate_keys;
 
 	if (!part)
 		return;
 	kube_watch_free(part->watch);
 	loop_timer_free(part->timer);
-	driver->flip = NULL;
+	driver->gate_keys = NULL;
 	kube_lane_close(&part->kube, PATIENCE_MS);
 	aim_release(&part->aim);
 	flip_reading_release(&part->seen);
@@ -484,7 +486,7 @@ static void flip_close(struct driver *driver)
 	free(part);
 }
 
-const struct part part_flip = {
+const struct part part_gate_keys = {
 	.name = "flip",
 	.open = flip_open,
 	.alive = flip_alive,

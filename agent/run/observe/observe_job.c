@@ -11,6 +11,7 @@
 int observe_job_graph(const struct setup *setup, enum side side, struct job_graph *ret_graph,
 		      struct err *err)
 {
+	const struct setup_gate_keys keys = setup_gate_keys(setup, side);
 	cleanup_free char *why = NULL;
 	struct flink_launch launch;
 	struct flink_exec exec;
@@ -20,9 +21,9 @@ int observe_job_graph(const struct setup *setup, enum side side, struct job_grap
 	launch.ha = setup->ha.on;
 	launch.job_id = NO_JOB_ID;
 	launch.application_id = NO_JOB_ID;
-	/* a gate of FLIP-504 cannot be built without */
-	launch.flip_map = setup->handover.flip;
-	launch.flip_side = setup_flip_side(setup, side);
+	/* a gate that goes by keys cannot be built without */
+	launch.gate_properties = keys.properties;
+	launch.gate_property_count = keys.count;
 	launch.side = setup_output_side(setup, side);
 	if (!held_is_possible(&launch, geteuid() == 0, &why))
 		return err_set(err, ERR_SYS, 0, "%s", why);
