@@ -237,8 +237,12 @@ LIFE_TEST_FROM(armed_begin, the_cut_of_another_transition_is_none)
 	struct event e = {.type = EVENT_GATE_KEYS,
 			  .gate_keys = {.transition = "h0-00000000", .toggle_unix_ms = CUT}};
 
+	e.gate_keys.shown.subtasks = 2;
+	step(l, &e);
+	candidate_speaks(l);
 	step(l, &e);
 	pass(l, 5000);
+	step(l, &e);
 	CHECK_TRANSITION(l, TRANSITION_ARMED);
 }
 

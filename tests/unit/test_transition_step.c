@@ -289,6 +289,7 @@ static void flip_cuts_meanwhile(struct world *w)
 static void flip_went_back(struct world *w)
 {
 	w->policy.gate = TRANSITION_GATE_FLIP;
+	w->facts.runs = w->facts.shadowing = true;
 }
 
 static void owner_arms(struct world *w)
