@@ -165,6 +165,21 @@ DELETING_TEST(a_flink_that_would_delete_the_checkpoints_is_killed_when_the_conta
 	CHECK(l->last[EFFECT_SIGNAL].group);
 }
 
+SETTINGS_TEST(what_becomes_known_while_the_signal_waits_for_the_journal_counts)
+{
+	desire(l, DESIRED_CANCELLED);
+	l->hold_writes = true;
+	operation(l, STATUS_FAILED, NULL, "declined");
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	shown_after(l, SECONDS, settings(EXTERNALIZED_DELETE, 1));
+	CHECK_NOTHING(l, EFFECT_SIGNAL);
+	l->hold_writes = false;
+	written(l);
+	CHECK_INT(took(l, EFFECT_SIGNAL), ==, 1);
+	CHECK_INT(l->last[EFFECT_SIGNAL].signo, ==, SIGKILL);
+	CHECK(l->last[EFFECT_SIGNAL].group);
+}
+
 SETTINGS_TEST(one_that_keeps_them_gets_a_sigterm)
 {
 	shown_after(l, SECONDS, settings(EXTERNALIZED_RETAIN, 1));

@@ -312,11 +312,12 @@ static bool may_stop_again(Q *q)
 /* One that has died meanwhile would be started again only to be ended. */
 static bool may_end_unstopped(Q *q)
 {
+	if (q->facts->stop_failures < MOST_STOPS || !owes_nothing(q))
+		return false;
 	/* MUT: a job that cannot be stopped is started again to be ended */
-	bool dead = !q->facts->lives && q->facts->work == WORK_FAILED && !is_lost(q) && shadows(q);
-
-	return (dead || may_stop_again(q)) && q->facts->stop_failures >= MOST_STOPS &&
-	       owes_nothing(q);
+	if (!q->facts->lives)
+		return q->facts->work == WORK_FAILED && !is_lost(q) && shadows(q);
+	return may_stop_again(q);
 }
 
 /* ---- giving it up ---- */

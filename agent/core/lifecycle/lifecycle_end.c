@@ -16,6 +16,18 @@ static bool is_saved(const struct lifecycle *life)
 	return stop_is_reported(life) && !life->operation_error;
 }
 
+void end_signal_goes_out(struct lifecycle *life, struct effect *effect)
+{
+	/* MUT: a signal that waited for the journal is the one that was right before */
+	if (effect->signo == SIGTERM && signal_deletes_checkpoints(life) && !is_saved(life)) {
+		effect->signo = SIGKILL;
+		effect->group = true;
+		note(life, NOTE_WARNING,
+		     "Flink is killed and gets no SIGTERM: the code of the job has set that Flink deletes its checkpoints when it shuts down");
+	}
+	life->kill_ms = life->now_ms + life->config->kill_after_ms;
+}
+
 static void send_term(struct lifecycle *life, bool after_write)
 {
 	struct effect *effect =
@@ -23,15 +35,9 @@ static void send_term(struct lifecycle *life, bool after_write)
 
 	memcpy(effect->id, journal_launch(&life->journal)->job_id, JOB_ID_BYTES);
 	effect->signo = SIGTERM;
-	if (signal_deletes_checkpoints(life) && !is_saved(life)) {
-		effect->signo = SIGKILL;
-		effect->group = true;
-		note(life, NOTE_WARNING,
-		     "Flink is killed and gets no SIGTERM: the code of the job has set that Flink deletes its checkpoints when it shuts down");
-	}
 	if (after_write)
 		return;
-	life->kill_ms = life->now_ms + life->config->kill_after_ms;
+	end_signal_goes_out(life, effect);
 	life->clean_ms = 0;
 }
 

@@ -6,6 +6,10 @@
 
 #include "core/lifecycle/lifecycle.h"
 
+/* A signal that was decided is sent now, and the time until SIGKILL begins. SIGTERM becomes SIGKILL if it would let Flink delete its
+ * checkpoints: what the job's code sets may have become known while the signal waited for the journal. */
+void end_signal_goes_out(struct lifecycle *life, struct effect *effect);
+
 /* SIGTERM to Flink now, SIGKILL after kill_after_ms. */
 void terminate_flink(struct lifecycle *life);
 

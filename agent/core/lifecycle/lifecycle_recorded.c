@@ -71,7 +71,7 @@ static void release_deferred(struct lifecycle *life)
 		if (effect->type == EFFECT_TRIGGER)
 			ask_sent(life, &life->operation);
 		if (effect->type == EFFECT_SIGNAL)
-			life->kill_ms = life->now_ms + life->config->kill_after_ms;
+			end_signal_goes_out(life, effect);
 		if (effect->type == EFFECT_EXIT) {
 			life->left = true;
 			life->exit_ms = 0;
