@@ -2,7 +2,7 @@
 
 #include "desired_texts.h"
 
-enum answer {
+enum source_answer {
 	NOT_CONFIGURED,
 	NOT_ASKED,
 	READ,
@@ -13,7 +13,7 @@ enum answer {
 };
 
 struct reading {
-	enum answer answer;
+	enum source_answer answer;
 	const char *texts[TEXTS];
 };
 
