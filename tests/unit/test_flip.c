@@ -203,6 +203,17 @@ TEST(a_cut_is_on_record_before_it_is_removed)
 	CHECK(flip_is_written(&keys, VALUES("GREEN", "false", "FAILING", NULL, NULL)));
 }
 
+/* A gate reads an empty value as one that it cannot read, and drey would wait for it to go. */
+TEST(an_empty_value_is_removed_like_any_other)
+{
+	const struct flip_values *values = VALUES("BLUE", "true", "RUNNING", "", "");
+
+	CHECK_STR(changes(TRANSITION_NONE, 0, values), "watermark-toggle-value= watermark-stage=");
+	CHECK_STR(
+		changes(TRANSITION_ARMING, 0, VALUES("GREEN", "false", "TRANSITIONING", NULL, "")),
+		"watermark-toggle-value=");
+}
+
 TEST(what_cannot_be_read_is_no_cut)
 {
 	static const struct {

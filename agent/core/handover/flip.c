@@ -115,7 +115,7 @@ static void want(struct changes *changes, enum flip_key key, const char *value)
 	const char *now = changes->values->of[key];
 	struct flip_change *change = &changes->list[changes->count];
 
-	if (now ? !strcmp(now, value) : !*value)
+	if (*value ? now && !strcmp(now, value) : !now)
 		return;
 	change->key = key;
 	snprintf(change->value, sizeof(change->value), "%s", value);
