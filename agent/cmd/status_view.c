@@ -112,6 +112,14 @@ static enum scale_rank scale_rank(const struct json *object)
 		       : SCALE_FINE;
 }
 
+/* A document may say anything: as many as a number holds. */
+static int64_t add_recorded(int64_t sum, const struct json *object)
+{
+	int64_t recorded = json_i64_or(object, "recorded", 0);
+
+	return recorded > INT64_MAX - sum ? INT64_MAX : sum + recorded;
+}
+
 static void read_loss(const struct json *loss, struct status_view *view)
 {
 	view->lost_path = text(json_get(loss, "lost"), "path");
@@ -140,7 +148,8 @@ static void read_scale(const struct json *doc, struct status_view *view)
 		}
 		if (rank == worst && rank != SCALE_FINE) {
 			view->scale_objects++;
-			view->scale_back += json_i64_or(object, "recorded", 0);
+			if (rank == SCALE_AT_0)
+				view->scale_back = add_recorded(view->scale_back, object);
 		}
 	}
 }

@@ -187,3 +187,18 @@ TEST(lost_state_has_a_row_until_it_is_settled)
 		shown_str(&text),
 		"3 min 2 s, up to file:/cp/chk-8, 2 min ago: shared/1 is missing; `drey acknowledge`");
 }
+
+/* A custom resource says what its writer wants. */
+TEST(no_sum_of_a_document_overflows)
+{
+	static const char text_of[] =
+		"{\"application\":\"orders\",\"phase\":\"Running\",\"scale\":["
+		"{\"kind\":\"Deployment\",\"name\":\"a\",\"replicas\":0,\"recorded\":9223372036854775807},"
+		"{\"kind\":\"Deployment\",\"name\":\"b\",\"replicas\":0,\"recorded\":9223372036854775807}]}";
+	cleanup_json struct json *doc = json_parse(text_of, strlen(text_of), 1 << 20, NULL);
+	struct status_view view;
+
+	status_view_read(doc, &view);
+	CHECK_INT(view.scale_objects, ==, 2);
+	CHECK_INT(view.scale_back, ==, INT64_MAX);
+}
