@@ -29,6 +29,7 @@ static void broken(struct init_link *link)
 
 static uint32_t cut_number(char launch_id[LINK_LAUNCH_ID_BYTES])
 {
+	unsigned long number;
 	char *dash;
 
 	launch_id[LINK_LAUNCH_ID_BYTES - 1] = '\0';
@@ -36,7 +37,10 @@ static uint32_t cut_number(char launch_id[LINK_LAUNCH_ID_BYTES])
 	if (!dash)
 		return 0;
 	*dash = '\0';
-	return (uint32_t)strtoul(dash + 1, NULL, 10);
+	if (dash[1 + strspn(dash + 1, "0123456789")])
+		return 0;
+	number = strtoul(dash + 1, NULL, 10);
+	return number <= NUMBER_MAX ? (uint32_t)number : 0;
 }
 
 static void readable(void *arg, int fd, unsigned events)
