@@ -9,8 +9,6 @@
 #include "base/http_call.h"
 #include "base/mem.h"
 
-#define LAST_UNIX_S INT64_C(253402300799) /* the end of the year 9999 */
-
 /*
  * Debian's libcurl brings GnuTLS along, for protocols that are never used here, and GnuTLS sets itself up
  * before main(): 0.8 MB. An executable that exports this function (gnutls.h, GNUTLS_SKIP_GLOBAL_INIT) is
@@ -178,41 +176,6 @@ int http_do(struct http *http, const struct http_request *request, struct http_r
 		http_calls_wait(http, least(http_call_left_ms(&call), HTTP_WAIT_MAX_MS));
 	}
 	return http_call_end(http, &call, err);
-}
-
-bool http_header(const struct http_response *response, const char *name, char *ret_value,
-		 size_t size_bytes)
-{
-	size_t name_len = strlen(name);
-	const char *line = buf_str(&response->headers);
-	const char *found = NULL, *end;
-
-	for (; *line; line += strcspn(line, "\n"), line += *line == '\n')
-		if (!strncasecmp(line, name, name_len) && line[name_len] == ':')
-			found = line + name_len + 1;
-	if (!found)
-		return false;
-	found += strspn(found, " \t");
-	end = found + strcspn(found, "\r\n");
-	while (end > found && (end[-1] == ' ' || end[-1] == '\t'))
-		end--;
-	if (size_bytes) {
-		size_t len = (size_t)(end - found);
-
-		if (len >= size_bytes)
-			len = size_bytes - 1;
-		memcpy(ret_value, found, len);
-		ret_value[len] = '\0';
-	}
-	return true;
-}
-
-int64_t http_date_unix_ms(const char *text)
-{
-	time_t at = curl_getdate(text, NULL);
-
-	/* libcurl takes years of nine digits */
-	return at < 0 || at > LAST_UNIX_S ? -1 : (int64_t)at * 1000;
 }
 
 enum err_kind http_status_kind(int status)

@@ -1,16 +1,14 @@
 #include "base/http_call.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/clock.h"
+#include "base/http_headers.h"
 #include "base/http_secrets.h"
 #include "base/http_url.h"
 #include "base/mem.h"
-
-#define DAY_MS INT64_C(86400000)
 
 /* X509_V_ERR_... of OpenSSL, the TLS of libcurl; the two between mean an unknown issuer, too */
 #define OPENSSL_SELF_SIGNED      18
@@ -89,43 +87,6 @@ static size_t on_header(char *data, size_t size, size_t count, void *arg)
 	}
 	buf_add(headers, data, len);
 	return len;
-}
-
-/* Seconds, or a date that is compared with the server's own clock when it tells it. */
-static int64_t parse_retry_after(const char *value, int64_t date_unix_ms)
-{
-	size_t digits = strspn(value, "0123456789");
-	int64_t ms;
-
-	if (digits && !value[digits]) {
-		ms = digits > 6 ? DAY_MS : strtoll(value, NULL, 10) * 1000;
-	} else {
-		int64_t at_unix_ms = http_date_unix_ms(value);
-
-		if (at_unix_ms < 0)
-			return -1;
-		ms = at_unix_ms - (date_unix_ms >= 0 ? date_unix_ms : clock_unix_ms());
-	}
-	return ms < 0 ? 0 : ms > DAY_MS ? DAY_MS : ms;
-}
-
-static void read_headers(struct http_response *response)
-{
-	char value[128];
-
-	if (http_header(response, "Content-Type", value, sizeof(value))) {
-		size_t len = strcspn(value, "; \t");
-
-		if (len >= sizeof(response->content_type))
-			len = sizeof(response->content_type) - 1;
-		for (size_t i = 0; i < len; i++)
-			response->content_type[i] = (char)tolower((unsigned char)value[i]);
-		response->content_type[len] = '\0';
-	}
-	if (http_header(response, "Date", value, sizeof(value)))
-		response->date_unix_ms = http_date_unix_ms(value);
-	if (http_header(response, "Retry-After", value, sizeof(value)))
-		response->retry_after_ms = parse_retry_after(value, response->date_unix_ms);
 }
 
 /* ---- the call ---- */
@@ -513,7 +474,7 @@ int http_call_end(struct http *http, struct http_call *call, struct err *err)
 	}
 	response->status = (int)status;
 	response->took_ms = clock_mono_ms() - call->start_ms;
-	read_headers(response);
+	http_headers_read(response);
 	if (status / 100 != 2) {
 		http_secrets_remove(&call->request, &response->body);
 		http_secrets_remove(&call->request, &response->headers);
