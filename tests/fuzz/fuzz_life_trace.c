@@ -16,8 +16,10 @@ static void check_ring(const struct life_trace *trace)
 	const struct json *steps;
 	size_t bytes = 0;
 
-	for (size_t i = 0; i < trace->count; i++)
+	for (size_t i = 0; i < trace->count; i++) {
+		must(strlen(trace->steps[i]) <= TRACE_STEP_BYTES);
 		bytes += strlen(trace->steps[i]);
+	}
 	must(trace->count <= TRACE_STEPS && bytes == trace->bytes && bytes <= TRACE_BYTES);
 	must(!trace->begin || !trace->dropped);
 	life_trace_write(trace, doc);
@@ -97,6 +99,8 @@ static void check_beginning(const struct json *doc)
 		must(err.kind != ERR_NONE && err.msg[0] && config.id_count == 77);
 		return;
 	}
+	must(config.id_count == json_i64_or(json_get(doc, "config"), "idCount", 0));
+	must((int64_t)life.rng.state[3] == json_i64_or(json_get(doc, "rng"), "d", 0));
 	first = life_trace_beginning(&life);
 	journal_release(&life.journal);
 	life_trace_config_release(&config);

@@ -41,16 +41,18 @@ enum spawn_state spawn_report(int report, int *ret_errno)
 
 struct ends {
 	int init, agent;
-	int first_free; /* descriptor: none is left open */
+	uint64_t
+		open; /* the descriptors with the two, as bits: none is left open, and none is closed */
 };
 
-static int lowest_free(void)
+static uint64_t open_descriptors(void)
 {
-	int fd = dup(STDERR_FILENO);
+	uint64_t open = 0;
 
-	must(fd >= 0);
-	close(fd);
-	return fd;
+	for (int fd = 0; fd < 64; fd++)
+		if (fcntl(fd, F_GETFD) >= 0)
+			open |= UINT64_C(1) << fd;
+	return open;
 }
 
 static struct ends ends_open(void)
@@ -61,14 +63,16 @@ static struct ends ends_open(void)
 	must(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0);
 	setsockopt(pair[1], SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
 	ends = (struct ends){.init = pair[0], .agent = pair[1]};
-	ends.first_free = lowest_free();
+	ends.open = open_descriptors();
 	return ends;
 }
 
+/* `init_is_closed`: drey-init has closed its end. */
 static void ends_close(const struct ends *ends, bool init_is_closed)
 {
-	must(init_is_closed || lowest_free() == ends->first_free);
-	must(!init_is_closed || lowest_free() <= ends->init || ends->first_free < ends->init);
+	uint64_t init = UINT64_C(1) << ends->init;
+
+	must(open_descriptors() == (init_is_closed ? ends->open & ~init : ends->open));
 	if (!init_is_closed)
 		close(ends->init);
 	close(ends->agent);
@@ -194,8 +198,12 @@ static void check_id(const char came[LINK_LAUNCH_ID_BYTES], const char *told, ui
 
 	must(len < LINK_LAUNCH_ID_BYTES && !strchr(told, '-') && !memcmp(came, told, len));
 	must(number <= NUMBER_MAX);
-	if (number)
-		must(came[len] == '-' && (uint32_t)strtoul(came + len + 1, NULL, 10) == number);
+	if (number) {
+		size_t rest = len + 1 + strspn(came + len + 1, "0123456789");
+
+		must(rest == LINK_LAUNCH_ID_BYTES - 1 || !came[rest]);
+		must(came[len] == '-' && strtoul(came + len + 1, NULL, 10) == number);
+	}
 }
 
 static void to_agent(const uint8_t *packet, size_t len_bytes)

@@ -50,22 +50,35 @@ static void check_canonical(const char *text, const struct uri *uri)
 	uri_release(&read);
 }
 
-/* A name below it, which is not taken for a part of another meaning, has it as its parent. */
+#define NAME "a:name of-one+file"
+
+/* One slash before the name, whatever the text ends in. */
+static void check_join(const char *text, const char *child)
+{
+	size_t len = strlen(text);
+
+	while (len && text[len - 1] == '/')
+		len--;
+	must(!strncmp(child, text, len) && !strcmp(child + len, "/" NAME));
+	must(!strcmp(uri_name(child), NAME));
+}
+
+/* A name below it has it as its parent, and the way down and up leads back. */
 static void check_family(const char *text, const struct uri *uri)
 {
-	cleanup_free char *child = uri_join(text, "a:name of-one+file"), *parent = NULL, *up = NULL,
-			  *top = NULL;
+	cleanup_free char *child = uri_join(text, "//" NAME), *back = uri_join(text, "x/.."),
+			  *parent = uri_parent(child), *up = uri_parent(text),
+			  *top = uri_parent(up);
 	struct uri read = {0};
 
-	must(!strcmp(uri_name(child), "a:name of-one+file"));
-	parent = uri_parent(child);
-	must(uri_parse(parent, &read, NULL) == 0);
-	must(same(uri, &read));
-	up = uri_parent(text);
-	must(uri_parse(up, &read, NULL) == 0 || !up);
+	check_join(text, child);
+	must(uri_parse(back, &read, NULL) == 0 && same(uri, &read));
+	uri_release(&read);
+	must(uri_parse(parent, &read, NULL) == 0 && same(uri, &read));
+	uri_release(&read);
+	must(uri_parse(up, &read, NULL) == 0);
 	must(strlen(read.path) <= strlen(uri->path) && !strcmp(read.authority, uri->authority));
 	uri_release(&read);
-	top = uri_parent(up);
 	must(strlen(top) <= strlen(up));
 }
 
