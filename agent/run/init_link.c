@@ -29,6 +29,7 @@ static void broken(struct init_link *link)
 
 static uint32_t cut_number(char launch_id[LINK_LAUNCH_ID_BYTES])
 {
+	bool whole = memchr(launch_id, '\0', LINK_LAUNCH_ID_BYTES) != NULL;
 	unsigned long number;
 	char *dash;
 
@@ -37,7 +38,7 @@ static uint32_t cut_number(char launch_id[LINK_LAUNCH_ID_BYTES])
 	if (!dash)
 		return 0;
 	*dash = '\0';
-	if (dash[1 + strspn(dash + 1, "0123456789")])
+	if (!whole || dash[1 + strspn(dash + 1, "0123456789")])
 		return 0;
 	number = strtoul(dash + 1, NULL, 10);
 	return number <= NUMBER_MAX ? (uint32_t)number : 0;

@@ -199,10 +199,9 @@ static void check_id(const char came[LINK_LAUNCH_ID_BYTES], const char *told, ui
 	must(len < LINK_LAUNCH_ID_BYTES && !strchr(told, '-') && !memcmp(came, told, len));
 	must(number <= NUMBER_MAX);
 	if (number) {
-		size_t rest = len + 1 + strspn(came + len + 1, "0123456789");
-
-		must(rest == LINK_LAUNCH_ID_BYTES - 1 || !came[rest]);
-		must(came[len] == '-' && strtoul(came + len + 1, NULL, 10) == number);
+		must(came[len] == '-' && memchr(came, '\0', LINK_LAUNCH_ID_BYTES));
+		must(!came[len + 1 + strspn(came + len + 1, "0123456789")]);
+		must(strtoul(came + len + 1, NULL, 10) == number);
 	}
 }
 
