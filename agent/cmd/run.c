@@ -8,6 +8,7 @@
 #include "run/driver.h"
 #include "run/init_link.h"
 #include "run/outputs/termination.h"
+#include "run/sandbox.h"
 
 static const struct cli_option options[] = {CLI_CONFIG, CLI_END};
 
@@ -26,10 +27,11 @@ static void last_words(const char *error)
 static int run_run(const struct cli *cli)
 {
 	struct setup setup;
-	struct err err = {0};
+	struct err err = {0}, open = {0};
 	struct log *log;
 	int status;
 
+	(void)sandbox_enter(&open); /* before it reads a secret */
 	if (setup_load(cli_config_path(cli), &setup, &err) < 0) {
 		last_words(err.msg);
 		return cli_fail(cli, CLI_USAGE, "%s", err.msg);
@@ -37,6 +39,8 @@ static int run_run(const struct cli *cli)
 	log = log_new(STDERR_FILENO, (enum log_format)setup.config.log.format,
 		      (enum log_level)setup.config.log.level);
 	log_set_context(log, "application", setup.config.application);
+	if (open.kind != ERR_NONE)
+		log_warn(log, "the agent is less shut than it should be", LOG_ERR(&open));
 	status = driver_run(&setup, log, &err);
 	log_free(log);
 	setup_release(&setup);

@@ -22,12 +22,15 @@
 
 /* ---- start and end ---- */
 
-/* Only what is safe between fork and exec. If memory runs out, it is this process that should go. */
+/* Only what is safe between fork and exec. If memory runs out, it is this process that should go; its files in /proc are
+ * root's while it is not dumpable (run/sandbox.h), which the exec ends in any case. */
 static void become_java(const int fds[3], char *const *argv, char *const *env)
 {
-	int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 	sigset_t none;
+	int score;
 
+	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setpgid(0, 0);
 	sigemptyset(&none);
