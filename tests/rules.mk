@@ -19,6 +19,7 @@ $(DRIVERS): $(B)/tests/%: $(B)/obj/tests/%.o $(B)/libdrey.a
 	$(Q)$(CC) $(LDFLAGS_) -o $@ $^ $(LIBS)
 
 $(B)/tests/unit/test_http_tls $(B)/tests/unit/test_rest_tls: LIBS += -lssl
+$(B)/tests/unit/test_secret: LDFLAGS_ += -Wl$(comma)--wrap=free
 $(B)/tests/unit/test_http_dns: LDFLAGS_ += $(if $(STATIC),-Wl$(comma)--wrap=getaddrinfo)
 
 $(B)/tests/sim/replay: $(B)/obj/tests/trace/replay.o $(B)/libdrey.a

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/http_call.h"
 #include "base/mem.h"
+#include "base/secret.h"
 
 /*
  * Debian's libcurl brings GnuTLS along, for protocols that are never used here, and GnuTLS sets itself up
@@ -104,7 +105,7 @@ void http_free(struct http *http)
 	free(http->key_file);
 	free(http->ca_pem);
 	free(http->cert_pem);
-	free(http->key_pem);
+	secret_free(http->key_pem);
 	free(http->tls_name);
 	free(http->ca_setting);
 	free(http->proxy);

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/secret.h"
 #include "format/keystore.h"
 
 struct store_place {
@@ -66,19 +67,12 @@ struct rest_tls *rest_tls_new(const struct flink_conf *conf)
 	return tls;
 }
 
-static void forget_secret(char *secret)
-{
-	if (secret)
-		explicit_bzero(secret, strlen(secret));
-	free(secret);
-}
-
 static void release_place(struct store_place *place)
 {
 	free(place->key);
 	free(place->path);
-	forget_secret(place->password);
-	forget_secret(place->key_password);
+	secret_free(place->password);
+	secret_free(place->key_password);
 }
 
 void rest_tls_free(struct rest_tls *tls)

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/percent.h"
+#include "base/secret.h"
 
 #define OTHERS 4 /* what is accepted, who asks, and two of the caller */
 
@@ -21,7 +22,7 @@ void kube_headers_add(struct kube_headers *headers, char *line)
 void kube_headers_release(struct kube_headers *headers)
 {
 	for (size_t i = 0; i < headers->count; i++)
-		free(headers->lines[i]);
+		secret_free(headers->lines[i]);
 	*headers = (struct kube_headers){0};
 }
 
@@ -93,9 +94,9 @@ static struct json *as_of(const struct kube_target *target)
 
 static char *basic(const struct kube_target *target)
 {
-	cleanup_free char *both =
+	cleanup_secret char *both =
 		xasprintf("%s:%s", target->username, target->password ? target->password : "");
-	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_secret_buf struct buf text = BUF_INIT;
 
 	base64_encode(both, strlen(both), &text);
 	return xasprintf("Authorization: Basic %s", buf_str(&text));

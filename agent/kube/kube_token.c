@@ -6,6 +6,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/secret.h"
 
 void kube_token_init(struct kube_token *token, const char *text, const char *file)
 {
@@ -15,14 +16,14 @@ void kube_token_init(struct kube_token *token, const char *text, const char *fil
 void kube_token_release(struct kube_token *token)
 {
 	free(token->file);
-	free(token->text);
+	secret_free(token->text);
 	*token = (struct kube_token){0};
 }
 
 /* The token in the file, without surrounding white space; it goes into a header. NULL with *err. */
 static char *read_token(const char *file, struct err *err)
 {
-	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_secret_buf struct buf text = BUF_INIT;
 	const char *begin, *end;
 
 	if (fs_read(file, KUBE_TOKEN_MAX_BYTES, &text, err))
@@ -59,7 +60,7 @@ static bool reread(struct kube_token *token, int64_t now_ms, struct err *err)
 	if (!text)
 		return false;
 	changed = !token->text || strcmp(text, token->text) != 0;
-	free(token->text);
+	secret_free(token->text);
 	token->text = text;
 	return changed;
 }

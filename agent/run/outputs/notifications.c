@@ -15,6 +15,7 @@
 #include "base/fs.h"
 #include "base/http.h"
 #include "base/mem.h"
+#include "base/secret.h"
 #include "core/report/notification.h"
 #include "run/driver_internal.h"
 #include "run/part.h"
@@ -83,7 +84,7 @@ static int post(const struct config *config, const char *url, const char *token,
 	enum notification_format format = (enum notification_format)config->notifications.format;
 	const struct http_config http_config = {.ca_file = config->notifications.ca_file};
 	cleanup_free char *type = xasprintf("Content-Type: %s", notification_content_type(format));
-	cleanup_free char *authorization =
+	cleanup_secret char *authorization =
 		token ? xasprintf("Authorization: Bearer %s", token) : NULL;
 	const char *headers[] = {type, authorization};
 	const struct http_request request = {.method = "POST",
@@ -113,7 +114,7 @@ static int post(const struct config *config, const char *url, const char *token,
 
 static int deliver(const struct config *config, struct delivery *delivery, struct err *err)
 {
-	cleanup_buf struct buf url = {0}, token = {0};
+	cleanup_secret_buf struct buf url = {0}, token = {0};
 	const char *refused;
 
 	if (read_secret("urlFile", config->notifications.url_file, &url, err) < 0)
