@@ -21,6 +21,7 @@
 #   make sim        SEEDS=20000 histories of the life cycle against models, with faults
 #   make docs-lifecycle  rewrites the tables in docs/reference/lifecycle.md and docs/development/transition.md
 #   make fuzz       FUZZ_SECONDS=60 of each target (clang)
+#   make fuzz-coverage   how much of each parser the kept inputs reach (clang, llvm)
 #
 # Knobs: CC=clang  SAN=1 (ASan+UBSan)  COV=1 (gcov)  WERROR=1 (CI)  V=1 (show commands)
 #        STATIC=amd64|arm64 (any target, with static programs in build/static/...)

@@ -27,3 +27,8 @@ $(TOP)/fuzz/fuzz_migrate: $(MIGRATE_OBJ:$(B)/obj/%=$(TOP)/fuzz/obj/%)
 FUZZ_SECONDS ?= 60
 fuzz: $(FUZZ_BIN)
 	$(Q)for t in $(FUZZ_BIN); do tests/fuzz/run.sh $$t $(FUZZ_SECONDS) || exit 1; done
+
+# how much of each parser the kept inputs reach
+.PHONY: fuzz-coverage
+fuzz-coverage: $(B)/libdrey.a $(MIGRATE_OBJ)
+	$(Q)CPPFLAGS='$(CPPFLAGS_)' LIBS='$(LIBS)' LIBRARY=$(B)/libdrey.a MIGRATE='$(MIGRATE_OBJ)' tests/fuzz/coverage.sh $(T)
