@@ -10,9 +10,10 @@
 /* Bytes of an id that a savepoint's name has; the rest of it is not known then. */
 #define SHORT_ID_DIGITS 6
 
+/* one without members has no list, and nothing can be added to NULL */
 #define each_field(field, of)                                                                      \
-	for (const struct field *field = (of)->fields; field < (of)->fields + (of)->field_count;   \
-	     field++)
+	for (const struct field *field = (of)->fields;                                             \
+	     field && field < (of)->fields + (of)->field_count; field++)
 
 static const void *member(const void *base, size_t offset)
 {
