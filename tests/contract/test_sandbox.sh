@@ -82,6 +82,24 @@ else
 	ok 'nor what it has open' eval '! "${as_user[@]}" ls /proc/$agent/fd >/dev/null 2>&1'
 fi
 
+# ---- who may tell it what to do
+
+# Even if the mode of the socket lets it: another user than the agent's and root.
+other=(setpriv --reuid 65533 --regid 65533 --clear-groups)
+asks() { # WHO...
+	"$@" "$DREY" status --json --config "$dir/drey.yaml" >"$dir/out" 2>"$dir/err"
+	grep -q '"application"' "$dir/out"
+}
+refuses() { ! asks "$@"; }
+if [ "${#as_user[@]}" -eq 0 ]; then
+	skip 'another user of the Pod is refused' 'only root can be another user'
+else
+	find "$dir/state" -type s -exec chmod 666 {} +
+	ok 'control: its user is answered' asks "${as_user[@]}"
+	ok 'another user of the Pod is refused' refuses "${other[@]}"
+	echo "# $(cat "$dir/err")"
+fi
+
 # ---- core files
 
 # With `core` in /proc/sys/kernel/core_pattern they are beside us; otherwise another program takes them.
