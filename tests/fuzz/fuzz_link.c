@@ -1,8 +1,9 @@
 /*
  * Any packets between drey-init and the agent, over a real socketpair. The first byte chooses: 'i' is what an agent
- * sends to drey-init, 'a' what drey-init sends to the agent, 'r' strings that the agent sends and drey-init takes. The
- * second byte says how many descriptors come with it. drey-init is no part of the agent's library: its end is compiled
- * in here, as is that of the agent, of which the function is called that the loop would call.
+ * sends to drey-init, 'a' what drey-init sends to the agent, 'r' strings that the agent sends and drey-init takes, 'c'
+ * a connection that ends. The second byte says how many descriptors come with it. drey-init is no part of the agent's
+ * library: its end is compiled in here, as is that of the agent, of which the function is called that the loop would
+ * call.
  */
 #include "entrypoint/agent.c"
 #include "run/init_link.c"
@@ -173,6 +174,36 @@ static void to_init(const uint8_t *packet, size_t len_bytes, int fds, bool busy)
 	ends_close(&ends, false);
 }
 
+/* The agent closes its end: it has time to exit. */
+static void end_of_agent(void)
+{
+	struct ends ends = ends_open();
+	struct agent agent = {.pid = 4711, .link = ends.init, .report = -1, .kill_ms = STOP_NEVER};
+	struct link_msg msg = {.type = LINK_STOPPING};
+
+	must(agent_receive(&agent, &msg, NULL, NOW_MS) == AGENT_NOTHING && agent.link == ends.init);
+	must(shutdown(ends.agent, SHUT_RDWR) == 0);
+	must(agent_receive(&agent, &msg, NULL, NOW_MS) == AGENT_NOTHING && agent.link == -1);
+	must(agent.kill_ms == NOW_MS + CLOSED_LINK_MS && msg.type == LINK_STOPPING);
+	agent_send(&agent, &msg, NOW_MS); /* without a link nothing happens */
+	ends_close(&ends, true);
+}
+
+/* The other order: drey-init writes first; and an agent that does not read is killed. */
+static void send_to_the_dead(bool full)
+{
+	struct ends ends = ends_open();
+	struct agent agent = {.pid = 4711, .link = ends.init, .report = -1, .kill_ms = STOP_NEVER};
+	struct link_msg msg = {.type = LINK_STOPPING};
+
+	if (!full)
+		must(shutdown(ends.agent, SHUT_RDWR) == 0);
+	for (int i = 0; agent.link >= 0 && i < 100000; i++)
+		agent_send(&agent, &msg, NOW_MS);
+	must(agent.link == -1 && agent.kill_ms == (full ? NOW_MS : NOW_MS + CLOSED_LINK_MS));
+	ends_close(&ends, true);
+}
+
 /* ---- to the agent ---- */
 
 struct heard {
@@ -256,6 +287,76 @@ static void check_words(const struct words *words, size_t skip, char *const *lis
 		must(skip + i < words->count && !strcmp(list[i], words->list[skip + i]));
 }
 
+/* What the agent says with a packet of its own, as drey-init hears it. */
+static struct link_msg heard_by_init(struct agent *agent)
+{
+	static struct agent_launch launch;
+	struct link_msg msg;
+
+	launch.fd = -1;
+	must(agent_receive(agent, &msg, &launch, NOW_MS) == AGENT_MESSAGE && launch.fd == -1);
+	return msg;
+}
+
+static void check_orders(struct init_link *link, struct agent *agent, const char *id, int number)
+{
+	struct link_msg msg;
+
+	must(init_link_signal(link, id, number, number & 1, NULL) == 0);
+	msg = heard_by_init(agent);
+	must(msg.type == LINK_SIGNAL && msg.signo == number && !strcmp(msg.launch_id, id));
+	must(msg.flags == (number & 1 ? LINK_GROUP : 0));
+	must(init_link_lease(link, number, NULL) == 0);
+	msg = heard_by_init(agent);
+	must(msg.type == LINK_LEASE && msg.until_ms == number);
+	must(init_link_exit(link, number, NULL) == 0);
+	msg = heard_by_init(agent);
+	must(msg.type == LINK_EXIT && msg.exit_status == number);
+	must(init_link_stop_ack(link, NULL) == 0 && init_link_spare_end(link, id, NULL) == 0);
+	must(heard_by_init(agent).type == LINK_STOP_ACK);
+	msg = heard_by_init(agent);
+	must(msg.type == LINK_SPARE_END && !strcmp(msg.launch_id, id));
+}
+
+/* It is refused before anything is sent. */
+static void check_too_large(struct init_link *link, struct agent *agent)
+{
+	cleanup_free char *word = xcalloc(1, LINK_PACKET_MAX_BYTES + 1);
+	char *argv[] = {word, NULL};
+	struct init_link_launch launch = {.job_id = "0", .argv = argv, .lock_fd = -1};
+	struct agent_launch *none = NULL;
+	struct link_msg msg;
+	struct err err = {0};
+
+	memset(word, 'x', LINK_PACKET_MAX_BYTES);
+	must(init_link_launch(link, &launch, &err) < 0 && err.kind == ERR_CONFIG && err.msg[0]);
+	must(agent_receive(agent, &msg, none, NOW_MS) == AGENT_NOTHING && agent->link >= 0);
+}
+
+/* A spare is the same but for its id; a launch into it says how much it has already. */
+static void check_spare(struct init_link *link, struct agent *agent, struct init_link_launch launch,
+			size_t argc)
+{
+	static struct agent_launch taken;
+	struct link_msg msg;
+
+	taken.fd = -1;
+	must(init_link_spare(link, &launch, 4711, NULL) == 0);
+	must(agent_receive(agent, &msg, &taken, NOW_MS) == AGENT_MESSAGE && msg.type == LINK_SPARE);
+	must(msg.argc == argc && msg.until_ms == 4711 && !strcmp(msg.launch_id, launch.job_id));
+	if (taken.fd >= 0)
+		close(taken.fd);
+	launch.spare = "spare-1";
+	launch.spare_argc = 1;
+	must(init_link_launch(link, &launch, NULL) == 0);
+	must(agent_receive(agent, &msg, &taken, NOW_MS) == AGENT_MESSAGE &&
+	     msg.type == LINK_LAUNCH);
+	must(msg.flags == LINK_INTO_SPARE && msg.spare_argc == 1 &&
+	     !strcmp(msg.spare_id, "spare-1"));
+	if (taken.fd >= 0)
+		close(taken.fd);
+}
+
 static void round_trip(char *text, size_t len_bytes, int number, bool with_fd)
 {
 	static struct agent_launch taken;
@@ -291,6 +392,9 @@ static void round_trip(char *text, size_t len_bytes, int number, bool with_fd)
 	agent_send(&agent, &msg, NOW_MS);
 	readable(&link, ends.agent, LOOP_READ);
 	must(heard.calls == 1 && !heard.broken && !strcmp(heard.msg.launch_id, launch.job_id));
+	check_orders(&link, &agent, launch.job_id, number);
+	check_spare(&link, &agent, launch, argc);
+	check_too_large(&link, &agent);
 	must(heard.msg.argc == (number > 0 && number <= NUMBER_MAX ? (uint32_t)number : 0));
 	ends_close(&ends, false);
 }
@@ -315,6 +419,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		text = xcalloc(1, size_bytes + 1);
 		memcpy(text, data + 2, size_bytes - 2);
 		round_trip(text, size_bytes - 2, number, data[1] & 1);
+		break;
+	case 'c':
+		end_of_agent();
+		send_to_the_dead(data[1] & 1);
 		break;
 	default:
 		break;
