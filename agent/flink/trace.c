@@ -119,6 +119,21 @@ static const char *next_line(const char *text)
 	return *text ? text + 1 : NULL;
 }
 
+/* Remove "Caused by: " from the front of the line, with the blanks before it; false: it is no such line. */
+static bool take_cause(struct piece *line)
+{
+	struct piece rest = *line;
+
+	while (rest.len && (rest.at[0] == ' ' || rest.at[0] == '\t')) {
+		rest.at++;
+		rest.len--;
+	}
+	if (rest.len <= strlen(CAUSED_BY) || strncmp(rest.at, CAUSED_BY, strlen(CAUSED_BY)) != 0)
+		return false;
+	*line = (struct piece){rest.at + strlen(CAUSED_BY), rest.len - strlen(CAUSED_BY)};
+	return true;
+}
+
 void trace_parse(const char *text, struct trace *ret_trace)
 {
 	struct piece head_class, head_message, cause_class = {0}, cause_message = {0};
@@ -127,16 +142,8 @@ void trace_parse(const char *text, struct trace *ret_trace)
 	for (const char *at = text; at; at = next_line(at)) {
 		struct piece line = first_line(at);
 
-		while (line.len && (line.at[0] == ' ' || line.at[0] == '\t')) {
-			line.at++;
-			line.len--;
-		}
-		if (line.len <= strlen(CAUSED_BY) ||
-		    strncmp(line.at, CAUSED_BY, strlen(CAUSED_BY)) != 0)
-			continue;
-		line.at += strlen(CAUSED_BY);
-		line.len -= strlen(CAUSED_BY);
-		read_head(line, &cause_class, &cause_message);
+		if (take_cause(&line))
+			read_head(line, &cause_class, &cause_message);
 	}
 	*ret_trace = (struct trace){
 		.class_name = copy(head_class),
@@ -233,11 +240,7 @@ bool trace_mentions(const char *text, const char *class_name)
 	for (const char *at = text; at; at = next_line(at)) {
 		struct piece line = first_line(at), name;
 
-		if (line.len > strlen(CAUSED_BY) &&
-		    strncmp(line.at, CAUSED_BY, strlen(CAUSED_BY)) == 0) {
-			line.at += strlen(CAUSED_BY);
-			line.len -= strlen(CAUSED_BY);
-		}
+		(void)take_cause(&line);
 		while ((name = take_class(&line)).len)
 			if (names_class(name, class_name))
 				return true;

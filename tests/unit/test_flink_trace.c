@@ -163,3 +163,17 @@ TEST(a_failed_stop_gives_up_the_path_of_its_savepoint)
 		      "A savepoint has been created at: x\ny, but the corresponding job") == NULL);
 	CHECK(trace_saved_path("A savepoint has been created at: x") == NULL);
 }
+
+/* The cause of a suppressed exception stands further to the right. */
+TEST(a_cause_that_is_shown_is_mentioned)
+{
+	static const char text[] =
+		"a.First: x\n\tSuppressed: a.Second: y\n\tCaused by: a.Third: z\n";
+	struct trace trace;
+
+	trace_parse(text, &trace);
+	CHECK_STR(trace.cause_class, "a.Third");
+	CHECK(trace_mentions(text, "Third") && trace_mentions(text, "a.Third"));
+	CHECK(!trace_mentions(text, "Fourth"));
+	trace_release(&trace);
+}
