@@ -29,14 +29,20 @@ static void check_ring(const struct life_trace *trace)
 		must(json_kind(json_at(steps, i)) == JSON_OBJECT);
 }
 
-/* One step many times: the oldest ones go. */
+/* One step as often as there is room, and more: the oldest ones go. */
 static void check_steps(const struct event *event)
 {
 	struct life_trace trace = {.count = 0};
 	struct effects effects = {.count = 0};
 	struct lifecycle life = {.phase = PHASE_RUNNING};
-	int most = (int)(TRACE_STEPS + 3);
+	cleanup_json struct json *doc = life_trace_event(event);
+	cleanup_buf struct buf text = BUF_INIT;
+	int most;
 
+	json_print(doc, &text);
+	most = (int)(TRACE_BYTES / text.len_bytes) + 8;
+	if (most > TRACE_STEPS + 3)
+		most = TRACE_STEPS + 3;
 	for (int i = 0; i < most; i++) {
 		cleanup_json struct json *step =
 			life_trace_step(life_trace_event(event), PHASE_RESOLVING, &life, &effects);
