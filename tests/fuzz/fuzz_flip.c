@@ -41,10 +41,10 @@ static void check_words(const struct flip_values *values)
 	bool blue = flip_shuts(values, SIDE_BLUE), green = flip_shuts(values, SIDE_GREEN);
 
 	must(stage <= FLIP_STAGES);
-	must(stage == FLIP_STAGES || !strcmp(values->of[FLIP_STAGE], flip_stage_words[stage]));
+	must(stage == FLIP_STAGES || xstris(values->of[FLIP_STAGE], flip_stage_words[stage]));
 	must(!(blue && green));
-	must(!(blue || green) || !strcmp(values->of[FLIP_FIRST], "false"));
-	must(!blue || !strcmp(values->of[FLIP_ACTIVE], flip_side_word(SIDE_BLUE)));
+	must(!(blue || green) || xstris(values->of[FLIP_FIRST], "false"));
+	must(!blue || xstris(values->of[FLIP_ACTIVE], flip_side_word(SIDE_BLUE)));
 }
 
 static void check_keys(const struct flip_keys *keys)
@@ -83,10 +83,10 @@ static void check_written(const struct flip_keys *keys, const struct flip_values
 
 	must(flip_changes(keys, values, again) == 0);
 	must(flip_is_written(keys, values) == !waits);
-	must(!strcmp(values->of[FLIP_ACTIVE], flip_side_word(keys->active)));
+	must(xstris(values->of[FLIP_ACTIVE], flip_side_word(keys->active)));
 	must(keys->is_first || flip_shuts(values, keys->active));
 	must(flip_stage(values) == (theirs ? FLIP_CLEAR_TO_TEARDOWN : keys->stage));
-	must(strtoll(values->of[FLIP_DELAY], NULL, 10) == keys->delay_ms);
+	must(values->of[FLIP_DELAY] && strtoll(values->of[FLIP_DELAY], NULL, 10) == keys->delay_ms);
 	if (keys->toggle == FLIP_REMOVED)
 		must(waits || !values->of[FLIP_WATERMARK_TOGGLE]);
 	else if (keys->toggle_unix_ms)

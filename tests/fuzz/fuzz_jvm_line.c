@@ -16,10 +16,9 @@
 #define BOUNDARY 0xff
 
 static char *launched_argv[] = {
-	"/docker-entrypoint.sh", "standalone-job", "-D", "a=b", "--job-id", "0123", NULL};
+	"/docker-entrypoint.sh", "standalone-job", "-D", "a=b", "--job-id", "x123", NULL};
 static char *launched_env[] = {"PATH=/bin", "SECRET=" SECRET, "JVM_ARGS=-Da=b", "EMPTY=", NULL};
-static const char tail[] = "-D\0a=b\0--job-id\0"
-			   "0123";
+static const char tail[] = "-D\0a=b\0--job-id\0x123";
 
 static const struct flink_exec launched = {.argv = launched_argv,
 					   .env = launched_env,
@@ -91,9 +90,9 @@ static void check_join(const struct jvm_line *line, const struct buf *argv, cons
 	must(joined.packed_bytes == joined_argv.len_bytes + joined_env.len_bytes);
 	/* the last NUL may be missing in the input */
 	must(joined_argv.len_bytes - argv->len_bytes <= 1 &&
-	     !memcmp(joined_argv.data, argv->data, argv->len_bytes));
+	     !memcmp(buf_str(&joined_argv), buf_str(argv), argv->len_bytes));
 	must(joined_env.len_bytes - env->len_bytes <= 1 &&
-	     !memcmp(joined_env.data, env->data, env->len_bytes));
+	     !memcmp(buf_str(&joined_env), buf_str(env), env->len_bytes));
 	must(jvm_line_parse(joined_argv.data, joined_argv.len_bytes, joined_env.data,
 			    joined_env.len_bytes, &launched, &again, NULL) == 0);
 	check_same(line, &again);

@@ -5,8 +5,8 @@
  * library: its end is compiled in here, as is that of the agent, of which the function is called that the loop would
  * call.
  */
-#include "entrypoint/agent.c"
-#include "run/init_link.c"
+#include "entrypoint/agent.c" /* NOLINT(bugprone-suspicious-include) */
+#include "run/init_link.c"    /* NOLINT(bugprone-suspicious-include) */
 
 #include "base/mem.h"
 #include "must.h"
@@ -71,8 +71,10 @@ static struct ends ends_open(void)
 /* `init_is_closed`: drey-init has closed its end. */
 static void ends_close(const struct ends *ends, bool init_is_closed)
 {
-	uint64_t init = UINT64_C(1) << ends->init;
+	uint64_t init;
 
+	must(ends->init >= 0 && ends->init < 64);
+	init = UINT64_C(1) << ends->init;
 	must(open_descriptors() == (init_is_closed ? ends->open & ~init : ends->open));
 	if (!init_is_closed)
 		close(ends->init);
@@ -284,7 +286,7 @@ static void check_words(const struct words *words, size_t skip, char *const *lis
 	size_t i = 0;
 
 	for (; list[i]; i++)
-		must(skip + i < words->count && !strcmp(list[i], words->list[skip + i]));
+		must(skip + i < words->count && xstris(words->list[skip + i], list[i]));
 }
 
 /* What the agent says with a packet of its own, as drey-init hears it. */
