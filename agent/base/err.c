@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/words.h"
+
 #undef err_set /* err.h has macros for the analyzer */
 #undef err_wrap
 
@@ -80,10 +82,5 @@ enum err_kind err_kind_of_errno(int sys)
 	}
 }
 
-const char *err_kind_name(enum err_kind kind)
-{
-	static const char *const names[] = {"none",   "system", "absent", "denied",      "retry",
-					    "format", "config", "busy",   "contradicted"};
-
-	return (size_t)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown";
-}
+WORDS(err_kind_name, enum err_kind, "unknown", "none", "system", "absent", "denied", "retry",
+      "format", "config", "busy", "contradicted");

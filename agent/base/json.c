@@ -7,6 +7,7 @@
 
 #include "base/json_node.h"
 #include "base/mem.h"
+#include "base/words.h"
 
 void json_free(struct json *doc)
 {
@@ -28,13 +29,8 @@ enum json_kind json_kind(const struct json *node)
 	return node ? node->kind : JSON_NULL;
 }
 
-const char *json_kind_name(enum json_kind kind)
-{
-	static const char *const names[] = {"null",     "true or false", "a number",
-					    "a string", "an array",      "an object"};
-
-	return (size_t)kind < ARRAY_LEN(names) ? names[kind] : "unknown";
-}
+WORDS(json_kind_name, enum json_kind, "unknown", "null", "true or false", "a number", "a string",
+      "an array", "an object");
 
 const char *json_name(const struct json *node)
 {

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/words.h"
 #include "cmd/commands.h"
 #include "cmd/output.h"
 #include "cmd/text.h"
@@ -39,16 +40,12 @@ static void on_deleting(void *ctx, int64_t done, int64_t of)
 
 /* ---- printing ---- */
 
-static const char *action_of(enum gc_verdict verdict)
-{
-	static const char *const words[] = {
-		[GC_KEEP] = "keep",
-		[GC_DOUBT] = "in doubt",
-		[GC_DELETE] = "delete",
-	};
-
-	return words[verdict];
-}
+static const char *const action_words[] = {
+	[GC_KEEP] = "keep",
+	[GC_DOUBT] = "in doubt",
+	[GC_DELETE] = "delete",
+};
+static WORDS_OF(action_words, action_of, enum gc_verdict, "unknown");
 
 static void print_files(const struct collection *c, const struct gc_tree *tree,
 			enum gc_reason reason)

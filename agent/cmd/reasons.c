@@ -151,14 +151,6 @@ static const struct candidate **ranked(const struct facts *facts)
 	return list;
 }
 
-static const char *reasons_integrity(enum integrity integrity)
-{
-	static const char *const names[] = {"unchecked", "complete", "damaged", "incomplete",
-					    "unreadable"};
-
-	return (size_t)integrity < ARRAY_LEN(names) ? names[integrity] : "unknown";
-}
-
 /* What each witness says of it (core/resolve/evidence.h). */
 static void add_evidence(struct json *doc, const struct reasons *ex,
 			 const struct candidate *candidate)
@@ -193,12 +185,12 @@ static void add_candidate(struct json *list, const struct reasons *ex,
 	json_add_known(to, "sizeBytes", candidate->snapshot.size_bytes, 0);
 	json_add_known(to, "fileCount", candidate->snapshot.file_count, 0);
 	json_add_known(to, "metadataVersion", candidate->metadata_version, 1);
-	json_add_str(to, "integrity", reasons_integrity(candidate->integrity));
+	json_add_str(to, "integrity", integrity_name(candidate->integrity));
 	json_add_str(to, "detail", candidate->detail);
 	json_add_str(to, "haJobId", candidate->in_ha ? candidate->ha_job_id : NULL);
 	json_add_bool(to, "haFormer", candidate->in_ha && candidate->ha_former);
 	json_add_str(to, "haIntegrity",
-		     candidate->in_ha ? reasons_integrity(candidate->recovery) : NULL);
+		     candidate->in_ha ? integrity_name(candidate->recovery) : NULL);
 	json_add_str(to, "verdict", verdict_of(candidate, "notJudged"));
 	json_add_str(to, "reason", reason_of(ex, candidate, text, sizeof(text)));
 	add_evidence(to, ex, candidate);
@@ -330,7 +322,7 @@ static void say_condition(const struct candidate *candidate, const char *reason,
 		return;
 	buf_addstr(text, "; ");
 	if (candidate->integrity)
-		buf_addf(text, "%s: ", reasons_integrity(candidate->integrity));
+		buf_addf(text, "%s: ", integrity_name(candidate->integrity));
 	buf_addstr(text, candidate->detail);
 }
 

@@ -1,7 +1,8 @@
 #include "core/effective.h"
 
 #include <stddef.h>
-#include <string.h>
+
+#include "base/words.h"
 
 const char *const externalized_words[] = {"UNKNOWN", "RETAIN_ON_CANCELLATION",
 					  "DELETE_ON_CANCELLATION", "NO_EXTERNALIZED_CHECKPOINTS",
@@ -14,10 +15,9 @@ const char *const task_restarts_words[] = {"unknown", "off", "on", NULL};
 
 enum externalized externalized_of(const char *word)
 {
-	for (int i = EXTERNALIZED_UNKNOWN; externalized_words[i]; i++)
-		if (!strcmp(word, externalized_words[i]))
-			return (enum externalized)i;
-	return EXTERNALIZED_UNKNOWN;
+	int found = words_find(externalized_words, word);
+
+	return found < 0 ? EXTERNALIZED_UNKNOWN : (enum externalized)found;
 }
 
 bool effective_same(const struct effective *a, const struct effective *b)

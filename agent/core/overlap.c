@@ -2,6 +2,8 @@
 
 #include <stddef.h>
 
+#include "base/words.h"
+
 /* One inside another is allowed: the results are in <checkpoint directory>/job-results by default, which is no
  * job id. Savepoints, and what Flink's HA keeps below its cluster id, have names of their own. */
 static const struct {
@@ -22,14 +24,10 @@ bool overlap_is_refused(enum overlap_role a, enum overlap_role b, enum overlap_r
 	return false;
 }
 
-const char *overlap_key(enum overlap_role role)
-{
-	static const char *const keys[] = {
-		[OVERLAP_CHECKPOINTS] = "flink.checkpointDirectory",
-		[OVERLAP_SAVEPOINTS] = "flink.savepointDirectory",
-		[OVERLAP_RESULTS] = "flink.resultStoreDirectory",
-		[OVERLAP_HA] = "high-availability.storageDir",
-	};
-
-	return keys[role];
-}
+static const char *const overlap_key_words[] = {
+	[OVERLAP_CHECKPOINTS] = "flink.checkpointDirectory",
+	[OVERLAP_SAVEPOINTS] = "flink.savepointDirectory",
+	[OVERLAP_RESULTS] = "flink.resultStoreDirectory",
+	[OVERLAP_HA] = "high-availability.storageDir",
+};
+WORDS_OF(overlap_key_words, overlap_key, enum overlap_role, "unknown");

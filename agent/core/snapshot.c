@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/words.h"
 
 void snapshot_copy(struct snapshot *to, const struct snapshot *from)
 {
@@ -26,15 +27,8 @@ const char *const snapshot_origin_words[] = {"found",   "periodic", "manual", "s
 
 const char *const snapshot_format_words[] = {"unknown", "canonical", "native", NULL};
 
-const char *snapshot_kind_name(enum snapshot_kind kind)
-{
-	return kind <= SNAPSHOT_SAVEPOINT ? snapshot_kind_words[kind] : "unknown";
-}
-
-const char *snapshot_origin_name(enum snapshot_origin origin)
-{
-	return origin <= ORIGIN_REQUEST ? snapshot_origin_words[origin] : "unknown";
-}
+WORDS_OF(snapshot_kind_words, snapshot_kind_name, enum snapshot_kind, "unknown");
+WORDS_OF(snapshot_origin_words, snapshot_origin_name, enum snapshot_origin, "unknown");
 
 char *snapshot_is_of_another(int64_t expected, int64_t checkpoint_id)
 {

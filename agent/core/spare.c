@@ -6,6 +6,7 @@
 
 #include "base/backoff.h"
 #include "base/mem.h"
+#include "base/words.h"
 
 /* ---- when to start one, and when to end it ---- */
 
@@ -183,12 +184,8 @@ bool spare_entered(struct spare *spare, bool in_spare, int64_t now_ms)
 
 /* ---- words ---- */
 
-const char *spare_state_name(enum spare_state state)
-{
-	static const char *const names[] = {"none", "warming", "ready", "entering", "ending"};
-
-	return (size_t)state < ARRAY_LEN(names) ? names[state] : "unknown";
-}
+WORDS(spare_state_name, enum spare_state, "unknown", "none", "warming", "ready", "entering",
+      "ending");
 
 static const struct {
 	const char *name, *sentence;

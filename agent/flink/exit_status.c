@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "base/mem.h"
+#include "base/words.h"
 
 static const struct meaning {
 	int status;
@@ -112,22 +113,18 @@ struct flink_exit flink_exit_explain(int wait_status, bool oom_killed)
 	return ret;
 }
 
-const char *flink_exit_kind_name(enum flink_exit_kind kind)
-{
-	static const char *const names[] = {
-		[FLINK_EXIT_ENDED] = "ended",
-		[FLINK_EXIT_FAILED] = "failed",
-		[FLINK_EXIT_UNKNOWN] = "unknown",
-		[FLINK_EXIT_STARTUP] = "start-up",
-		[FLINK_EXIT_FATAL] = "fatal",
-		[FLINK_EXIT_SAFEGUARD] = "safeguard",
-		[FLINK_EXIT_TERMINATED] = "terminated",
-		[FLINK_EXIT_KILLED] = "killed",
-		[FLINK_EXIT_OOM] = "oom",
-		[FLINK_EXIT_CRASHED] = "crashed",
-		[FLINK_EXIT_NOT_RUN] = "not-run",
-		[FLINK_EXIT_OTHER] = "other",
-	};
-
-	return (size_t)kind < ARRAY_LEN(names) ? names[kind] : "other";
-}
+static const char *const flink_exit_kind_words[] = {
+	[FLINK_EXIT_ENDED] = "ended",
+	[FLINK_EXIT_FAILED] = "failed",
+	[FLINK_EXIT_UNKNOWN] = "unknown",
+	[FLINK_EXIT_STARTUP] = "start-up",
+	[FLINK_EXIT_FATAL] = "fatal",
+	[FLINK_EXIT_SAFEGUARD] = "safeguard",
+	[FLINK_EXIT_TERMINATED] = "terminated",
+	[FLINK_EXIT_KILLED] = "killed",
+	[FLINK_EXIT_OOM] = "oom",
+	[FLINK_EXIT_CRASHED] = "crashed",
+	[FLINK_EXIT_NOT_RUN] = "not-run",
+	[FLINK_EXIT_OTHER] = "other",
+};
+WORDS_OF(flink_exit_kind_words, flink_exit_kind_name, enum flink_exit_kind, "other");

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/words.h"
 #include "base/yaml.h"
 
 #define JOB_ID_DIGITS 32
@@ -332,16 +333,6 @@ int ha_maps_parse(struct ha_maps *maps, const char *text, size_t len_bytes, stru
 	return rc;
 }
 
-const char *ha_map_kind_name(enum ha_map_kind kind)
-{
-	static const char *const names[] = {"other", "job", "cluster"};
-
-	return (size_t)kind < ARRAY_LEN(names) ? names[kind] : "unknown";
-}
-
-const char *ha_entry_kind_name(enum ha_entry_kind kind)
-{
-	static const char *const names[] = {"checkpoint", "job", "application", "leader"};
-
-	return (size_t)kind < ARRAY_LEN(names) ? names[kind] : "unknown";
-}
+WORDS(ha_map_kind_name, enum ha_map_kind, "unknown", "other", "job", "cluster");
+WORDS(ha_entry_kind_name, enum ha_entry_kind, "unknown", "checkpoint", "job", "application",
+      "leader");

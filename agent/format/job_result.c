@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/words.h"
 
 #define ID_DIGITS 32
 
@@ -258,9 +259,5 @@ void job_result_release(struct job_result *result)
 	*result = (struct job_result){0};
 }
 
-const char *job_result_status_name(enum job_result_status status)
-{
-	static const char *const names[] = {"UNKNOWN", "SUCCEEDED", "FAILED", "CANCELED"};
-
-	return (size_t)status < ARRAY_LEN(names) ? names[status] : "UNKNOWN";
-}
+WORDS(job_result_status_name, enum job_result_status, "UNKNOWN", "UNKNOWN", "SUCCEEDED", "FAILED",
+      "CANCELED");

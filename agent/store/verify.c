@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/words.h"
 #include "format/ha_value.h"
 #include "store/content.h"
 #include "store/snapshots.h"
@@ -176,25 +177,17 @@ void verify_release(struct verify_report *report)
 	*report = (struct verify_report){0};
 }
 
-const char *verify_verdict_name(enum verify_verdict verdict)
-{
-	static const char *const names[] = {
-		[VERIFY_COMPLETE] = "complete",
-		[VERIFY_DAMAGED] = "damaged",
-		[VERIFY_UNREADABLE] = "unreadable",
-	};
+static const char *const verify_verdict_words[] = {
+	[VERIFY_COMPLETE] = "complete",
+	[VERIFY_DAMAGED] = "damaged",
+	[VERIFY_UNREADABLE] = "unreadable",
+};
+WORDS_OF(verify_verdict_words, verify_verdict_name, enum verify_verdict, "unknown");
 
-	return names[verdict];
-}
-
-const char *verify_fault_name(enum verify_fault fault)
-{
-	static const char *const names[] = {
-		[VERIFY_MISSING] = "missing",
-		[VERIFY_WRONG_SIZE] = "wrong-size",
-		[VERIFY_UNDECODABLE] = "undecodable",
-		[VERIFY_NOT_READ] = "not-read",
-	};
-
-	return names[fault];
-}
+static const char *const verify_fault_words[] = {
+	[VERIFY_MISSING] = "missing",
+	[VERIFY_WRONG_SIZE] = "wrong-size",
+	[VERIFY_UNDECODABLE] = "undecodable",
+	[VERIFY_NOT_READ] = "not-read",
+};
+WORDS_OF(verify_fault_words, verify_fault_name, enum verify_fault, "unknown");

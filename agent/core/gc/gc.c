@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/words.h"
 
 /* Sizes of tables are powers of two. */
 #define REFS_MIN   1024
@@ -250,13 +251,9 @@ const char *gc_reason_text(enum gc_reason reason)
 	return reasons[reason].text;
 }
 
-const char *gc_verdict_name(enum gc_verdict verdict)
-{
-	static const char *const names[] = {
-		[GC_KEEP] = "keep",
-		[GC_DOUBT] = "doubt",
-		[GC_DELETE] = "delete",
-	};
-
-	return names[verdict];
-}
+static const char *const gc_verdict_words[] = {
+	[GC_KEEP] = "keep",
+	[GC_DOUBT] = "doubt",
+	[GC_DELETE] = "delete",
+};
+WORDS_OF(gc_verdict_words, gc_verdict_name, enum gc_verdict, "unknown");

@@ -6,6 +6,7 @@
 #include "core/journal/journal_fields.h"
 
 #include "base/mem.h"
+#include "base/words.h"
 
 static const char *const desired_states[] = {"running", "suspended", "cancelled", NULL};
 static const char *const restore_kinds[] = {"none", "empty", "path", "newest", NULL};
@@ -473,36 +474,16 @@ void outcome_release(struct outcome *outcome)
 	record_release(&outcome_table, outcome);
 }
 
-#define WORD(words, value, otherwise)                                                              \
-	((size_t)(value) < ARRAY_LEN(words) - 1 ? (words)[value] : (otherwise))
-
-const char *desired_state_name(enum desired_state state)
-{
-	return WORD(desired_states, state, "unknown");
-}
-
-const char *restore_request_kind_name(enum restore_request_kind kind)
-{
-	return WORD(restore_kinds, kind, "unknown");
-}
-
-const char *operation_kind_name(enum operation_kind kind)
-{
-	return WORD(operation_kinds, kind, "unknown");
-}
+WORDS_OF(desired_states, desired_state_name, enum desired_state, "unknown");
+WORDS_OF(restore_kinds, restore_request_kind_name, enum restore_request_kind, "unknown");
+WORDS_OF(operation_kinds, operation_kind_name, enum operation_kind, "unknown");
 
 bool operation_ends_job(enum operation_kind kind)
 {
 	return kind == OPERATION_STOP || kind == OPERATION_CANCEL;
 }
 
-const char *operation_reason_name(enum operation_reason reason)
-{
-	return WORD(reasons, reason, "unknown");
-}
+WORDS_OF(reasons, operation_reason_name, enum operation_reason, "unknown");
 
-const char *outcome_kind_name(enum outcome_kind kind)
-{
-	/* "unknown" is a real outcome, so a value out of range has a word of its own */
-	return WORD(outcome_kinds, kind, "invalid");
-}
+/* "unknown" is a real outcome, so a value out of range has a word of its own */
+WORDS_OF(outcome_kinds, outcome_kind_name, enum outcome_kind, "invalid");

@@ -5,6 +5,7 @@
 
 #include "base/utf8.h"
 #include "base/visible.h"
+#include "base/words.h"
 
 void condition_say(struct condition *condition, enum truth status, const char *reason,
 		   const char *fmt, ...)
@@ -23,9 +24,4 @@ void condition_say(struct condition *condition, enum truth status, const char *r
 		 (int)utf8_cut(buf_str(&text), sizeof(condition->message) - 1), buf_str(&text));
 }
 
-const char *truth_name(enum truth truth)
-{
-	static const char *const names[] = {"Unknown", "False", "True"};
-
-	return names[truth];
-}
+WORDS(truth_name, enum truth, "unknown", "Unknown", "False", "True");

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/words.h"
 #include "core/report/condition_checkpoints.h"
 #include "core/report/condition_handover.h"
 #include "core/report/condition_loss.h"
@@ -18,29 +19,25 @@
 #include "core/report/readiness.h"
 #include "core/resolve/lineage_dirs.h"
 
-static const char *condition_type_name(enum condition_type type)
-{
-	static const char *const names[CONDITION_COUNT] = {
-		[CONDITION_READY] = "Ready",
-		[CONDITION_RECONCILING] = "Reconciling",
-		[CONDITION_STALLED] = "Stalled",
-		[CONDITION_RESTORE_VERIFIED] = "RestoreVerified",
-		[CONDITION_CLUSTER_UNREACHABLE] = "ClusterUnreachable",
-		[CONDITION_JOB_FAILING] = "JobFailing",
-		[CONDITION_JOB_UNSTABLE] = "JobUnstable",
-		[CONDITION_CHECKPOINTS_FAILING] = "CheckpointsFailing",
-		[CONDITION_CHECKPOINTS_ELSEWHERE] = "CheckpointsElsewhere",
-		[CONDITION_SETTINGS_OVERRIDDEN] = "SettingsOverridden",
-		[CONDITION_JOURNAL_COPY_FAILING] = "JournalCopyFailing",
-		[CONDITION_STATE_LOST] = "StateLost",
-		[CONDITION_CHECKPOINTS_UNUSABLE] = "CheckpointsUnusable",
-		[CONDITION_HANDING_OVER] = "HandingOver",
-		[CONDITION_UPGRADED] = "Upgraded",
-		[CONDITION_PARALLELISM] = "ParallelismAsRequested",
-	};
-
-	return names[type];
-}
+static const char *const condition_type_words[] = {
+	[CONDITION_READY] = "Ready",
+	[CONDITION_RECONCILING] = "Reconciling",
+	[CONDITION_STALLED] = "Stalled",
+	[CONDITION_RESTORE_VERIFIED] = "RestoreVerified",
+	[CONDITION_CLUSTER_UNREACHABLE] = "ClusterUnreachable",
+	[CONDITION_JOB_FAILING] = "JobFailing",
+	[CONDITION_JOB_UNSTABLE] = "JobUnstable",
+	[CONDITION_CHECKPOINTS_FAILING] = "CheckpointsFailing",
+	[CONDITION_CHECKPOINTS_ELSEWHERE] = "CheckpointsElsewhere",
+	[CONDITION_SETTINGS_OVERRIDDEN] = "SettingsOverridden",
+	[CONDITION_JOURNAL_COPY_FAILING] = "JournalCopyFailing",
+	[CONDITION_STATE_LOST] = "StateLost",
+	[CONDITION_CHECKPOINTS_UNUSABLE] = "CheckpointsUnusable",
+	[CONDITION_HANDING_OVER] = "HandingOver",
+	[CONDITION_UPGRADED] = "Upgraded",
+	[CONDITION_PARALLELISM] = "ParallelismAsRequested",
+};
+static WORDS_OF(condition_type_words, condition_type_name, enum condition_type, "unknown");
 
 /* ---- what is counted ---- */
 

@@ -84,8 +84,6 @@ static bool is_offered(const struct decision *decision, const struct candidate *
 static void add_one(struct json *list, const struct decision *decision,
 		    const struct candidate *candidate)
 {
-	static const char *const integrity[] = {"unchecked", "complete", "damaged", "incomplete",
-						"unreadable"};
 	const struct snapshot *snapshot = &candidate->snapshot;
 	struct json *to = json_add_object(list, NULL);
 
@@ -95,10 +93,7 @@ static void add_one(struct json *list, const struct decision *decision,
 	json_add_known(to, "checkpointId", snapshot->checkpoint_id, 1);
 	json_add_known(to, "completedUnixMs", snapshot->completed_unix_ms, 1);
 	json_add_known(to, "sizeBytes", snapshot->size_bytes, 0);
-	json_add_str(to, "integrity",
-		     (size_t)candidate->integrity < ARRAY_LEN(integrity)
-			     ? integrity[candidate->integrity]
-			     : NULL);
+	json_add_str(to, "integrity", integrity_name(candidate->integrity));
 	json_add_str(to, "verdict",
 		     candidate->verdict ? verdict_name(candidate->verdict) : "not checked");
 	json_add_str(to, "reason", candidate->verdict ? candidate->reason : NULL);

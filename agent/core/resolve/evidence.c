@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/words.h"
 
 /* ---- the table ---- */
 
@@ -226,31 +227,9 @@ void evidence_apply(const struct journal *journal, struct facts *facts)
 
 /* ---- names ---- */
 
-const char *evidence_verdict_name(enum evidence_verdict verdict)
-{
-	static const char *const names[] = {"found", "absent", "missing", "unreadable", "damaged"};
+WORDS(evidence_verdict_name, enum evidence_verdict, "unknown", "found", "absent", "missing",
+      "unreadable", "damaged");
 
-	return (size_t)verdict < ARRAY_LEN(names) ? names[verdict] : "unknown";
-}
-
-const char *sighting_name(enum sighting sighting)
-{
-	static const char *const names[SIGHTING_COUNT] = {"none", "bare", "whole"};
-
-	return (size_t)sighting < SIGHTING_COUNT ? names[sighting] : "unknown";
-}
-
-const char *reading_name(enum reading reading)
-{
-	static const char *const names[READING_COUNT] = {"none", "good", "damaged", "gone",
-							 "failed"};
-
-	return (size_t)reading < READING_COUNT ? names[reading] : "unknown";
-}
-
-const char *record_of_name(enum record_of record)
-{
-	static const char *const names[RECORD_OF_COUNT] = {"none", "journal", "ha", "results"};
-
-	return (size_t)record < RECORD_OF_COUNT ? names[record] : "unknown";
-}
+WORDS(sighting_name, enum sighting, "unknown", "none", "bare", "whole");
+WORDS(reading_name, enum reading, "unknown", "none", "good", "damaged", "gone", "failed");
+WORDS(record_of_name, enum record_of, "unknown", "none", "journal", "ha", "results");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/words.h"
 #include "core/journal/journal_copy.h"
 
 static void trace_release(struct trace *trace)
@@ -330,44 +331,30 @@ char *facts_is_of_another(const struct candidate *candidate, int64_t checkpoint_
 				      checkpoint_id);
 }
 
-const char *source_kind_name(enum source_kind kind)
-{
-	static const char *const names[SOURCE_COUNT] = {
-		[SOURCE_JOURNAL] = "journal",
-		[SOURCE_HA] = "ha",
-		[SOURCE_CHECKPOINTS] = "checkpoints",
-		[SOURCE_SAVEPOINTS] = "savepoints",
-		[SOURCE_LINEAGE] = "lineage",
-		[SOURCE_INITIAL] = "initial",
-		[SOURCE_REQUEST] = "request",
-		[SOURCE_RESULTS] = "results",
-		[SOURCE_COPY] = "copy",
-	};
+static const char *const source_kind_words[] = {
+	[SOURCE_JOURNAL] = "journal",
+	[SOURCE_HA] = "ha",
+	[SOURCE_CHECKPOINTS] = "checkpoints",
+	[SOURCE_SAVEPOINTS] = "savepoints",
+	[SOURCE_LINEAGE] = "lineage",
+	[SOURCE_INITIAL] = "initial",
+	[SOURCE_REQUEST] = "request",
+	[SOURCE_RESULTS] = "results",
+	[SOURCE_COPY] = "copy",
+};
+WORDS_OF(source_kind_words, source_kind_name, enum source_kind, "unknown");
 
-	return (size_t)kind < SOURCE_COUNT ? names[kind] : "unknown";
-}
+WORDS(source_state_name, enum source_state, "unknown", "notConfigured", "present", "absent",
+      "unreadable");
 
-const char *source_state_name(enum source_state state)
-{
-	static const char *const names[] = {"notConfigured", "present", "absent", "unreadable"};
+WORDS(integrity_name, enum integrity, "unknown", "unchecked", "complete", "damaged", "incomplete",
+      "unreadable");
 
-	return (size_t)state < ARRAY_LEN(names) ? names[state] : "unknown";
-}
+WORDS(verdict_name, enum verdict, "unknown", "none", "chosen", "older", "rejected");
 
-const char *verdict_name(enum verdict verdict)
-{
-	static const char *const names[] = {"none", "chosen", "older", "rejected"};
-
-	return (size_t)verdict < ARRAY_LEN(names) ? names[verdict] : "unknown";
-}
-
-const char *trace_kind_name(enum trace_kind kind)
-{
-	static const char *const names[TRACE_COUNT] = {
-		[TRACE_HA] = "ha",
-		[TRACE_ID] = "id",
-		[TRACE_RESULT] = "result",
-	};
-
-	return (size_t)kind < TRACE_COUNT ? names[kind] : "unknown";
-}
+static const char *const trace_kind_words[] = {
+	[TRACE_HA] = "ha",
+	[TRACE_ID] = "id",
+	[TRACE_RESULT] = "result",
+};
+WORDS_OF(trace_kind_words, trace_kind_name, enum trace_kind, "unknown");

@@ -266,6 +266,7 @@ struct candidate *facts_find(const struct facts *facts, const char *path);
 
 const char *source_kind_name(enum source_kind kind);    /* "journal", "checkpoints", ... */
 const char *source_state_name(enum source_state state); /* "present", "absent", ... */
+const char *integrity_name(enum integrity integrity);   /* "complete", "damaged", ... */
 const char *verdict_name(enum verdict verdict);         /* "chosen", "older", "rejected" */
 const char *trace_kind_name(enum trace_kind kind);      /* "ha", "id", "result" */
 

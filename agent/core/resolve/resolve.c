@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/words.h"
 #include "core/resolve/evidence.h"
 #include "core/resolve/listing_doubt.h"
 #include "core/resolve/resolve_internal.h"
@@ -188,10 +189,7 @@ _Static_assert(ADOPT_HOLD == 0 && ADOPT_NEWEST == 1, "order of adopt_words");
 const char *const decision_words[] = {"VERIFY", "CONTINUE", "START_FROM", "START_EMPTY",
 				      "PARK",   "HOLD",     "ADOPT",      NULL};
 
-const char *decision_kind_name(enum decision_kind kind)
-{
-	return (size_t)kind < ARRAY_LEN(decision_words) - 1 ? decision_words[kind] : "unknown";
-}
+WORDS_OF(decision_words, decision_kind_name, enum decision_kind, "unknown");
 
 bool decision_starts(const struct decision *decision)
 {

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/words.h"
 #include "base/yaml.h"
 #include "flink/reserved.h"
 #include "run/config/config_scale.h"
@@ -391,12 +392,11 @@ static int parse_properties(const struct yaml_node *node, const char *name,
 /* In place of a duration: below all of them. */
 static bool is_number_word(const struct config_key *key, const char *text, int64_t *ret_value)
 {
-	for (int i = 0; key->words && key->words[i]; i++)
-		if (!strcmp(text, key->words[i])) {
-			*ret_value = -1 - i;
-			return true;
-		}
-	return false;
+	int found = key->words ? words_find(key->words, text) : -1;
+
+	if (found >= 0)
+		*ret_value = -1 - found;
+	return found >= 0;
 }
 
 static int parse_number(const struct yaml_node *node, const struct config_key *key,

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/words.h"
 #include "format/job_result.h"
 #include "run/observe/observe_internal.h"
 
@@ -204,19 +205,15 @@ static int look_into(struct look *look, struct err *err)
 	return read_application(look, store, &found, err);
 }
 
-static const char *describe(enum job_end end)
-{
-	static const char *const words[] = {
-		[JOB_END_NONE] = "it left no record of its end",
-		[JOB_END_FINISHED] = "it has FINISHED",
-		[JOB_END_STOPPED] = "it was stopped with a savepoint",
-		[JOB_END_CANCELED] = "it was CANCELED",
-		[JOB_END_FAILED] = "it has FAILED",
-		[JOB_END_UNKNOWN] = "the record of its end cannot be read",
-	};
-
-	return words[end];
-}
+static const char *const job_end_texts[] = {
+	[JOB_END_NONE] = "it left no record of its end",
+	[JOB_END_FINISHED] = "it has FINISHED",
+	[JOB_END_STOPPED] = "it was stopped with a savepoint",
+	[JOB_END_CANCELED] = "it was CANCELED",
+	[JOB_END_FAILED] = "it has FAILED",
+	[JOB_END_UNKNOWN] = "the record of its end cannot be read",
+};
+static WORDS_OF(job_end_texts, describe, enum job_end, "unknown");
 
 void observe_result(struct look *look)
 {

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/words.h"
 
 #define LAST_LINE_BYTES 300
 #define POLL_MS         20 /* without a pidfd: how often we look whether it has ended */
@@ -31,14 +32,8 @@ struct run {
 	bool timed_out, aborted;
 };
 
-const char *hook_event_name(enum hook_event event)
-{
-	static const char *const names[HOOK_EVENTS] = {"pre-launch",     "post-launch",
-						       "post-savepoint", "pre-stop",
-						       "on-failure",     "on-terminal"};
-
-	return event < HOOK_EVENTS ? names[event] : "?";
-}
+WORDS(hook_event_name, enum hook_event, "?", "pre-launch", "post-launch", "post-savepoint",
+      "pre-stop", "on-failure", "on-terminal");
 
 enum hook_event hook_event_of(const struct notice *notice)
 {
