@@ -151,9 +151,7 @@ enum flink_answer flink_rest_checkpoints(const struct flink_rest *rest, const ch
 	enum flink_answer answer;
 
 	err = err ? err : &local;
-	if (rest_check_id("job", job_id, err) != FLINK_OK)
-		return FLINK_ERROR;
-	answer = rest_get(rest, timeout_ms, &doc, err, "/jobs/%s/checkpoints", job_id);
+	answer = rest_get_job(rest, job_id, timeout_ms, &doc, err, "/checkpoints");
 	if (answer == FLINK_ABSENT && ret_disabled)
 		*ret_disabled = strstr(err->msg, "Checkpointing has not been enabled") != NULL;
 	if (answer != FLINK_OK)
@@ -262,13 +260,9 @@ enum flink_answer flink_rest_checkpoint_config(const struct flink_rest *rest, co
 {
 	struct flink_checkpoint_config config = {0};
 	cleanup_json struct json *doc = NULL;
-	struct err local = {0};
 	enum flink_answer answer;
 
-	err = err ? err : &local;
-	if (rest_check_id("job", job_id, err) != FLINK_OK)
-		return FLINK_ERROR;
-	answer = rest_get(rest, timeout_ms, &doc, err, "/jobs/%s/checkpoints/config", job_id);
+	answer = rest_get_job(rest, job_id, timeout_ms, &doc, err, "/checkpoints/config");
 	if (answer != FLINK_OK)
 		return answer;
 	if (read_config(doc, &config, err) < 0)
@@ -285,13 +279,9 @@ enum flink_answer flink_rest_restart_strategy(const struct flink_rest *rest, con
 	cleanup_json struct json *doc = NULL;
 	const struct json *execution;
 	const char *strategy = "";
-	struct err local = {0};
 	enum flink_answer answer;
 
-	err = err ? err : &local;
-	if (rest_check_id("job", job_id, err) != FLINK_OK)
-		return FLINK_ERROR;
-	answer = rest_get(rest, timeout_ms, &doc, err, "/jobs/%s/config", job_id);
+	answer = rest_get_job(rest, job_id, timeout_ms, &doc, err, "/config");
 	if (answer != FLINK_OK)
 		return answer;
 	if (json_need_object(doc, "execution-config", &execution, err) < 0 ||

@@ -180,9 +180,7 @@ enum flink_answer flink_rest_gate(const struct flink_rest *rest, const char *job
 	struct flink_gate gate = {0};
 	enum flink_answer answer;
 
-	if (rest_check_id("job", job_id, err) != FLINK_OK)
-		return FLINK_ERROR;
-	answer = rest_get(rest, timeout_ms, &doc, err, "/jobs/%s", job_id);
+	answer = rest_get_job(rest, job_id, timeout_ms, &doc, err, "");
 	if (answer != FLINK_OK)
 		return answer;
 	in.metric = name_in_metrics(name);

@@ -55,11 +55,10 @@ enum flink_answer flink_rest_savepoint(const struct flink_rest *rest,
 				       int64_t timeout_ms, struct err *err)
 {
 	cleanup_json struct json *body = json_object();
-	struct err local = {0};
 
 	json_add_str_opt(body, "target-directory", request->target_directory);
 	json_add_bool(body, "cancel-job", false);
-	return post(rest, request, "savepoints", body, timeout_ms, err ? err : &local);
+	return post(rest, request, "savepoints", body, timeout_ms, err);
 }
 
 enum flink_answer flink_rest_stop(const struct flink_rest *rest,
@@ -67,11 +66,10 @@ enum flink_answer flink_rest_stop(const struct flink_rest *rest,
 				  struct err *err)
 {
 	cleanup_json struct json *body = json_object();
-	struct err local = {0};
 
 	json_add_str_opt(body, "targetDirectory", request->target_directory);
 	json_add_bool(body, "drain", request->drain);
-	return post(rest, request, "stop", body, timeout_ms, err ? err : &local);
+	return post(rest, request, "stop", body, timeout_ms, err);
 }
 
 enum flink_answer flink_rest_checkpoint(const struct flink_rest *rest, const char *job_id,
@@ -79,11 +77,9 @@ enum flink_answer flink_rest_checkpoint(const struct flink_rest *rest, const cha
 					struct err *err)
 {
 	cleanup_json struct json *body = json_object();
-	struct err local = {0};
 
 	json_add_str(body, "checkpointType", full ? "FULL" : "CONFIGURED");
-	return post_operation(rest, job_id, trigger_id, "checkpoints", body, timeout_ms,
-			      err ? err : &local);
+	return post_operation(rest, job_id, trigger_id, "checkpoints", body, timeout_ms, err);
 }
 
 static int read_failure(const struct json *cause, struct flink_operation *to, struct err *err)
@@ -178,9 +174,7 @@ static enum flink_answer get_of_job(const struct flink_rest *rest, const char *j
 				    struct flink_operation *ret_operation, struct err *err)
 {
 	cleanup_free char *path = NULL;
-	struct err local = {0};
 
-	err = err ? err : &local;
 	if (rest_check_id("job", job_id, err) != FLINK_OK ||
 	    rest_check_id("trigger", trigger_id, err) != FLINK_OK)
 		return FLINK_ERROR;
@@ -221,11 +215,9 @@ enum flink_answer flink_rest_dispose(const struct flink_rest *rest, const char *
 				     struct err *err)
 {
 	cleanup_json struct json *doc = NULL, *body = json_object();
-	struct err local = {0};
 	const char *id;
 	enum flink_answer answer;
 
-	err = err ? err : &local;
 	json_add_str(body, "savepoint-path", path);
 	answer = rest_call(rest,
 			   &(struct rest_request){.method = "POST",
@@ -246,9 +238,7 @@ enum flink_answer flink_rest_disposal(const struct flink_rest *rest, const char 
 				      struct err *err)
 {
 	cleanup_free char *path = NULL;
-	struct err local = {0};
 
-	err = err ? err : &local;
 	if (rest_check_id("trigger", trigger_id, err) != FLINK_OK)
 		return FLINK_ERROR;
 	path = xasprintf("/savepoint-disposal/%s", trigger_id);

@@ -81,9 +81,7 @@ enum flink_answer flink_rest_requirements(const struct flink_rest *rest, const c
 	enum flink_answer answer;
 
 	err = err ? err : &local;
-	if (rest_check_id("job", job_id, err) != FLINK_OK)
-		return FLINK_ERROR;
-	answer = rest_get(rest, timeout_ms, &bounds, err, "/jobs/%s/resource-requirements", job_id);
+	answer = rest_get_job(rest, job_id, timeout_ms, &bounds, err, "/resource-requirements");
 	if (answer != FLINK_OK)
 		return requirements_answer(answer, err);
 	answer = rest_get(rest, timeout_ms, &job, err, "/jobs/%s", job_id);

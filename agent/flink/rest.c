@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/words.h"
 #include "flink/rest_call.h"
 #include "flink/trace.h"
 
@@ -17,10 +18,7 @@ static const char *const state_names[] = {
 	[FLINK_JOB_SUSPENDED] = "SUSPENDED",   [FLINK_JOB_RECONCILING] = "RECONCILING",
 };
 
-const char *flink_job_state_name(enum flink_job_state state)
-{
-	return (size_t)state < ARRAY_LEN(state_names) ? state_names[state] : "OTHER";
-}
+WORDS_OF(state_names, flink_job_state_name, enum flink_job_state, "OTHER");
 
 enum flink_job_state flink_job_state_parse(const char *name)
 {
@@ -56,10 +54,8 @@ enum flink_answer flink_rest_jobs(const struct flink_rest *rest, int64_t timeout
 	cleanup_json struct json *doc = NULL;
 	struct flink_jobs jobs = {0};
 	const struct json *list, *node;
-	struct err local = {0};
 	enum flink_answer answer;
 
-	err = err ? err : &local;
 	answer = rest_get(rest, timeout_ms, &doc, err, "/jobs");
 	if (answer != FLINK_OK)
 		return answer;
@@ -123,10 +119,8 @@ enum flink_answer flink_rest_job_state(const struct flink_rest *rest, const char
 				       struct err *err)
 {
 	struct flink_jobs jobs = {0};
-	struct err local = {0};
 	enum flink_answer answer;
 
-	err = err ? err : &local;
 	answer = flink_rest_jobs(rest, timeout_ms, &jobs, err);
 	if (answer != FLINK_OK)
 		return answer;
@@ -221,10 +215,8 @@ enum flink_answer flink_rest_job_overview(const struct flink_rest *rest, const c
 {
 	cleanup_json struct json *doc = NULL;
 	const struct json *list;
-	struct err local = {0};
 	enum flink_answer answer;
 
-	err = err ? err : &local;
 	answer = rest_get(rest, timeout_ms, &doc, err, "/jobs/overview");
 	if (answer != FLINK_OK)
 		return answer;
@@ -295,14 +287,9 @@ enum flink_answer flink_rest_exception(const struct flink_rest *rest, const char
 				       struct err *err)
 {
 	cleanup_json struct json *doc = NULL;
-	struct err local = {0};
 	enum flink_answer answer;
 
-	err = err ? err : &local;
-	if (rest_check_id("job", job_id, err) != FLINK_OK)
-		return FLINK_ERROR;
-	answer = rest_get(rest, timeout_ms, &doc, err, "/jobs/%s/exceptions?maxExceptions=1",
-			  job_id);
+	answer = rest_get_job(rest, job_id, timeout_ms, &doc, err, "/exceptions?maxExceptions=1");
 	return answer == FLINK_OK ? read_exception("/jobs/:id/exceptions", doc, ret_exception, err)
 				  : answer;
 }
@@ -324,10 +311,8 @@ enum flink_answer flink_rest_application(const struct flink_rest *rest, const ch
 {
 	cleanup_json struct json *doc = NULL;
 	const char *status;
-	struct err local = {0};
 	enum flink_answer answer;
 
-	err = err ? err : &local;
 	answer = get_application(rest, application_id, "", timeout_ms, &doc, err);
 	if (answer != FLINK_OK)
 		return answer;
@@ -345,10 +330,8 @@ enum flink_answer flink_rest_application_exception(const struct flink_rest *rest
 						   struct err *err)
 {
 	cleanup_json struct json *doc = NULL;
-	struct err local = {0};
 	enum flink_answer answer;
 
-	err = err ? err : &local;
 	answer = get_application(rest, application_id, "/exceptions", timeout_ms, &doc, err);
 	return answer == FLINK_OK
 		       ? read_exception("/applications/:id/exceptions", doc, ret_exception, err)
@@ -394,14 +377,10 @@ enum flink_answer flink_rest_restarts(const struct flink_rest *rest, const char 
 {
 	cleanup_json struct json *doc = NULL;
 	int64_t restarts, rescales;
-	struct err local = {0};
 	enum flink_answer answer;
 
-	err = err ? err : &local;
-	if (rest_check_id("job", job_id, err) != FLINK_OK)
-		return FLINK_ERROR;
-	answer = rest_get(rest, timeout_ms, &doc, err,
-			  "/jobs/%s/metrics?get=numRestarts,numRescales", job_id);
+	answer = rest_get_job(rest, job_id, timeout_ms, &doc, err,
+			      "/metrics?get=numRestarts,numRescales");
 	if (answer != FLINK_OK)
 		return answer;
 	if (json_kind(doc) != JSON_ARRAY) {
@@ -437,10 +416,8 @@ enum flink_answer flink_rest_slots(const struct flink_rest *rest, int64_t timeou
 {
 	cleanup_json struct json *doc = NULL;
 	int64_t managers, total, available;
-	struct err local = {0};
 	enum flink_answer answer;
 
-	err = err ? err : &local;
 	answer = rest_get(rest, timeout_ms, &doc, err, "/overview");
 	if (answer != FLINK_OK)
 		return answer;
@@ -467,10 +444,8 @@ enum flink_answer flink_rest_task_managers(const struct flink_rest *rest, int64_
 	struct flink_task_managers managers = {0};
 	const struct json *array, *element;
 	cleanup_json struct json *doc = NULL;
-	struct err local = {0};
 	enum flink_answer answer;
 
-	err = err ? err : &local;
 	answer = rest_get(rest, timeout_ms, &doc, err, "/taskmanagers");
 	if (answer != FLINK_OK)
 		return answer;

@@ -181,10 +181,12 @@ enum flink_answer rest_call(const struct flink_rest *rest, const struct rest_req
 {
 	cleanup_http_response struct http_response response = {0};
 	const char *method = request->method ? request->method : "GET";
-	struct err parse_err = {0};
-	enum flink_answer answer = transfer(rest, request, &response, err);
+	struct err parse_err = {0}, local = {0};
+	enum flink_answer answer;
 	struct json *doc;
 
+	err = err ? err : &local;
+	answer = transfer(rest, request, &response, err);
 	if (answer != FLINK_OK) /* the message already has method and URL */
 		return answer;
 	doc = json_parse(buf_str(&response.body), response.body.len_bytes, FLINK_REST_MAX_BYTES,
@@ -210,6 +212,15 @@ enum flink_answer rest_get(const struct flink_rest *rest, int64_t timeout_ms, st
 	vsnprintf(path, sizeof(path), fmt, ap);
 	va_end(ap);
 	return rest_call(rest, &request, ret_doc, err);
+}
+
+enum flink_answer rest_get_job(const struct flink_rest *rest, const char *job_id,
+			       int64_t timeout_ms, struct json **ret_doc, struct err *err,
+			       const char *below)
+{
+	if (rest_check_id("job", job_id, err) != FLINK_OK)
+		return FLINK_ERROR;
+	return rest_get(rest, timeout_ms, ret_doc, err, "/jobs/%s%s", job_id, below);
 }
 
 enum flink_answer rest_check_id(const char *what, const char *id, struct err *err)

@@ -14,8 +14,7 @@ struct rest_request {
 	int64_t timeout_ms;
 };
 
-/* Do it. FLINK_OK: a 2xx answer that is JSON; *ret_doc is the caller's, json_free(). `err` must not
- * be NULL here. */
+/* Do it. FLINK_OK: a 2xx answer that is JSON; *ret_doc is the caller's, json_free(). */
 enum flink_answer rest_call(const struct flink_rest *rest, const struct rest_request *request,
 			    struct json **ret_doc, struct err *err);
 
@@ -23,6 +22,11 @@ enum flink_answer rest_call(const struct flink_rest *rest, const struct rest_req
 enum flink_answer rest_get(const struct flink_rest *rest, int64_t timeout_ms, struct json **ret_doc,
 			   struct err *err, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
+
+/* The same of "/jobs/<job id>" and what is below it, for an id that rest_check_id() accepts. */
+enum flink_answer rest_get_job(const struct flink_rest *rest, const char *job_id,
+			       int64_t timeout_ms, struct json **ret_doc, struct err *err,
+			       const char *below);
 
 /* Is the caller's id safe in a path? FLINK_ERROR with ERR_CONFIG if not. */
 enum flink_answer rest_check_id(const char *what, const char *id, struct err *err);

@@ -143,13 +143,9 @@ enum flink_answer flink_rest_vertices(const struct flink_rest *rest, const char 
 	struct inquiry in = {rest, job_id, timeout_ms};
 	struct flink_vertices vertices = {0};
 	cleanup_json struct json *doc = NULL;
-	struct err local = {0};
 	enum flink_answer answer;
 
-	err = err ? err : &local;
-	if (rest_check_id("job", job_id, err) != FLINK_OK)
-		return FLINK_ERROR;
-	answer = rest_get(rest, timeout_ms, &doc, err, "/jobs/%s", job_id);
+	answer = rest_get_job(rest, job_id, timeout_ms, &doc, err, "");
 	if (answer != FLINK_OK)
 		return answer;
 	if (read_graph(doc, &vertices, err) < 0) {

@@ -33,15 +33,6 @@ static void add_micro_time(struct json *to, const char *key, int64_t unix_ms)
 	json_add_str(to, key, micro);
 }
 
-static int send(struct kube *kube, const struct kube_request *request, struct err *err)
-{
-	struct kube_answer answer = {0};
-	int rc = kube_do(kube, request, &answer, err);
-
-	kube_answer_release(&answer);
-	return rc;
-}
-
 int kube_event_create(struct kube *kube, const struct kube_event *event, struct err *err)
 {
 	cleanup_free char *path = kube_call_collection(API, kube_namespace(kube), KINDS);
@@ -70,7 +61,7 @@ int kube_event_create(struct kube *kube, const struct kube_event *event, struct 
 	json_add_str(part, "namespace", kube_namespace(kube));
 	json_add_str(part, "name", event->regarding.name);
 	json_add_str_opt(part, "uid", event->regarding.uid);
-	return send(kube, &request, err);
+	return kube_call_send(kube, &request, NULL, err);
 }
 
 int kube_event_series(struct kube *kube, const char *name, int64_t count, int64_t last_unix_ms,
@@ -86,9 +77,7 @@ int kube_event_series(struct kube *kube, const char *name, int64_t count, int64_
 				       .repeatable = true};
 	struct json *series = json_add_object(body, "series");
 
-	if (!path)
-		return -1;
 	json_add_i64(series, "count", count);
 	add_micro_time(series, "lastObservedTime", last_unix_ms);
-	return send(kube, &request, err);
+	return kube_call_send(kube, &request, NULL, err);
 }

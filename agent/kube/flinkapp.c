@@ -1,7 +1,6 @@
 #include "kube/flinkapp.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "kube/kube_call.h"
@@ -42,25 +41,17 @@ static int decode(const struct json *object, const char *name, struct flinkapp *
 {
 	const struct json *conditions = json_get(json_get(object, "status"), "conditions");
 	const struct json *metadata, *spec = NULL, *annotations = NULL;
-	const char *kind, *got, *uid, *version;
+	const char *uid, *version;
 
-	if (json_need_str(object, "kind", &kind, err) < 0)
-		return -1;
-	if (strcmp(kind, FLINKAPP_KIND) != 0)
-		return err_set(err, ERR_FORMAT, 0, "a %.64s instead of a " FLINKAPP_KIND, kind);
-	if (json_need_object(object, "metadata", &metadata, err) < 0 ||
-	    json_need_str(metadata, "name", &got, err) < 0 ||
-	    json_need_str(metadata, "uid", &uid, err) < 0 ||
+	if (kube_call_identify(object, FLINKAPP_KIND, name, &metadata, &uid, err) < 0 ||
 	    json_need_str(metadata, "resourceVersion", &version, err) < 0 ||
 	    json_need_i64(metadata, "generation", &app->generation, err) < 0 ||
 	    json_opt_object(metadata, "annotations", &annotations, err) < 0 ||
 	    json_opt_object(object, "spec", &spec, err) < 0)
 		return -1;
-	if (strcmp(got, name) != 0)
-		return err_set(err, ERR_FORMAT, 0, "it is about '%.64s'", got);
 	if (app->generation < 1)
 		return err_set(err, ERR_FORMAT, 0, "'generation' is not a generation");
-	app->name = xstrdup(got);
+	app->name = xstrdup(name);
 	app->uid = xstrdup(uid);
 	app->resource_version = xstrdup(version);
 	app->deleting = json_str(metadata, "deletionTimestamp") != NULL;
@@ -155,14 +146,8 @@ int flinkapp_patch(struct kube *kube, const char *name, const struct json *merge
 		.max_bytes = MAX_BYTES,
 		.repeatable = true,
 	};
-	struct kube_answer got = {0};
-	int rc;
 
-	if (!path)
-		return -1;
-	rc = kube_do(kube, &request, &got, err);
-	kube_answer_release(&got);
-	return rc;
+	return kube_call_send(kube, &request, NULL, err);
 }
 
 int flinkapp_apply_status(struct kube *kube, const char *name, const char *uid,

@@ -1,7 +1,6 @@
 #include "kube/kube_scale.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "kube/kube_call.h"
@@ -21,23 +20,15 @@ void kube_scale_release(struct kube_scale *scale)
 int kube_scale_decode(const struct json *object, const char *name, struct kube_scale *ret,
 		      struct err *err)
 {
-	const char *kind, *of, *uid, *version;
+	const char *uid, *version;
 	const struct json *metadata, *spec;
 	int64_t replicas = 0;
 
-	if (json_need_str(object, "kind", &kind, err) < 0)
-		return -1;
-	if (strcmp(kind, "Scale") != 0)
-		return err_set(err, ERR_FORMAT, 0, "a %.64s instead of a Scale", kind);
-	if (json_need_object(object, "metadata", &metadata, err) < 0 ||
+	if (kube_call_identify(object, "Scale", name, &metadata, &uid, err) < 0 ||
 	    json_need_object(object, "spec", &spec, err) < 0 ||
-	    json_need_str(metadata, "name", &of, err) < 0 ||
-	    json_need_str(metadata, "uid", &uid, err) < 0 ||
 	    json_need_str(metadata, "resourceVersion", &version, err) < 0 ||
 	    json_opt_i64(spec, "replicas", &replicas, err) < 0)
 		return -1;
-	if (strcmp(of, name) != 0)
-		return err_set(err, ERR_FORMAT, 0, "it is about '%.64s'", of);
 	if (replicas < 0)
 		return err_set(err, ERR_FORMAT, 0, "spec.replicas is negative");
 	*ret = (struct kube_scale){
@@ -83,9 +74,7 @@ int kube_scale_set(struct kube *kube, const struct kube_scale_target *target,
 		.timeout_ms = TIMEOUT_MS,
 		.compared = true,
 	};
-	struct kube_answer got = {0};
 	struct json *metadata;
-	int rc;
 
 	if (!path)
 		return -1;
@@ -93,7 +82,5 @@ int kube_scale_set(struct kube *kube, const struct kube_scale_target *target,
 	json_add_str(metadata, "resourceVersion", read->resource_version);
 	json_add_str(metadata, "uid", read->uid);
 	json_add_i64(json_add_object(body, "spec"), "replicas", replicas);
-	rc = kube_do(kube, &request, &got, err);
-	kube_call_tell(&got, answer);
-	return rc;
+	return kube_call_send(kube, &request, answer, err);
 }

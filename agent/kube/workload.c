@@ -117,23 +117,15 @@ int workload_decode(const struct json *object, enum workload_kind kind, const ch
 		    struct workload *ret, struct err *err)
 {
 	const struct json *metadata, *spec;
-	const char *got, *uid, *generation = generation_of(object);
+	const char *uid, *generation = generation_of(object);
 	int64_t replicas = 1;
 	bool suspended = false;
 
-	if (json_need_str(object, "kind", &got, err) < 0)
-		return -1;
-	if (strcmp(got, kinds[kind]) != 0)
-		return err_set(err, ERR_FORMAT, 0, "a %.64s instead of a %s", got, kinds[kind]);
-	if (json_need_object(object, "metadata", &metadata, err) < 0 ||
+	if (kube_call_identify(object, kinds[kind], name, &metadata, &uid, err) < 0 ||
 	    json_need_object(object, "spec", &spec, err) < 0 ||
-	    json_need_str(metadata, "name", &got, err) < 0 ||
-	    json_need_str(metadata, "uid", &uid, err) < 0 ||
 	    json_opt_i64(spec, "replicas", &replicas, err) < 0 ||
 	    json_opt_bool(spec, "suspend", &suspended, err) < 0)
 		return -1;
-	if (strcmp(got, name) != 0)
-		return err_set(err, ERR_FORMAT, 0, "it is about '%.64s'", got);
 	*ret = (struct workload){
 		.uid = xstrdup(uid),
 		.ready = ready_of(object),
@@ -239,12 +231,6 @@ int workload_apply_condition(struct kube *kube, enum workload_kind kind, const c
 		.timeout_ms = TIMEOUT_MS,
 		.repeatable = true,
 	};
-	struct kube_answer got = {0};
-	int rc;
 
-	if (!path)
-		return -1;
-	rc = kube_do(kube, &request, &got, err);
-	kube_call_tell(&got, answer);
-	return rc;
+	return kube_call_send(kube, &request, answer, err);
 }
