@@ -5,8 +5,10 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/words.h"
+#include "core/record.h"
 
-static const char *const names[COMMAND_COUNT] = {
+static const char *const names[COMMAND_COUNT + 1] = {
 	[COMMAND_STATUS] = "status",           [COMMAND_TRACE] = "trace",
 	[COMMAND_SAVEPOINT] = "savepoint",     [COMMAND_SUSPEND] = "suspend",
 	[COMMAND_RESUME] = "resume",           [COMMAND_CANCEL] = "cancel",
@@ -15,20 +17,7 @@ static const char *const names[COMMAND_COUNT] = {
 	[COMMAND_PROMOTE] = "promote",         [COMMAND_ABORT] = "abort",
 	[COMMAND_ACKNOWLEDGE] = "acknowledge",
 };
-
-/* The members that each command takes in addition to "command". */
-static const char *const members[COMMAND_COUNT] = {
-	[COMMAND_SAVEPOINT] = "nonce",        [COMMAND_RESUME] = "restore",
-	[COMMAND_RESTART] = "nonce",          [COMMAND_DO_NOT_RESTART] = "on",
-	[COMMAND_CHECKPOINT] = "nonce full",  [COMMAND_RESCALE] = "nonce parallelism",
-	[COMMAND_PROMOTE] = "nonce atUnixMs", [COMMAND_ABORT] = "nonce",
-	[COMMAND_ACKNOWLEDGE] = "nonce",
-};
-
-const char *control_command_name(enum control_command command)
-{
-	return command < COMMAND_COUNT ? names[command] : "?";
-}
+WORDS_OF(names, control_command_name, enum control_command, "?");
 
 void control_request_release(struct control_request *request)
 {
@@ -41,80 +30,28 @@ void control_request_release(struct control_request *request)
 	*request = (struct control_request){0};
 }
 
-static void encode_parallelism(const struct parallelism *wanted, struct json *doc)
-{
-	struct json *to = json_add_object(doc, "parallelism"), *vertices;
+/* ---- checks ---- */
 
-	if (wanted->reset)
-		json_add_bool(to, "reset", true);
-	if (wanted->merge)
-		json_add_bool(to, "merge", true);
-	if (wanted->all)
-		json_add_i64(to, "all", wanted->all);
-	if (!wanted->vertex_count)
-		return;
-	vertices = json_add_object(to, "vertices");
-	for (size_t i = 0; i < wanted->vertex_count; i++)
-		json_add_i64(vertices, wanted->vertices[i].vertex, wanted->vertices[i].parallelism);
-}
-
-struct json *control_request_encode(const struct control_request *request)
-{
-	struct json *doc = json_object();
-	struct json *restore;
-
-	json_add_str(doc, "command", control_command_name(request->command));
-	json_add_str_opt(doc, "application", request->application);
-	json_add_str_opt(doc, "nonce", request->nonce);
-	if (request->command == COMMAND_DO_NOT_RESTART)
-		json_add_bool(doc, "on", request->on);
-	if (request->full)
-		json_add_bool(doc, "full", true);
-	if (request->command == COMMAND_RESCALE)
-		encode_parallelism(&request->parallelism, doc);
-	if (request->at_unix_ms)
-		json_add_i64(doc, "atUnixMs", request->at_unix_ms);
-	if (request->restore.kind == RESTORE_NONE)
-		return doc;
-	restore = json_add_object(doc, "restore");
-	json_add_str(restore, "kind", restore_request_kind_name(request->restore.kind));
-	json_add_str(restore, "token", request->restore.token);
-	json_add_str_opt(restore, "path", request->restore.path);
-	if (request->restore.allow_non_restored)
-		json_add_bool(restore, "allowNonRestoredState", true);
-	if (request->restore.foreign)
-		json_add_bool(restore, "foreign", true);
-	return doc;
-}
-
-/* Every member of obj must be one of the words in `known` ("a b c"). */
-static int only_members(const struct json *obj, const char *known, struct err *err)
+static int only_members(const struct json *obj, const struct record *record, struct err *err)
 {
 	const struct json *member;
 
 	json_each (member, obj) {
-		const char *name = json_name(member);
-		const char *at = known;
-		size_t len = strlen(name);
+		size_t i = 0;
 
-		while (at && (strncmp(at, name, len) != 0 || (at[len] && at[len] != ' '))) {
-			at = strchr(at, ' ');
-			at = at ? at + 1 : NULL;
-		}
-		if (!at || !len)
-			return err_set(err, ERR_FORMAT, 0, "unknown member '%s'", name);
+		while (i < record->field_count &&
+		       strcmp(record->fields[i].name, json_name(member)) != 0)
+			i++;
+		if (i == record->field_count)
+			return err_set(err, ERR_FORMAT, 0, "unknown member '%s'",
+				       json_name(member));
 	}
 	return 0;
 }
 
 /* A nonce or token: 1 to CONTROL_NONCE_MAX printable bytes without spaces. */
-static int decode_nonce(const struct json *obj, const char *member, char **ret_text,
-			struct err *err)
+static int check_nonce(const char *member, const char *text, struct err *err)
 {
-	const char *text;
-
-	if (json_need_str(obj, member, &text, err) < 0)
-		return -1;
 	if (!*text || strlen(text) > CONTROL_NONCE_MAX)
 		return err_set(err, ERR_FORMAT, 0, "'%s' must have 1 to %d bytes", member,
 			       CONTROL_NONCE_MAX);
@@ -122,15 +59,12 @@ static int decode_nonce(const struct json *obj, const char *member, char **ret_t
 		if (*at <= ' ' || *at > '~')
 			return err_set(err, ERR_FORMAT, 0, "'%s' has a byte that is not printable",
 				       member);
-	xstrset(ret_text, text);
 	return 0;
 }
 
 /* Without the permission it would request nothing. */
-static int decode_newest(const struct json *obj, struct restore_request *restore, struct err *err)
+static int check_newest(const struct restore_request *restore, struct err *err)
 {
-	if (json_get(obj, "path"))
-		return err_set(err, ERR_FORMAT, 0, "'kind: newest' takes no 'path'");
 	if (restore->foreign)
 		return err_set(
 			err, ERR_FORMAT, 0,
@@ -139,42 +73,27 @@ static int decode_newest(const struct json *obj, struct restore_request *restore
 		return err_set(
 			err, ERR_FORMAT, 0,
 			"every launch takes the newest state: use 'kind: newest' only with 'allowNonRestoredState: true'");
-	restore->kind = RESTORE_NEWEST;
 	return 0;
 }
 
-static int decode_restore(const struct json *obj, struct restore_request *restore, struct err *err)
+static int check_restore(const struct restore_request *restore, struct err *err)
 {
-	const char *kind, *path;
+	size_t path_bytes = restore->path ? strlen(restore->path) : 0;
 
-	if (only_members(obj, "kind token path allowNonRestoredState foreign", err) < 0 ||
-	    json_need_str(obj, "kind", &kind, err) < 0 ||
-	    decode_nonce(obj, "token", &restore->token, err) < 0 ||
-	    json_opt_bool(obj, "allowNonRestoredState", &restore->allow_non_restored, err) < 0 ||
-	    json_opt_bool(obj, "foreign", &restore->foreign, err) < 0)
+	if (check_nonce("token", restore->token, err) < 0)
 		return -1;
-	if (strcmp(kind, "empty") == 0) {
-		if (json_get(obj, "path"))
-			return err_set(err, ERR_FORMAT, 0, "'kind: empty' takes no 'path'");
-		restore->kind = RESTORE_EMPTY;
-		return 0;
-	}
-	if (strcmp(kind, "newest") == 0)
-		return decode_newest(obj, restore, err);
-	if (strcmp(kind, "path") != 0)
-		return err_set(err, ERR_FORMAT, 0, "'kind' must be newest, path or empty, not '%s'",
-			       kind);
-	if (json_need_str(obj, "path", &path, err) < 0)
-		return -1;
-	if (!*path || strlen(path) > CONTROL_PATH_MAX)
+	if (restore->kind == RESTORE_PATH && !restore->path)
+		return err_set(err, ERR_FORMAT, 0, "'path' is missing");
+	if (restore->kind == RESTORE_PATH && (!path_bytes || path_bytes > CONTROL_PATH_MAX))
 		return err_set(err, ERR_FORMAT, 0, "'path' must have 1 to %d bytes",
 			       CONTROL_PATH_MAX);
-	restore->kind = RESTORE_PATH;
-	restore->path = xstrdup(path);
-	return 0;
+	if (restore->kind != RESTORE_PATH && restore->path)
+		return err_set(err, ERR_FORMAT, 0, "'kind: %s' takes no 'path'",
+			       restore_request_kind_name(restore->kind));
+	return restore->kind == RESTORE_NEWEST ? check_newest(restore, err) : 0;
 }
 
-static int check_parallelism(const char *what, int64_t value, struct err *err)
+static int check_number(const char *what, int64_t value, struct err *err)
 {
 	if (value >= 1 && value <= RESCALE_MAX_PARALLELISM)
 		return 0;
@@ -182,11 +101,93 @@ static int check_parallelism(const char *what, int64_t value, struct err *err)
 		       RESCALE_MAX_PARALLELISM, (long long)value);
 }
 
-static int decode_vertices(const struct json *vertices, struct parallelism *wanted, struct err *err)
+static int check_parallelism(const struct json *obj, const struct parallelism *wanted,
+			     struct err *err)
 {
-	const struct json *each;
+	if (json_get(obj, "all") && check_number("all", wanted->all, err) < 0)
+		return -1;
+	if (wanted->reset && (wanted->merge || !parallelism_is_empty(wanted)))
+		return err_set(err, ERR_FORMAT, 0, "'reset' takes no other member");
+	if (!wanted->reset && parallelism_is_empty(wanted))
+		return err_set(err, ERR_FORMAT, 0, "'all', 'vertices' or 'reset' is missing");
+	return 0;
+}
+
+static int check_request(const struct control_request *request, struct err *err)
+{
+	if (request->at_unix_ms < 0 || request->at_unix_ms > GATE_MAX_TIME_MS)
+		return err_set(err, ERR_FORMAT, 0, "'atUnixMs' must be 0 to %lld, not %lld",
+			       (long long)GATE_MAX_TIME_MS, (long long)request->at_unix_ms);
+	return request->nonce ? check_nonce("nonce", request->nonce, err) : 0;
+}
+
+/* ---- what to start from ---- */
+
+static const char *const restore_kinds[] = {"none", "empty", "path", "newest", NULL};
+
+static int read_kind(const struct json *from, void *to, struct err *err)
+{
+	struct restore_request *restore = to;
+	const char *text;
+	int kind;
+
+	if (json_need_str(from, "kind", &text, err) < 0)
+		return -1;
+	kind = words_find(restore_kinds, text);
+	if (kind <= RESTORE_NONE)
+		return err_set(err, ERR_FORMAT, 0, "'kind' must be newest, path or empty, not '%s'",
+			       text);
+	restore->kind = (enum restore_request_kind)kind;
+	return 0;
+}
+
+#define RESTORE(name, kind, ...) FIELD(name, kind, struct restore_request, __VA_ARGS__)
+
+static const struct field restore_fields[] = {
+	RESTORE("kind", WORD, kind, .words = restore_kinds, .read = read_kind, .key = true),
+	RESTORE("token", TEXT, token, .needed = true),
+	RESTORE("path", TEXT, path, .sparse = true),
+	RESTORE("allowNonRestoredState", BOOL, allow_non_restored, .sparse = true),
+	RESTORE("foreign", BOOL, foreign, .sparse = true),
+};
+static const struct record restore_table = RECORD(struct restore_request, restore_fields);
+
+static int read_restore(const struct json *from, void *to, struct err *err)
+{
+	struct restore_request *restore = &((struct control_request *)to)->restore;
+	const struct json *object;
+	int found = json_opt_object(from, "restore", &object, err);
+
+	if (found <= 0)
+		return found;
+	if (only_members(object, &restore_table, err) < 0 ||
+	    record_read(&restore_table, object, restore, err) < 0 ||
+	    check_restore(restore, err) < 0)
+		return err_wrap(err, "restore");
+	return 0;
+}
+
+/* ---- the parallelism ---- */
+
+static void write_vertices(struct json *to, const void *from)
+{
+	const struct parallelism *wanted = from;
+	struct json *vertices;
+
+	if (!wanted->vertex_count)
+		return;
+	vertices = json_add_object(to, "vertices");
+	for (size_t i = 0; i < wanted->vertex_count; i++)
+		json_add_i64(vertices, wanted->vertices[i].vertex, wanted->vertices[i].parallelism);
+}
+
+static int read_vertices(const struct json *from, void *to, struct err *err)
+{
+	const struct json *vertices = NULL, *each;
 	int64_t value;
 
+	if (json_opt_object(from, "vertices", &vertices, err) < 0)
+		return -1;
 	if (json_len(vertices) > RESCALE_MAX_VERTICES)
 		return err_set(err, ERR_FORMAT, 0, "'vertices' has more than %d members",
 			       RESCALE_MAX_VERTICES);
@@ -199,132 +200,107 @@ static int decode_vertices(const struct json *vertices, struct parallelism *want
 				       RESCALE_MAX_UID_BYTES);
 		if (json_to_i64(each, &value, err) < 0)
 			return err_wrap(err, "vertices: '%s'", name);
-		if (check_parallelism(name, value, err) < 0)
+		if (check_number(name, value, err) < 0)
 			return err_wrap(err, "vertices");
-		parallelism_set(wanted, name, value);
+		parallelism_set(to, name, value);
 	}
 	return 0;
 }
 
-static int decode_parallelism(const struct json *obj, struct parallelism *wanted, struct err *err)
+#define WANTED(name, kind, ...) FIELD(name, kind, struct parallelism, __VA_ARGS__)
+
+static const struct field parallelism_fields[] = {
+	WANTED("reset", BOOL, reset, .sparse = true),
+	WANTED("merge", BOOL, merge, .sparse = true),
+	WANTED("all", NUMBER, all, .sparse = true),
+	WANTED("vertices", OWN, vertices, .write = write_vertices, .read = read_vertices),
+};
+static const struct record wanted_table = RECORD(struct parallelism, parallelism_fields);
+
+static int read_parallelism(const struct json *from, void *to, struct err *err)
 {
-	const struct json *vertices;
-	int has_vertices;
+	struct parallelism *wanted = &((struct control_request *)to)->parallelism;
+	const struct json *object;
 
-	if (only_members(obj, "all vertices merge reset", err) < 0 ||
-	    json_opt_bool(obj, "merge", &wanted->merge, err) < 0 ||
-	    json_opt_bool(obj, "reset", &wanted->reset, err) < 0)
+	if (json_need_object(from, "parallelism", &object, err) < 0)
 		return -1;
-	if (json_get(obj, "all") && (json_need_i64(obj, "all", &wanted->all, err) < 0 ||
-				     check_parallelism("all", wanted->all, err) < 0))
-		return -1;
-	has_vertices = json_opt_object(obj, "vertices", &vertices, err);
-	if (has_vertices < 0 || (has_vertices && decode_vertices(vertices, wanted, err) < 0))
-		return -1;
-	if (wanted->reset && (wanted->merge || !parallelism_is_empty(wanted)))
-		return err_set(err, ERR_FORMAT, 0, "'reset' takes no other member");
-	if (!wanted->reset && parallelism_is_empty(wanted))
-		return err_set(err, ERR_FORMAT, 0, "'all', 'vertices' or 'reset' is missing");
-	return 0;
-}
-
-static int decode_rescale(const struct json *doc, struct control_request *request, struct err *err)
-{
-	const struct json *wanted;
-
-	if (decode_nonce(doc, "nonce", &request->nonce, err) < 0 ||
-	    json_need_object(doc, "parallelism", &wanted, err) < 0)
-		return -1;
-	if (decode_parallelism(wanted, &request->parallelism, err) < 0)
+	if (only_members(object, &wanted_table, err) < 0 ||
+	    record_read(&wanted_table, object, wanted, err) < 0 ||
+	    check_parallelism(object, wanted, err) < 0)
 		return err_wrap(err, "parallelism");
-	request->parallelism.nonce = xstrdup(request->nonce);
 	return 0;
 }
 
-static int decode_application(const struct json *doc, char **ret_application, struct err *err)
+/* ---- the request ---- */
+
+#define REQUEST(name, kind, ...) FIELD(name, kind, struct control_request, __VA_ARGS__)
+#define COMMAND                                                                                    \
+	REQUEST("command", WORD, command, .words = names),                                         \
+		REQUEST("application", TEXT, application, .sparse = true)
+#define NONCE REQUEST("nonce", TEXT, nonce, .needed = true, .sparse = true)
+
+static const struct field plain[] = {COMMAND};
+static const struct field once[] = {COMMAND, NONCE};
+static const struct field checkpoint[] = {COMMAND, NONCE,
+					  REQUEST("full", BOOL, full, .sparse = true)};
+static const struct field promote[] = {COMMAND, NONCE,
+				       REQUEST("atUnixMs", NUMBER, at_unix_ms, .sparse = true)};
+static const struct field do_not_restart[] = {COMMAND, REQUEST("on", BOOL, on, .needed = true)};
+static const struct field resume[] = {COMMAND,
+				      REQUEST("restore", RECORD, restore, .record = &restore_table,
+					      .sparse = true, .read = read_restore)};
+static const struct field rescale[] = {COMMAND, NONCE,
+				       REQUEST("parallelism", RECORD, parallelism,
+					       .record = &wanted_table, .read = read_parallelism)};
+
+/* The members that each command takes. */
+static const struct record members[COMMAND_COUNT] = {
+	[COMMAND_STATUS] = RECORD(struct control_request, plain),
+	[COMMAND_TRACE] = RECORD(struct control_request, plain),
+	[COMMAND_SAVEPOINT] = RECORD(struct control_request, once),
+	[COMMAND_SUSPEND] = RECORD(struct control_request, plain),
+	[COMMAND_RESUME] = RECORD(struct control_request, resume),
+	[COMMAND_CANCEL] = RECORD(struct control_request, plain),
+	[COMMAND_RESTART] = RECORD(struct control_request, once),
+	[COMMAND_DO_NOT_RESTART] = RECORD(struct control_request, do_not_restart),
+	[COMMAND_CHECKPOINT] = RECORD(struct control_request, checkpoint),
+	[COMMAND_RESCALE] = RECORD(struct control_request, rescale),
+	[COMMAND_PROMOTE] = RECORD(struct control_request, promote),
+	[COMMAND_ABORT] = RECORD(struct control_request, once),
+	[COMMAND_ACKNOWLEDGE] = RECORD(struct control_request, once),
+};
+
+struct json *control_request_encode(const struct control_request *request)
 {
-	const char *text;
-	int has = json_opt_str(doc, "application", &text, err);
+	struct json *doc = json_object();
 
-	if (has > 0)
-		xstrset(ret_application, text);
-	return has < 0 ? -1 : 0;
-}
-
-static int decode_promote(const struct json *doc, struct control_request *request, struct err *err)
-{
-	int64_t *at_unix_ms = &request->at_unix_ms;
-
-	if (json_get(doc, "atUnixMs") && json_need_i64(doc, "atUnixMs", at_unix_ms, err) < 0)
-		return -1;
-	if (*at_unix_ms < 0 || *at_unix_ms > GATE_MAX_TIME_MS)
-		return err_set(err, ERR_FORMAT, 0, "'atUnixMs' must be 0 to %lld, not %lld",
-			       (long long)GATE_MAX_TIME_MS, (long long)*at_unix_ms);
-	return decode_nonce(doc, "nonce", &request->nonce, err);
-}
-
-static int decode_members(const struct json *doc, struct control_request *request, struct err *err)
-{
-	const struct json *restore;
-	int has_restore;
-
-	switch (request->command) {
-	case COMMAND_PROMOTE:
-		return decode_promote(doc, request, err);
-	case COMMAND_SAVEPOINT:
-	case COMMAND_RESTART:
-	case COMMAND_ABORT:
-	case COMMAND_ACKNOWLEDGE:
-		return decode_nonce(doc, "nonce", &request->nonce, err);
-	case COMMAND_CHECKPOINT:
-		if (json_opt_bool(doc, "full", &request->full, err) < 0)
-			return -1;
-		return decode_nonce(doc, "nonce", &request->nonce, err);
-	case COMMAND_DO_NOT_RESTART:
-		return json_need_bool(doc, "on", &request->on, err);
-	case COMMAND_RESUME:
-		has_restore = json_opt_object(doc, "restore", &restore, err);
-		if (has_restore <= 0)
-			return has_restore;
-		if (decode_restore(restore, &request->restore, err) < 0)
-			return err_wrap(err, "restore");
-		return 0;
-	case COMMAND_RESCALE:
-		return decode_rescale(doc, request, err);
-	case COMMAND_STATUS:
-	case COMMAND_TRACE:
-	case COMMAND_SUSPEND:
-	case COMMAND_CANCEL:
-	case COMMAND_COUNT:
-		break;
-	}
-	return 0;
+	record_write(&members[request->command], request, NULL, doc);
+	return doc;
 }
 
 int control_request_decode(const struct json *doc, struct control_request *ret_request,
 			   struct err *err)
 {
-	struct control_request request = {.command = COMMAND_COUNT};
-	cleanup_free char *known = NULL;
+	struct control_request request = {0};
+	const struct record *record;
 	const char *name;
+	int command;
 
 	if (json_kind(doc) != JSON_OBJECT)
 		return err_set(err, ERR_FORMAT, 0, "request: not an object");
 	if (json_need_str(doc, "command", &name, err) < 0)
 		return err_wrap(err, "request");
-	for (int i = 0; i < COMMAND_COUNT; i++)
-		if (strcmp(names[i], name) == 0)
-			request.command = (enum control_command)i;
-	if (request.command == COMMAND_COUNT)
+	command = words_find(names, name);
+	if (command < 0)
 		return err_set(err, ERR_FORMAT, 0, "request: unknown command '%s'", name);
-	known = xasprintf("command application %s",
-			  members[request.command] ? members[request.command] : "");
-	if (only_members(doc, known, err) < 0 ||
-	    decode_application(doc, &request.application, err) < 0 ||
-	    decode_members(doc, &request, err) < 0) {
+	record = &members[command];
+	if (only_members(doc, record, err) < 0 || record_read(record, doc, &request, err) < 0 ||
+	    check_request(&request, err) < 0) {
 		control_request_release(&request);
 		return err_wrap(err, "request '%s'", name);
 	}
+	if (request.command == COMMAND_RESCALE)
+		request.parallelism.nonce = xstrdup(request.nonce);
 	*ret_request = request;
 	return 0;
 }

@@ -1,10 +1,12 @@
 #include "core/record.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/texts.h"
 #include "base/utf8.h"
+#include "base/words.h"
 #include "core/snapshot.h"
 
 /* Bytes of an id that a savepoint's name has; the rest of it is not known then. */
@@ -164,6 +166,7 @@ static bool is_empty(const struct field *field, const void *base)
 	case FIELD_TEXT:
 		return !*(char *const *)at;
 	case FIELD_ID:
+	case FIELD_CHARS:
 		return !*(const char *)at;
 	case FIELD_BOOL:
 		return !*(const bool *)at;
@@ -216,6 +219,7 @@ static void write_value(struct json *to, const struct field *field, const void *
 		write_text(to, field, *(char *const *)at);
 		break;
 	case FIELD_ID:
+	case FIELD_CHARS:
 		json_add_str(to, field->name, *(const char *)at ? at : NULL);
 		break;
 	case FIELD_KNOWN:
@@ -345,6 +349,18 @@ static int read_id(const struct json *from, const struct field *field, char id[J
 	return 0;
 }
 
+static int read_chars(const struct json *from, const struct field *field, char *chars,
+		      struct err *err)
+{
+	const char *text;
+
+	if (json_need_str(from, field->name, &text, err))
+		return -1;
+	snprintf(chars, field->room_bytes, "%.*s", (int)utf8_cut(text, field->room_bytes - 1),
+		 text);
+	return 0;
+}
+
 static int read_number(const struct json *from, const struct field *field, void *at,
 		       struct err *err)
 {
@@ -368,15 +384,15 @@ static int read_word(const struct json *from, const struct field *field, unsigne
 		     struct err *err)
 {
 	const char *text;
+	int found;
 
 	if (json_need_str(from, field->name, &text, err))
 		return -1;
-	for (unsigned i = 0; field->words[i]; i++)
-		if (!strcmp(text, field->words[i])) {
-			*word = i;
-			return 0;
-		}
-	return err_set(err, ERR_FORMAT, 0, "'%s': unknown word \"%s\"", field->name, text);
+	found = words_find(field->words, text);
+	if (found < 0)
+		return err_set(err, ERR_FORMAT, 0, "'%s': unknown word \"%s\"", field->name, text);
+	*word = (unsigned)found;
+	return 0;
 }
 
 static int read_record(const struct json *from, const struct field *field, void *at,
@@ -434,6 +450,8 @@ static int read_value(const struct json *from, const struct field *field, void *
 		return read_text(from, field, at, err);
 	case FIELD_ID:
 		return read_id(from, field, at, err);
+	case FIELD_CHARS:
+		return read_chars(from, field, at, err);
 	case FIELD_NUMBER:
 	case FIELD_KNOWN:
 	case FIELD_SMALL:

@@ -19,9 +19,10 @@
 #include "base/json.h"
 
 enum field_kind {
-	FIELD_OWN,  /* only its `write` and `read` know its form */
-	FIELD_TEXT, /* char *, owned; NULL = not known */
-	FIELD_ID,   /* char[JOB_ID_BYTES]: 32 hex digits, or the first 6 of them; "" = not known */
+	FIELD_OWN,   /* only its `write` and `read` know its form */
+	FIELD_TEXT,  /* char *, owned; NULL = not known */
+	FIELD_ID,    /* char[JOB_ID_BYTES]: 32 hex digits, or the first 6 of them; "" = not known */
+	FIELD_CHARS, /* char[]: a text, cut to the room that it has; "" = not known */
 	FIELD_NUMBER, /* int64_t, any value */
 	FIELD_KNOWN,  /* int64_t, never negative; `unknown` (0 or -1) = not known */
 	FIELD_SMALL,  /* int, otherwise like FIELD_KNOWN */
@@ -36,6 +37,7 @@ struct field {
 	const char *name; /* in JSON */
 	enum field_kind kind;
 	size_t offset;
+	size_t room_bytes;
 	size_t count;
 	const struct record *record;
 	const char *const *words; /* NULL at the end */
@@ -60,7 +62,7 @@ struct record {
 #define FIELD(in_json, of_kind, type, member, ...)                                                 \
 	{                                                                                          \
 		.name = in_json, .kind = FIELD_##of_kind, .offset = offsetof(type, member),        \
-		__VA_ARGS__                                                                        \
+		.room_bytes = sizeof(((type *)NULL)->member), __VA_ARGS__                          \
 	}
 /* ... and for FIELD_LIST and FIELD_TEXTS, with the member that counts them */
 #define FIELDS(in_json, of_kind, type, member, counter, ...)                                       \

@@ -1,7 +1,6 @@
 /*
  * The events as JSON, from tables of their members (core/record.h).
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "core/handover/gate_record.h"
@@ -73,26 +72,6 @@ static const struct field seen_fields[] = {
 };
 static const struct record seen_table = RECORD(struct seen_savepoint, seen_fields);
 
-static int read_failure(const struct json *from, void *to, struct err *err)
-{
-	struct event *event = to;
-	const char *text = "";
-
-	if (json_opt_str(from, "checkpointFailure", &text, err) < 0)
-		return -1;
-	snprintf(event->view.checkpointing.failure, sizeof(event->view.checkpointing.failure), "%s",
-		 text);
-	return 0;
-}
-
-static void write_failure(struct json *to, const void *from)
-{
-	const struct event *event = from;
-
-	if (*event->view.checkpointing.failure)
-		json_add_str(to, "checkpointFailure", event->view.checkpointing.failure);
-}
-
 static const struct field view_fields[] = {
 	EVENT("reachable", BOOL, view.reachable, .sparse = true),
 	EVENT("silence", TEXT, view.silence, .sparse = true),
@@ -127,7 +106,7 @@ static const struct field view_fields[] = {
 	EVENT("checkpointsInProgress", KNOWN, view.checkpointing.in_progress, .sparse = true),
 	EVENT("checkpointFailures", KNOWN, view.checkpointing.failures, .sparse = true),
 	EVENT("checkpointFailedUnixMs", KNOWN, view.checkpointing.failed_unix_ms, .sparse = true),
-	EVENT("checkpointFailure", OWN, view, .write = write_failure, .read = read_failure),
+	EVENT("checkpointFailure", CHARS, view.checkpointing.failure, .sparse = true),
 	EVENT("checkpointDurationMs", KNOWN, view.checkpointing.duration_ms, .sparse = true),
 	EVENT("checkpointSizeBytes", KNOWN, view.checkpointing.size_bytes, .sparse = true),
 	EVENT("checkpointProcessedBytes", KNOWN, view.checkpointing.processed_bytes,
@@ -262,31 +241,12 @@ static const struct field gate_keys_fields[] = {
 	EVENT("gaugesOver", SMALL, gate_keys.shown.gauges_over, .unknown = -1),
 };
 
-static int read_signs_text(const struct json *from, void *to, struct err *err)
-{
-	struct event *event = to;
-	const char *text = "";
-
-	if (json_opt_str(from, "text", &text, err) < 0)
-		return -1;
-	snprintf(event->signs.signs.text, sizeof(event->signs.signs.text), "%s", text);
-	return 0;
-}
-
-static void write_signs_text(struct json *to, const void *from)
-{
-	const struct event *event = from;
-
-	if (*event->signs.signs.text)
-		json_add_str(to, "text", event->signs.signs.text);
-}
-
 static const struct field signs_fields[] = {
 	EVENT("launch", NUMBER, signs.launch),
 	EVENT("verdict", WORD, signs.signs.verdict, .words = signs_words),
 	EVENT("failed", BOOL, signs.signs.failed, .sparse = true),
 	EVENT("newestId", KNOWN, signs.signs.newest_id, .sparse = true),
-	EVENT("text", OWN, signs, .write = write_signs_text, .read = read_signs_text),
+	EVENT("text", CHARS, signs.signs.text, .sparse = true),
 };
 
 static const struct record tables[EVENT_COUNT] = {

@@ -167,28 +167,6 @@ static const struct record facts_table = RECORD(struct facts, facts_fields);
 
 /* ---- the decision ---- */
 
-static void write_reasons(struct json *to, const void *from)
-{
-	const struct decision *decision = from;
-
-	json_add_str(to, "reason", decision->reason);
-	json_add_str_opt(to, "outcomeReason",
-			 *decision->outcome_reason ? decision->outcome_reason : NULL);
-}
-
-static int read_reasons(const struct json *from, void *to, struct err *err)
-{
-	struct decision *decision = to;
-	const char *text = json_str(from, "outcomeReason");
-
-	(void)err;
-	snprintf(decision->outcome_reason, sizeof(decision->outcome_reason), "%s",
-		 text ? text : "");
-	text = json_str(from, "reason");
-	snprintf(decision->reason, sizeof(decision->reason), "%s", text ? text : "");
-	return 0;
-}
-
 #define DECISION(name, kind, member, ...) FIELD(name, kind, struct decision, member, __VA_ARGS__)
 static const struct field decision_fields[] = {
 	DECISION("kind", WORD, kind, .words = decision_words),
@@ -206,7 +184,8 @@ static const struct field decision_fields[] = {
 	DECISION("adopted", BOOL, adopted, .sparse = true),
 	DECISION("outcome", SMALL, outcome),
 	DECISION("cause", SMALL, cause),
-	{.name = "reason", .kind = FIELD_OWN, .write = write_reasons, .read = read_reasons},
+	DECISION("reason", CHARS, reason),
+	DECISION("outcomeReason", CHARS, outcome_reason, .sparse = true),
 };
 static const struct record decision_table = RECORD(struct decision, decision_fields);
 
