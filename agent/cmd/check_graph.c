@@ -201,7 +201,7 @@ void check_graph(const struct setup *setup, enum side side, const char *snapshot
 		 bool allow_non_restored, struct check_graph *ret_result)
 {
 	struct job_graph graph;
-	struct metadata metadata;
+	cleanup_metadata struct metadata metadata = {0};
 	struct err err = {0};
 
 	*ret_result = (struct check_graph){0};
@@ -219,7 +219,6 @@ void check_graph(const struct setup *setup, enum side side, const char *snapshot
 		ret_result->slots_needed = slots_of(&graph);
 		job_graph_release(&graph);
 	}
-	metadata_release(&metadata);
 }
 
 void check_graph_release(struct check_graph *result)

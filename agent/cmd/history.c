@@ -53,7 +53,7 @@ static void print_history(const struct cli *cli, const struct journal *journal, 
 static int history_run(const struct cli *cli)
 {
 	cleanup_free char *place = NULL;
-	struct config config;
+	cleanup_config struct config config = {0};
 	struct journal journal;
 	struct err err = {0};
 	size_t limit = 0;
@@ -74,7 +74,6 @@ static int history_run(const struct cli *cli)
 		status = cli_fail(cli, err.kind == ERR_CONFIG ? CLI_USAGE : CLI_ABSENT, "%s",
 				  err.msg);
 	}
-	config_release(&config);
 	return status;
 }
 

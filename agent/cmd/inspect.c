@@ -274,7 +274,7 @@ static void metadata_text(const struct cli *cli, const struct metadata *metadata
 
 static int inspect_metadata(const struct cli *cli, struct source *src, struct err *err)
 {
-	struct metadata metadata;
+	cleanup_metadata struct metadata metadata = {0};
 
 	if (metadata_load(src, &metadata, err))
 		return -1;
@@ -282,7 +282,6 @@ static int inspect_metadata(const struct cli *cli, struct source *src, struct er
 		metadata_json(cli, &metadata);
 	else
 		metadata_text(cli, &metadata);
-	metadata_release(&metadata);
 	return 0;
 }
 
@@ -350,7 +349,7 @@ static int inspect_value(const struct cli *cli, struct input *in, struct err *er
 static int inspect_map(const struct cli *cli, struct input *in, struct err *err)
 {
 	cleanup_buf struct buf text = BUF_INIT;
-	struct ha_maps maps = {0};
+	cleanup_ha_maps struct ha_maps maps = {0};
 
 	if (inspect_read_all(in, HA_MAPS_MAX_BYTES, &text, err) ||
 	    ha_maps_parse(&maps, buf_str(&text), text.len_bytes, err))
@@ -359,7 +358,6 @@ static int inspect_map(const struct cli *cli, struct input *in, struct err *err)
 		print_doc(cli, inspect_map_document(&maps));
 	else
 		inspect_map_print(&maps, cli->out);
-	ha_maps_release(&maps);
 	return 0;
 }
 
@@ -440,7 +438,7 @@ static int inspect(const struct cli *cli, struct input *in, enum kind kind, stru
 static int run_live(const struct cli *cli)
 {
 	cleanup_free char *held = NULL;
-	struct ha_maps maps = {0};
+	cleanup_ha_maps struct ha_maps maps = {0};
 	struct err err = {0};
 
 	if (cli->args[0] || cli_has(cli, "kind"))
@@ -457,7 +455,6 @@ static int run_live(const struct cli *cli)
 		inspect_map_print(&maps, cli->out);
 		out_put(cli->out, "\nleader lock: %s\n", held ? held : "free");
 	}
-	ha_maps_release(&maps);
 	return CLI_OK;
 }
 

@@ -25,8 +25,8 @@ static struct journal *inspect_read_journal(const struct setup *setup, struct jo
 static int read_maps(const struct setup *setup, struct ha_maps *ret_maps, char **ret_held,
 		     struct err *err)
 {
-	struct journal journal = {0};
-	struct observe_plan plan = {0};
+	cleanup_journal struct journal journal = {0};
+	cleanup_observe_plan struct observe_plan plan = {0};
 	int rc = 0;
 
 	ha_observe_once(setup, inspect_read_journal(setup, &journal), &plan);
@@ -39,15 +39,13 @@ static int read_maps(const struct setup *setup, struct ha_maps *ret_maps, char *
 		*ret_held = plan.lock_held;
 		plan.lock_held = NULL;
 	}
-	observe_plan_release(&plan);
-	journal_release(&journal);
 	return rc;
 }
 
 int inspect_live_read(const struct cli *cli, struct ha_maps *ret_maps, char **ret_held,
 		      struct err *err)
 {
-	struct setup setup;
+	cleanup_setup struct setup setup = {0};
 	struct err why = {0};
 	int rc;
 
@@ -59,6 +57,5 @@ int inspect_live_read(const struct cli *cli, struct ha_maps *ret_maps, char **re
 		rc = err_set(
 			err, ERR_CONFIG, 0,
 			"Flink's configuration has no high availability: set high-availability.type, or pass FILE");
-	setup_release(&setup);
 	return rc;
 }

@@ -30,7 +30,7 @@ static int read_conf(const char *const *command, struct flink_conf *conf, struct
 static void find_archive(const char *wanted, const char *const *command,
 			 struct class_archive *archive, struct jvm_options *options)
 {
-	struct flink_conf conf = {0};
+	cleanup_flink_conf struct flink_conf conf = {0};
 	struct err err = {0};
 	int result = read_conf(command, &conf, &err);
 
@@ -41,7 +41,6 @@ static void find_archive(const char *wanted, const char *const *command,
 		archive->why = xstrdup(err.msg);
 	}
 	jvm_options_choose(JVM_START_TASKMANAGER, archive, command, environment(), &conf, options);
-	flink_conf_release(&conf);
 }
 
 static void set_script_variable(const struct jvm_options *options)

@@ -68,7 +68,7 @@ void progress_line(const struct progress_facts *facts, size_t width, struct show
 /* The newest snapshot that Flink is taking. */
 static void ask_flink(struct progress *progress, const char *job_id, struct progress_facts *facts)
 {
-	struct flink_checkpoints checkpoints = {0};
+	cleanup_flink_checkpoints struct flink_checkpoints checkpoints = {0};
 
 	/* the commands of a laptop do not reach Flink */
 	if (!progress->asked && !progress->cli->command->config)
@@ -88,7 +88,6 @@ static void ask_flink(struct progress *progress, const char *job_id, struct prog
 		facts->size_bytes = each->state_size_bytes;
 		break;
 	}
-	flink_checkpoints_release(&checkpoints);
 }
 
 /* ---- showing it ---- */

@@ -125,7 +125,7 @@ static int explain(struct places *places, const struct facts *facts,
 				      .policy = &places->policy,
 				      .lifted = lifted,
 				      .resumed = resumed};
-	struct flink_exec exec = {0};
+	cleanup_flink_exec struct flink_exec exec = {0};
 	struct err err = {0};
 	int status = reasons_status(decision);
 
@@ -138,7 +138,6 @@ static int explain(struct places *places, const struct facts *facts,
 	}
 	explanation.args = (const char *const *)exec.argv;
 	print(places->cli, &explanation);
-	flink_exec_release(&exec);
 	return status;
 }
 
@@ -166,7 +165,7 @@ static int resolve_run(const struct cli *cli)
 	struct decision decision, lifted, resumed;
 	struct decide decide;
 	struct places places;
-	struct facts facts;
+	cleanup_facts struct facts facts = {0};
 	bool is_lifted, is_resumed;
 	int status = places_open(&places, cli, true);
 
@@ -187,7 +186,6 @@ static int resolve_run(const struct cli *cli)
 	places_read(&places);
 	status = explain(&places, &facts, &decision, is_lifted ? &lifted : NULL,
 			 is_resumed ? &resumed : NULL);
-	facts_release(&facts);
 	observe_plan_release(&plan);
 	places_close(&places);
 	return status;

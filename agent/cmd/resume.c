@@ -100,12 +100,11 @@ static int resume_ask(struct client *client, void *arg)
 
 static int resume_run(const struct cli *cli)
 {
-	struct control_request request = {0};
+	cleanup_control_request struct control_request request = {0};
 	int status = make_request(cli, &request);
 
 	if (status == CLI_OK)
 		status = client_run(cli, resume_ask, &request);
-	control_request_release(&request);
 	return status;
 }
 

@@ -26,7 +26,7 @@ static void last_words(const char *error)
 
 static int run_run(const struct cli *cli)
 {
-	struct setup setup;
+	cleanup_setup struct setup setup = {0};
 	struct err err = {0}, open = {0};
 	struct log *log;
 	int status;
@@ -43,7 +43,6 @@ static int run_run(const struct cli *cli)
 		log_warn(log, "the agent is less shut than it should be", LOG_ERR(&open));
 	status = driver_run(&setup, log, &err);
 	log_free(log);
-	setup_release(&setup);
 	if (status == CLI_OK || status == DRIVER_AGAIN)
 		return status;
 	return cli_fail(cli, status, "%s", err.msg);

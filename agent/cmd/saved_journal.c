@@ -7,7 +7,7 @@
 int saved_journal_read(const struct config *config, struct journal *ret_journal, char **ret_place,
 		       struct err *err)
 {
-	struct setup_kube kube = {0};
+	cleanup_setup_kube struct setup_kube kube = {0};
 	struct journal_store *store;
 	int result;
 
@@ -18,6 +18,5 @@ int saved_journal_read(const struct config *config, struct journal *ret_journal,
 	*ret_place = xstrdup(journal_store_place(store));
 	result = journal_store_read(store, ret_journal, err);
 	journal_store_free(store);
-	setup_kube_release(&kube);
 	return result;
 }

@@ -294,7 +294,7 @@ static int snapshots_judge(const struct cli *cli, const struct facts *facts)
 static int snapshots_run(const struct cli *cli)
 {
 	struct history history = {0};
-	struct observe_plan plan;
+	cleanup_observe_plan struct observe_plan plan = {0};
 	struct places places;
 	struct facts facts;
 	size_t limit;
@@ -317,7 +317,6 @@ static int snapshots_run(const struct cli *cli)
 	status = snapshots_judge(cli, &facts);
 	free(history.rows);
 	facts_release(&facts);
-	observe_plan_release(&plan);
 	places_close(&places);
 	return status;
 }

@@ -65,7 +65,7 @@ int status_vertices(const struct client *client, bool json)
 {
 	const char *job_id = client->view.job_id;
 	struct flink_vertices vertices = {0};
-	struct setup setup;
+	cleanup_setup struct setup setup = {0};
 	struct err err = {0};
 	enum flink_answer answer;
 	cleanup_buf struct buf told = BUF_INIT;
@@ -80,7 +80,6 @@ int status_vertices(const struct client *client, bool json)
 	if (answer != FLINK_OK)
 		cli_fail(client->cli, CLI_FAILED, "cannot ask Flink at %s for its job: %s",
 			 buf_str(&told), err.msg);
-	setup_release(&setup);
 	if (answer != FLINK_OK)
 		return CLI_FAILED;
 	if (json)

@@ -67,6 +67,7 @@ struct control_request {
 };
 
 void control_request_release(struct control_request *request);
+#define cleanup_control_request __attribute__((cleanup(control_request_release)))
 
 /* The caller frees with json_free(). */
 struct json *control_request_encode(const struct control_request *request);

@@ -77,6 +77,7 @@ struct desired_seen {
 void desired_copy(struct desired *to,
 		  const struct desired *from); /* *to is overwritten; owns copies */
 void desired_release(struct desired *desired); /* a zeroed one is fine */
+#define cleanup_desired __attribute__((cleanup(desired_release)))
 
 /* The keys of `over` take precedence, one by one; but do-not-restart counts wherever it is on. */
 void desired_overlay(struct desired *desired, const struct desired *over);

@@ -64,6 +64,7 @@ enum flink_answer flink_rest_checkpoints(const struct flink_rest *rest, const ch
 					 struct flink_checkpoints *ret_checkpoints,
 					 bool *ret_disabled, struct err *err);
 void flink_checkpoints_release(struct flink_checkpoints *checkpoints);
+#define cleanup_flink_checkpoints __attribute__((cleanup(flink_checkpoints_release)))
 
 /* The completed checkpoint or savepoint with this id; NULL: not (yet) in the statistics; borrowed. */
 const struct flink_checkpoint *flink_checkpoints_find(const struct flink_checkpoints *checkpoints,

@@ -93,6 +93,7 @@ const struct flink_conf_entry *flink_conf_find(const struct flink_conf *conf, co
 const char *flink_conf_get(const struct flink_conf *conf, const char *key);
 
 void flink_conf_release(struct flink_conf *conf);
+#define cleanup_flink_conf __attribute__((cleanup(flink_conf_release)))
 
 /* The settings that drey uses; every string borrowed from conf, NULL when not set. Each key is
  * looked up by its current and its older names. */

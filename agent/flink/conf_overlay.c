@@ -147,13 +147,12 @@ void flink_conf_add_properties(struct flink_conf *conf, const char *text, const 
 /* Up to 1.18 the lines are appended to the file, and the whole file passes through envsubst. */
 static void add_legacy_properties(struct flink_conf *conf, const char *text, const char *const *env)
 {
-	struct flink_conf added = {0};
+	cleanup_flink_conf struct flink_conf added = {0};
 
 	flink_conf_add_lines(&added, text, strlen(text));
 	for (size_t i = 0; i < added.count; i++)
 		flink_conf_set_from(conf, added.entries[i].key, added.entries[i].value,
 				    variable_overlay);
-	flink_conf_release(&added);
 	for (size_t i = 0; i < conf->count; i++) {
 		cleanup_buf struct buf value = BUF_INIT;
 

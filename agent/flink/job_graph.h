@@ -56,5 +56,6 @@ int job_graph_parse(const char *text, size_t len_bytes, struct job_graph *ret_gr
 		    struct err *err);
 
 void job_graph_release(struct job_graph *graph); /* zeroed is allowed */
+#define cleanup_job_graph __attribute__((cleanup(job_graph_release)))
 
 #endif

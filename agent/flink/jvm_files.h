@@ -36,5 +36,6 @@ struct jvm_files {
 int jvm_files_add(struct jvm_files *files, const char *path, enum jvm_root_kind kind,
 		  struct err *err);
 void jvm_files_release(struct jvm_files *files);
+#define cleanup_jvm_files __attribute__((cleanup(jvm_files_release)))
 
 #endif

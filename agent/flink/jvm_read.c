@@ -182,12 +182,11 @@ static void hash(const struct flink_exec *shape, struct jvm_files *files,
 int jvm_fingerprint(const struct jvm_origin *origin, const struct flink_exec *shape,
 		    char ret_fingerprint[SHA256_HEX_BYTES], struct err *err)
 {
-	struct jvm_files files = {0};
+	cleanup_jvm_files struct jvm_files files = {0};
 	int result = read_files(origin, &files, err);
 
 	if (result == 0)
 		hash(shape, &files, ret_fingerprint);
-	jvm_files_release(&files);
 	return result;
 }
 
@@ -215,7 +214,7 @@ static int check_unchanged(const struct jvm_launch *launch, const struct jvm_fil
 /* What was launched is computed again from a file that may say something else by now. */
 static int check_file(const struct jvm_launch *launch, struct err *err)
 {
-	struct jvm_files files = {0};
+	cleanup_jvm_files struct jvm_files files = {0};
 	int result;
 
 	if (!launch->file)
@@ -224,7 +223,6 @@ static int check_file(const struct jvm_launch *launch, struct err *err)
 	if (result == 0 && files.newest_unix_ns >= launch->file_before_unix_ms * 1000000)
 		result = err_set(err, ERR_FORMAT, 0, "%s may have changed since it was started",
 				 launch->file);
-	jvm_files_release(&files);
 	return result;
 }
 
@@ -242,7 +240,7 @@ static int read_line(const struct jvm_launch *launch, struct jvm_line *ret_line,
 static int read_origin(const struct jvm_launch *launch, const char *program,
 		       struct jvm_origin *origin, struct err *err)
 {
-	struct jvm_files files = {0};
+	cleanup_jvm_files struct jvm_files files = {0};
 	int result = find_roots(origin, launch, program, err);
 
 	if (result == 0)
@@ -251,7 +249,6 @@ static int read_origin(const struct jvm_launch *launch, const char *program,
 		result = check_unchanged(launch, &files, err);
 	if (result == 0)
 		hash(launch->shape, &files, origin->fingerprint);
-	jvm_files_release(&files);
 	return result;
 }
 

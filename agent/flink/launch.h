@@ -144,6 +144,7 @@ struct flink_exec {
 int flink_launch_build(const struct flink_launch *launch, struct flink_exec *ret_exec,
 		       struct err *err);
 void flink_exec_release(struct flink_exec *exec);
+#define cleanup_flink_exec __attribute__((cleanup(flink_exec_release)))
 
 /* What Flink's scripts read from JVM_ARGS: the options of drey (NULL-terminated), then those of the user, which
  * prevail. more: what the variable has already; NULL: nothing. The caller frees it. */

@@ -85,7 +85,7 @@ enum flink_answer flink_rest_checkpoint(const struct flink_rest *rest, const cha
 static int read_failure(const struct json *cause, struct flink_operation *to, struct err *err)
 {
 	const char *class_name = NULL, *text = NULL;
-	struct trace trace;
+	cleanup_trace struct trace trace = {0};
 
 	if (json_opt_str(cause, "class", &class_name, err) < 0 ||
 	    json_opt_str(cause, "stack-trace", &text, err) < 0)
@@ -98,7 +98,6 @@ static int read_failure(const struct json *cause, struct flink_operation *to, st
 	to->failure = trace_sentence(&trace);
 	to->saved_location = trace_saved_path(text);
 	to->job_unknown = trace_mentions(text, "FlinkJobNotFoundException");
-	trace_release(&trace);
 	return 0;
 }
 

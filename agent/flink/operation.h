@@ -71,6 +71,7 @@ enum flink_answer flink_rest_operation(const struct flink_rest *rest, const char
 				       const char *trigger_id, int64_t timeout_ms,
 				       struct flink_operation *ret_operation, struct err *err);
 void flink_operation_release(struct flink_operation *operation);
+#define cleanup_flink_operation __attribute__((cleanup(flink_operation_release)))
 
 /*
  * POST /jobs/:id/checkpoints: take a checkpoint now, full or as the job is configured. Flink has it from

@@ -88,11 +88,10 @@ static enum flink_answer class_error(const char *path, int status, const char *t
 	enum flink_answer answer = FLINK_ERROR;
 	enum err_kind kind = kind_of_status(status);
 	cleanup_free char *sentence = NULL;
-	struct trace trace;
+	cleanup_trace struct trace trace = {0};
 
 	trace_parse(text, &trace);
 	sentence = trace_sentence(&trace);
-	trace_release(&trace);
 	if (status == 503 && strstr(text, "leader election")) {
 		answer = FLINK_NOT_YET;
 	} else if (trace_mentions(text, "UnavailableDispatcherOperationException")) {

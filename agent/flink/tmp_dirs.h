@@ -42,6 +42,7 @@ struct tmp_dirs {
 const char *tmp_dirs_choose(const struct flink_launch *launch, const struct flink_conf *conf,
 			    bool root, struct tmp_dirs *ret_dirs);
 void tmp_dirs_release(struct tmp_dirs *dirs);
+#define cleanup_tmp_dirs __attribute__((cleanup(tmp_dirs_release)))
 
 /* drey-<job id>-<number>; the caller frees it. */
 char *tmp_dirs_name(const char *job_id, int64_t number);

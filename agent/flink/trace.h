@@ -30,6 +30,7 @@ struct trace {
  * trace_release. */
 void trace_parse(const char *text, struct trace *ret_trace);
 void trace_release(struct trace *trace);
+#define cleanup_trace __attribute__((cleanup(trace_release)))
 
 /* "CheckpointException: IO-problem. (IOException: Failed to create ...)"; caller frees. */
 char *trace_sentence(const struct trace *trace);

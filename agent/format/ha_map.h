@@ -94,6 +94,7 @@ char *ha_map_miscounts(const struct ha_map *map);
 void ha_maps_join(struct ha_maps *to, struct ha_maps *from);
 
 void ha_maps_release(struct ha_maps *maps); /* NULL and zeroed are allowed */
+#define cleanup_ha_maps __attribute__((cleanup(ha_maps_release)))
 
 const char *ha_map_kind_name(enum ha_map_kind kind);     /* "job", "cluster", "other" */
 const char *ha_entry_kind_name(enum ha_entry_kind kind); /* "checkpoint", "job", ... */

@@ -135,6 +135,7 @@ struct metadata_file metadata_file(const struct metadata *metadata, size_t index
 
 /* NULL and zeroed are allowed. */
 void metadata_release(struct metadata *metadata);
+#define cleanup_metadata __attribute__((cleanup(metadata_release)))
 
 /* "checkpoint", "savepoint", NULL; "canonical", "native", NULL; "open", "transition", "holding", NULL. */
 const char *metadata_flavour_name(enum metadata_flavour flavour);

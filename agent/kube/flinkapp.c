@@ -167,7 +167,7 @@ int flinkapp_apply_status(struct kube *kube, const char *name, const char *uid,
 	};
 	struct kube_answer got = {0};
 	struct json *metadata;
-	struct flinkapp app = {0};
+	cleanup_flinkapp struct flinkapp app = {0};
 	int rc;
 
 	if (!path)
@@ -186,6 +186,5 @@ int flinkapp_apply_status(struct kube *kube, const char *name, const char *uid,
 		return -1;
 	*ret_version = app.resource_version;
 	app.resource_version = NULL;
-	flinkapp_release(&app);
 	return 0;
 }

@@ -32,6 +32,7 @@ struct flinkapp {
 };
 
 void flinkapp_release(struct flinkapp *app); /* zeroed is allowed; zeroed afterwards */
+#define cleanup_flinkapp __attribute__((cleanup(flinkapp_release)))
 
 /* Decode one object, of which it takes copies. ERR_FORMAT. */
 int flinkapp_decode(const struct json *object, const char *name, struct flinkapp *ret,

@@ -99,7 +99,7 @@ int watch_object_list(struct watch_object *object, const struct json *list, bool
 static int read_error(struct watch_object *object, const struct json *status, struct err *err)
 {
 	const struct kube_asked asked = {.method = "GET", .path = object->path};
-	struct kube_answer answer = {
+	cleanup_kube_answer struct kube_answer answer = {
 		.status = (int)json_i64_or(status, "code", 500),
 		.retry_after_ms = -1,
 		.object = json_copy(status),
@@ -108,7 +108,6 @@ static int read_error(struct watch_object *object, const struct json *status, st
 	kube_status_err(&asked, &answer, err);
 	object->taken_back = true;
 	object->pause_ms = answer.retry_after_ms;
-	kube_answer_release(&answer);
 	return -1;
 }
 

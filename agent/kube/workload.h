@@ -63,6 +63,7 @@ struct workload {
 };
 
 void workload_release(struct workload *workload); /* zeroed is allowed */
+#define cleanup_workload __attribute__((cleanup(workload_release)))
 
 /* ERR_FORMAT: not an object of that kind and name. */
 int workload_decode(const struct json *object, enum workload_kind kind, const char *name,

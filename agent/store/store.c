@@ -43,22 +43,20 @@ static int parse(const char *uri, const struct store_ops **ret_ops, struct uri *
 int store_check(const char *uri, struct err *err)
 {
 	const struct store_ops *ops;
-	struct uri parsed;
+	cleanup_uri struct uri parsed = {0};
 
 	if (parse(uri, &ops, &parsed, err))
 		return -1;
-	uri_release(&parsed);
 	return 0;
 }
 
 bool store_object_is_writable(const char *uri)
 {
 	const struct store_ops *ops;
-	struct uri parsed;
+	cleanup_uri struct uri parsed = {0};
 
 	if (parse(uri, &ops, &parsed, NULL))
 		return false;
-	uri_release(&parsed);
 	return ops->object_put != NULL;
 }
 
@@ -109,14 +107,11 @@ static bool serves(const struct store *store, const struct uri *uri)
 
 bool store_serves(const struct store *store, const char *uri)
 {
-	struct uri parsed = {0};
-	bool yes;
+	cleanup_uri struct uri parsed = {0};
 
 	if (uri_parse(uri, &parsed, NULL))
 		return false;
-	yes = serves(store, &parsed);
-	uri_release(&parsed);
-	return yes;
+	return serves(store, &parsed);
 }
 
 int store_parse_for(const struct store *store, const char *uri, struct uri *ret, struct err *err)
@@ -140,7 +135,7 @@ static int give_why(const struct err *why, struct err *err)
 int store_stat(struct store *store, const char *uri, struct store_stat *ret, struct err *err)
 {
 	cleanup_buf struct buf name = BUF_INIT;
-	struct uri parsed = {0};
+	cleanup_uri struct uri parsed = {0};
 	struct store_stat stat;
 	struct err why = {0};
 	int rc;
@@ -149,7 +144,6 @@ int store_stat(struct store *store, const char *uri, struct store_stat *ret, str
 		return -1;
 	store_seen_uri(&parsed, &name);
 	rc = store->ops->stat(store, &parsed, &stat, &why);
-	uri_release(&parsed);
 	if (rc)
 		store_confirm_failure(store, name.data, &why);
 	else
@@ -177,7 +171,7 @@ int store_exists(struct store *store, const char *uri, struct err *err)
 int store_remove_empty(struct store *store, const char *uri, struct err *err)
 {
 	cleanup_buf struct buf name = BUF_INIT;
-	struct uri parsed = {0};
+	cleanup_uri struct uri parsed = {0};
 	struct err why = {0};
 	int rc;
 
@@ -185,7 +179,6 @@ int store_remove_empty(struct store *store, const char *uri, struct err *err)
 		return -1;
 	store_seen_below(&parsed, "", &name);
 	rc = store->ops->remove_empty ? store->ops->remove_empty(store, &parsed, &why) : 0;
-	uri_release(&parsed);
 	if (rc) {
 		store_confirm_failure(store, name.data, &why);
 		return give_why(&why, err);
@@ -204,7 +197,7 @@ int store_read_open(struct store *store, const char *uri, int64_t offset,
 {
 	cleanup_buf struct buf name = BUF_INIT;
 	struct store_stream *stream = NULL;
-	struct uri parsed = {0};
+	cleanup_uri struct uri parsed = {0};
 	struct err why = {0};
 	int rc;
 
@@ -212,7 +205,6 @@ int store_read_open(struct store *store, const char *uri, int64_t offset,
 		return -1;
 	store_seen_uri(&parsed, &name);
 	rc = store->ops->read_open(store, &parsed, offset, &stream, &why);
-	uri_release(&parsed);
 	if (rc) {
 		store_confirm_failure(store, name.data, &why);
 		return give_why(&why, err);

@@ -135,14 +135,13 @@ static bool is_empty_twice(struct store *store, const struct uri *dir)
 
 bool store_confirm_ghost(struct store *store, const char *uri)
 {
-	struct uri dir = {0};
+	cleanup_uri struct uri dir = {0};
 	bool empty;
 
 	if (!store->ops->lists_ghosts || uri[strlen(uri) - 1] != '/' ||
 	    !sightings_only_listed(store->seen, uri) || uri_parse(uri, &dir, NULL))
 		return false;
 	empty = strcmp(dir.path, "/") != 0 && is_empty_twice(store, &dir);
-	uri_release(&dir);
 	if (empty)
 		sightings_forget(store->seen, uri);
 	return empty;

@@ -73,7 +73,7 @@ static int identify_file(struct store_identity *identity, const char *path, stru
 int store_identity(const char *uri, struct store_identity *ret, struct err *err)
 {
 	struct store_identity identity = {0};
-	struct uri parsed = {0};
+	cleanup_uri struct uri parsed = {0};
 	int rc = 0;
 
 	if (uri_parse(uri, &parsed, err) < 0)
@@ -82,7 +82,6 @@ int store_identity(const char *uri, struct store_identity *ret, struct err *err)
 				 strcmp(parsed.path, "/") ? parsed.path : "");
 	if (!strcmp(parsed.scheme, "file"))
 		rc = identify_file(&identity, parsed.path, err);
-	uri_release(&parsed);
 	if (rc < 0)
 		store_identity_release(&identity);
 	else

@@ -32,6 +32,7 @@ struct store_identity {
 /* Only a local file system is asked. ERR_CONFIG: not a URI; else it cannot be read where it is. */
 int store_identity(const char *uri, struct store_identity *ret, struct err *err);
 void store_identity_release(struct store_identity *identity); /* zeroed is allowed */
+#define cleanup_store_identity __attribute__((cleanup(store_identity_release)))
 
 enum store_relation {
 	STORE_APART,

@@ -229,7 +229,7 @@ static int lists_named(struct store *store, const struct uri *uri, int64_t *ret_
 int store_listed_size(struct store *store, const char *uri, int64_t *ret_size_bytes,
 		      struct err *err)
 {
-	struct uri parsed = {0};
+	cleanup_uri struct uri parsed = {0};
 	int listed;
 
 	if (store_parse_for(store, uri, &parsed, err))
@@ -238,7 +238,6 @@ int store_listed_size(struct store *store, const char *uri, int64_t *ret_size_by
 		listed = lists_named(store, &parsed, ret_size_bytes, err);
 	else
 		listed = lists_above(store, uri, ret_size_bytes, err);
-	uri_release(&parsed);
 	return listed;
 }
 

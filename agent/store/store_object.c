@@ -26,44 +26,35 @@ static int check_object(const struct store *store, struct err *err)
 int store_object_read(struct store *store, const char *uri, int64_t timeout_ms,
 		      struct store_object *ret, struct err *err)
 {
-	struct uri parsed = {0};
-	int rc;
+	cleanup_uri struct uri parsed = {0};
 
 	if (check_object(store, err) || store_parse_for(store, uri, &parsed, err))
 		return -1;
-	rc = store->ops->object_read(store, &parsed, timeout_ms, ret, err);
-	uri_release(&parsed);
-	return rc;
+	return store->ops->object_read(store, &parsed, timeout_ms, ret, err);
 }
 
 int store_object_write(struct store *store, const char *uri, const struct store_object *object,
 		       int64_t timeout_ms, char ret_etag[STORE_ETAG_BYTES], struct err *err)
 {
-	struct uri parsed = {0};
-	int rc;
+	cleanup_uri struct uri parsed = {0};
 
 	if (check_supported(store, err) || store_parse_for(store, uri, &parsed, err))
 		return -1;
-	rc = store->ops->object_write(store, &parsed, object, timeout_ms, ret_etag, err);
-	uri_release(&parsed);
-	return rc;
+	return store->ops->object_write(store, &parsed, object, timeout_ms, ret_etag, err);
 }
 
 int store_object_put(struct store *store, const char *uri, size_t kept,
 		     const struct store_object *object, int64_t timeout_ms,
 		     char ret_etag[STORE_ETAG_BYTES], struct err *err)
 {
-	struct uri parsed = {0};
-	int rc;
+	cleanup_uri struct uri parsed = {0};
 
 	if (check_object(store, err) || store_parse_for(store, uri, &parsed, err))
 		return -1;
 	/* the path is the end of the URI */
 	kept = kept + strlen(parsed.path) > strlen(uri) ? kept + strlen(parsed.path) - strlen(uri)
 							: 0;
-	rc = store->ops->object_put(store, &parsed, kept, object, timeout_ms, ret_etag, err);
-	uri_release(&parsed);
-	return rc;
+	return store->ops->object_put(store, &parsed, kept, object, timeout_ms, ret_etag, err);
 }
 
 /* A write that must be refused. */

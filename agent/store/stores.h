@@ -24,5 +24,6 @@ struct stores {
 struct store *stores_get(struct stores *stores, const char *uri, struct err *err);
 
 void stores_release(struct stores *stores); /* zeroed is allowed */
+#define cleanup_stores __attribute__((cleanup(stores_release)))
 
 #endif

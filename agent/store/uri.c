@@ -91,7 +91,7 @@ void uri_release(struct uri *uri)
 
 char *uri_canonical(const char *text)
 {
-	struct uri uri = {0};
+	cleanup_uri struct uri uri = {0};
 	char *to;
 
 	if (uri_parse(text, &uri, NULL))
@@ -100,7 +100,6 @@ char *uri_canonical(const char *text)
 			      : xasprintf("%s:%s", uri.scheme, uri.path);
 	if (uri.authority[0] && !strcmp(uri.path, "/"))
 		to[strlen(to) - 1] = '\0'; /* "s3://bucket" */
-	uri_release(&uri);
 	return to;
 }
 
@@ -116,7 +115,7 @@ char *uri_join(const char *base, const char *name)
 char *uri_parent(const char *text)
 {
 	char *to = uri_canonical(text);
-	struct uri uri = {0};
+	cleanup_uri struct uri uri = {0};
 	size_t path;
 
 	if (!to || uri_parse(to, &uri, NULL))
@@ -129,7 +128,6 @@ char *uri_parent(const char *text)
 			slash++; /* "file:/" */
 		*slash = '\0';
 	}
-	uri_release(&uri);
 	return to;
 }
 

@@ -23,6 +23,7 @@ struct uri {
 /* ERR_CONFIG if text is neither scheme:... nor an absolute path. */
 int uri_parse(const char *text, struct uri *ret, struct err *err);
 void uri_release(struct uri *uri); /* NULL and zeroed are allowed */
+#define cleanup_uri __attribute__((cleanup(uri_release)))
 
 /* The canonical spelling; NULL if it is not a URI. Caller frees. */
 char *uri_canonical(const char *text);

@@ -115,7 +115,7 @@ int verify_object_in(struct stores *stores, const char *uri, struct verify_repor
 	struct store *store = stores_get(stores, uri, err);
 	struct verify_report report = {0};
 	struct checkpoint_files files = {0};
-	struct metadata named = {0};
+	cleanup_metadata struct metadata named = {0};
 	struct content content;
 	int rc;
 
@@ -131,7 +131,6 @@ int verify_object_in(struct stores *stores, const char *uri, struct verify_repor
 	checkpoint_files_release(&files);
 	report.file_count = named.file_count;
 	verify_files(&report, stores, &named);
-	metadata_release(&named);
 	*ret = report;
 	return 0;
 }
@@ -139,17 +138,15 @@ int verify_object_in(struct stores *stores, const char *uri, struct verify_repor
 int verify_snapshot(const struct store_config *config, const char *path, struct verify_report *ret,
 		    struct err *err)
 {
-	struct stores stores = {.config = config};
-	int rc = verify_snapshot_in(&stores, path, ret, err);
+	cleanup_stores struct stores stores = {.config = config};
 
-	stores_release(&stores);
-	return rc;
+	return verify_snapshot_in(&stores, path, ret, err);
 }
 
 int verify_read_metadata(const struct store_config *config, const char *path, struct metadata *ret,
 			 struct err *err)
 {
-	struct stores stores = {.config = config};
+	cleanup_stores struct stores stores = {.config = config};
 	struct store *store = stores_get(&stores, path, err);
 	cleanup_free char *uri = NULL;
 	int64_t unix_ms;
@@ -159,7 +156,6 @@ int verify_read_metadata(const struct store_config *config, const char *path, st
 		return -1;
 	uri = find_metadata(store, path, &unix_ms);
 	loaded = load(store, uri, ret, err);
-	stores_release(&stores);
 	return loaded ? err_wrap(err, "%s", uri) : 0;
 }
 

@@ -56,8 +56,7 @@ int app_read(const char *yaml, struct config *ret_config, struct err *err)
 static bool is_meant(const struct configmap *map, const char *name)
 {
 	const char *yaml = configmap_value(map, APP_KEY);
-	struct config config;
-	bool meant;
+	cleanup_config struct config config = {0};
 
 	if (!yaml)
 		return false;
@@ -65,9 +64,7 @@ static bool is_meant(const struct configmap *map, const char *name)
 		return true;
 	if (app_read(yaml, &config, NULL) < 0)
 		return false;
-	meant = !strcmp(config.application, name);
-	config_release(&config);
-	return meant;
+	return !strcmp(config.application, name);
 }
 
 int app_choose(const struct configmap *maps, size_t count, const char *name,

@@ -141,7 +141,7 @@ static int find_by_default(struct kube *kube, const char *name, struct config *r
 {
 	cleanup_free char *journal = xasprintf("%s" JOURNAL_SUFFIX, name);
 	cleanup_configmap struct configmap map = {0};
-	struct kube_answer answer = {0};
+	cleanup_kube_answer struct kube_answer answer = {0};
 	struct flinkapp app = {0};
 	struct err why = {0};
 	int found = 0;
@@ -156,7 +156,6 @@ static int find_by_default(struct kube *kube, const char *name, struct config *r
 	} else if (why.kind != ERR_ABSENT && !answer.path_unknown) {
 		found = -1;
 	}
-	kube_answer_release(&answer);
 	if (found > 0)
 		app_default(name, ret_config);
 	else if (found < 0 && err)

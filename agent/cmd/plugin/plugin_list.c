@@ -177,18 +177,15 @@ static int gather(const struct cli *cli, const struct kube_target *target, struc
 
 static int list_run(const struct cli *cli)
 {
-	struct kube_target target = {0};
+	cleanup_kube_target struct kube_target target = {0};
 	struct err err = {0};
-	int status;
 
 	if (cli_has(cli, "all-namespaces") && cli_has(cli, "namespace"))
 		return cli_fail(cli, CLI_USAGE,
 				"--all-namespaces and --namespace exclude each other");
 	if (plugin_target(cli, &target, &err) < 0)
 		return cli_fail(cli, CLI_USAGE, "%s", err.msg);
-	status = gather(cli, &target, &err);
-	kube_target_release(&target);
-	return status;
+	return gather(cli, &target, &err);
 }
 
 static const struct cli_option options[] = {

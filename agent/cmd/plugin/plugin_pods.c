@@ -43,7 +43,7 @@ static int logs_run(const struct cli *cli)
 {
 	cleanup_free char *workload = NULL;
 	struct kubectl kubectl;
-	struct config config;
+	cleanup_config struct config config = {0};
 	struct err err = {0};
 	int status = begin_kubectl(cli, "logs", &kubectl, &config, &workload);
 
@@ -58,7 +58,6 @@ static int logs_run(const struct cli *cli)
 	if (kubectl_exec(&kubectl, &err) < 0)
 		status = cli_fail(cli, CLI_FAILED, "%s", err.msg);
 	kubectl_release(&kubectl);
-	config_release(&config);
 	return status;
 }
 
@@ -161,7 +160,7 @@ static int page_run(const struct cli *cli)
 	cleanup_free char *workload = NULL, *ports = NULL;
 	const char *local = cli_value(cli, "port");
 	struct kubectl kubectl;
-	struct config config;
+	cleanup_config struct config config = {0};
 	int status;
 
 	if (local && strspn(local, "0123456789") != strlen(local))
@@ -177,7 +176,6 @@ static int page_run(const struct cli *cli)
 					     "%s has no page: http.port is 0 in its drey.yaml",
 					     config.application);
 	kubectl_release(&kubectl);
-	config_release(&config);
 	return status;
 }
 

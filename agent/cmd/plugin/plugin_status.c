@@ -50,7 +50,7 @@ static void read_from_journal(const struct config *config, const struct setup_ku
 
 static void read_from_resource(const struct setup_kube *setup, struct source *ret)
 {
-	struct kube_answer answer = {0};
+	cleanup_kube_answer struct kube_answer answer = {0};
 	struct kube *kube;
 
 	ret->absent = !setup->resource;
@@ -62,7 +62,6 @@ static void read_from_resource(const struct setup_kube *setup, struct source *re
 		ret->absent = ret->err.kind == ERR_ABSENT || answer.path_unknown;
 	else
 		ret->absent = !ret->doc;
-	kube_answer_release(&answer);
 	kube_free(kube);
 }
 
@@ -124,8 +123,8 @@ static int choose(const struct cli *cli, const struct config *config,
 int plugin_status_read(const struct cli *cli, struct plugin_status *ret)
 {
 	struct source journal = {0}, resource = {0};
-	struct setup_kube setup = {0};
-	struct config config = {0};
+	cleanup_setup_kube struct setup_kube setup = {0};
+	cleanup_config struct config config = {0};
 	struct err err = {0};
 	int status;
 
@@ -140,8 +139,6 @@ int plugin_status_read(const struct cli *cli, struct plugin_status *ret)
 	}
 	source_release(&journal);
 	source_release(&resource);
-	setup_kube_release(&setup);
-	config_release(&config);
 	return status;
 }
 

@@ -52,7 +52,7 @@ int plugin_unstarted_read(const struct kube_target *target, const struct config 
 static void add_one(struct fleet *fleet, const struct kube_target *target, const char *namespace,
 		    const struct config *config)
 {
-	struct kube_target there = {0};
+	cleanup_kube_target struct kube_target there = {0};
 	struct unstarted unstarted = {0};
 	struct err err = {0};
 
@@ -62,7 +62,6 @@ static void add_one(struct fleet *fleet, const struct kube_target *target, const
 		unstarted = (struct unstarted){.word = xstrdup(NOT_READ), .text = xstrdup(err.msg)};
 	fleet_add_unstarted(fleet, namespace, config->application, unstarted.word, unstarted.text);
 	unstarted_release(&unstarted);
-	kube_target_release(&there);
 }
 
 struct listing {
@@ -76,7 +75,7 @@ static int take_map(void *ctx, const struct json *item, struct err *err)
 	const char *namespace = json_str(json_get(item, "metadata"), "namespace");
 	const char *yaml = json_str(json_get(item, "data"), APP_KEY);
 	const char *name = json_str(json_get(item, "metadata"), "name");
-	struct config config;
+	cleanup_config struct config config = {0};
 	struct err why = {0};
 
 	(void)err;
@@ -91,7 +90,6 @@ static int take_map(void *ctx, const struct json *item, struct err *err)
 	}
 	if (!fleet_knows(listing->fleet, namespace, config.application))
 		add_one(listing->fleet, listing->target, namespace, &config);
-	config_release(&config);
 	return 0;
 }
 

@@ -351,6 +351,7 @@ struct journal {
 
 void journal_init(struct journal *journal, const char *application);
 void journal_release(struct journal *journal);
+#define cleanup_journal __attribute__((cleanup(journal_release)))
 
 /* This is the writer from now on; the previous one is remembered. */
 void journal_take_over(struct journal *journal, const char *writer);

@@ -189,6 +189,7 @@ struct facts {
 };
 
 void facts_release(struct facts *facts);
+#define cleanup_facts __attribute__((cleanup(facts_release)))
 
 /* detail is copied. */
 void facts_set_source(struct facts *facts, enum source_kind kind, enum source_state state,

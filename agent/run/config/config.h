@@ -328,6 +328,7 @@ int config_load(const char *path, struct config *ret_config, struct err *err);
 int config_parse(const char *text, size_t len_bytes, struct config *ret_config, struct err *err);
 
 void config_release(struct config *config); /* a zeroed one is fine */
+#define cleanup_config __attribute__((cleanup(config_release)))
 
 /* The jar of the warm spare; borrowed from `config`; NULL: flink.spare is off. */
 const char *config_spare_jar(const struct config *config);

@@ -498,15 +498,10 @@ static int check_directory(const struct setup *setup, const char *what, const ch
 static int check_control(const struct setup *setup, struct err *err)
 {
 	const char *directory = setup->config.control.directory;
-	struct desired desired;
+	cleanup_desired struct desired desired = {0};
 	struct err why = {0};
 
-	if (!directory || control_dir_read(directory, &desired, &why) == 0) {
-		if (directory)
-			desired_release(&desired);
-		return 0;
-	}
-	if (why.kind == ERR_RETRY)
+	if (!directory || control_dir_read(directory, &desired, &why) == 0 || why.kind == ERR_RETRY)
 		return 0;
 	if (err)
 		*err = why;

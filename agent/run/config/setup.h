@@ -55,6 +55,7 @@ int setup_load(const char *path, struct setup *ret_setup, struct err *err);
  * found. */
 int setup_load_without_flink(const char *path, struct setup *ret_setup, struct err *err);
 void setup_release(struct setup *setup);
+#define cleanup_setup __attribute__((cleanup(setup_release)))
 
 /* Before the first launch: are the directories readable, is Flink found, is its REST port free? The
  * message names what to change. Skipped while a Flink of ours is running. */

@@ -54,5 +54,6 @@ int setup_kube_in(const struct config *config, const struct kube_world *world,
 		  struct setup_kube *ret_kube, struct err *err);
 
 void setup_kube_release(struct setup_kube *kube);
+#define cleanup_setup_kube __attribute__((cleanup(setup_kube_release)))
 
 #endif

@@ -98,13 +98,12 @@ static bool shared_is_empty(struct stores *stores, const struct cleanup_ask *ask
 
 enum cleanup cleanup_look(const struct cleanup_ask *ask, const struct store_config *storage)
 {
-	struct stores stores = {.config = storage};
+	cleanup_stores struct stores stores = {.config = storage};
 	bool done;
 
 	if (!ask->result_dir)
 		return CLEANUP_UNKNOWN;
 	done = result_is_clean(&stores, ask) && shared_is_empty(&stores, ask);
-	stores_release(&stores);
 	if (!done)
 		return CLEANUP_PENDING;
 	return ask->not_all_shown ? CLEANUP_UNKNOWN : CLEANUP_DONE;

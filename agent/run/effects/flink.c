@@ -160,7 +160,7 @@ static void poll_plan(struct poll_job *job)
 
 static void poll_statistics(struct poll_job *job)
 {
-	struct flink_checkpoints checkpoints = {0};
+	cleanup_flink_checkpoints struct flink_checkpoints checkpoints = {0};
 	struct view *view = &job->view;
 	struct err err = {0};
 	bool disabled = false;
@@ -185,7 +185,6 @@ static void poll_statistics(struct poll_job *job)
 	}
 	poll_savepoints(job, &checkpoints);
 	view->savepoint_count = job->savepoint_count;
-	flink_checkpoints_release(&checkpoints);
 }
 
 /* The state of our job, its tasks, and whether there is another one: one list of all jobs tells all. A job is
@@ -444,7 +443,7 @@ static void trigger_work(void *arg)
 static void poll_operation_work(void *arg)
 {
 	struct operation_job *job = arg;
-	struct flink_operation operation = {0};
+	cleanup_flink_operation struct flink_operation operation = {0};
 	struct err err = {0};
 	enum flink_answer answer =
 		flink_rest_operation(&job->driver->setup->rest, job->job_id, job->trigger_id,
@@ -469,7 +468,6 @@ static void poll_operation_work(void *arg)
 		job->error = xstrdup(operation.failure);
 		break;
 	}
-	flink_operation_release(&operation);
 }
 
 static void operation_done(void *arg, bool ran)

@@ -52,14 +52,13 @@ static int send_launch(struct driver *driver, struct flink_exec *exec, struct er
 static int start_flink(struct driver *driver, const struct launch *launch, struct launch_jvm *jvm,
 		       struct err *err)
 {
-	struct flink_exec exec = {0};
+	cleanup_flink_exec struct flink_exec exec = {0};
 	int result = -1;
 
 	driver_leavings_make(driver, launch);
 	if (setup_check_port(driver->setup, err) == 0 &&
 	    launch_build(driver->setup, launch, &exec, jvm, err) == 0)
 		result = send_launch(driver, &exec, err);
-	flink_exec_release(&exec);
 	/* after the request, which does not wait for it; and with the lock */
 	driver_leavings_remove(driver, launch);
 	return result;
@@ -111,7 +110,7 @@ static void let_main_go(struct driver *driver, const struct launch *launch)
 static void effect_launch(struct driver *driver)
 {
 	const struct launch *launch = journal_launch(&driver->life.journal);
-	struct launch_jvm jvm = {0};
+	cleanup_launch_jvm struct launch_jvm jvm = {0};
 	struct err err = {0};
 
 	/* MUT: a drey that was fenced in the meantime launches */
@@ -140,7 +139,6 @@ static void effect_launch(struct driver *driver)
 		/* MUT: drey keeps flink.lock */
 		close(driver->flink_lock_fd);
 	driver->flink_lock_fd = -1;
-	launch_jvm_release(&jvm);
 }
 
 static void effect_signal(struct driver *driver, const struct effect *effect)

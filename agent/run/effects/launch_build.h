@@ -19,5 +19,6 @@ struct launch_jvm {
 int launch_build(const struct setup *setup, const struct launch *launch,
 		 struct flink_exec *ret_exec, struct launch_jvm *ret_jvm, struct err *err);
 void launch_jvm_release(struct launch_jvm *jvm);
+#define cleanup_launch_jvm __attribute__((cleanup(launch_jvm_release)))
 
 #endif

@@ -33,7 +33,7 @@ char *leavings_tmp_dirs(const struct setup *setup, const struct launch *launch)
 	cleanup_free char *lock =
 		xasprintf("%s/%s", setup->config.state_directory, FLINK_LOCK_NAME);
 	char mark[LAUNCH_DIR_MARK_BYTES], *text = NULL;
-	struct tmp_dirs dirs;
+	cleanup_tmp_dirs struct tmp_dirs dirs = {0};
 	struct stat info;
 	bool all = true;
 
@@ -45,7 +45,6 @@ char *leavings_tmp_dirs(const struct setup *setup, const struct launch *launch)
 			all &= launch_dir_is_ours(dirs.list[i], name, mark);
 		text = all ? tmp_dirs_join(&dirs, name) : NULL;
 	}
-	tmp_dirs_release(&dirs);
 	return text;
 }
 
@@ -76,7 +75,7 @@ void driver_leavings_make(struct driver *driver, const struct launch *launch)
 {
 	cleanup_free char *name = tmp_dirs_name(launch->job_id, launch->number);
 	char mark[LAUNCH_DIR_MARK_BYTES];
-	struct tmp_dirs dirs;
+	cleanup_tmp_dirs struct tmp_dirs dirs = {0};
 	struct err err = {0};
 	bool made = true;
 
@@ -88,7 +87,6 @@ void driver_leavings_make(struct driver *driver, const struct launch *launch)
 	if (!made)
 		tell_once(driver,
 			  "Flink uses io.tmp.dirs as configured: what it leaves there stays", &err);
-	tmp_dirs_release(&dirs);
 }
 
 /* ---- after it ---- */

@@ -36,7 +36,7 @@ static void trigger_checkpoint_work(void *arg)
 /* The result has only the id. If the statistics do not show it yet, the life cycle asks again. */
 static void find_path(struct checkpoint_job *job)
 {
-	struct flink_checkpoints checkpoints = {0};
+	cleanup_flink_checkpoints struct flink_checkpoints checkpoints = {0};
 	const struct flink_checkpoint *found;
 
 	if (flink_rest_checkpoints(&job->driver->setup->rest, job->job_id, REST_TIMEOUT_MS,
@@ -45,13 +45,12 @@ static void find_path(struct checkpoint_job *job)
 	found = flink_checkpoints_find(&checkpoints, job->checkpoint_id);
 	if (found)
 		job->location = xstrdup(found->path);
-	flink_checkpoints_release(&checkpoints);
 }
 
 static void poll_checkpoint_work(void *arg)
 {
 	struct checkpoint_job *job = arg;
-	struct flink_operation operation = {0};
+	cleanup_flink_operation struct flink_operation operation = {0};
 	struct err err = {0};
 	enum flink_answer answer =
 		flink_rest_checkpoint_operation(&job->driver->setup->rest, job->job_id,
@@ -67,7 +66,6 @@ static void poll_checkpoint_work(void *arg)
 								     : STATUS_FAILED;
 	job->checkpoint_id = operation.checkpoint_id;
 	job->error = xstrdup(operation.failure);
-	flink_operation_release(&operation);
 	if (job->status == STATUS_COMPLETED)
 		find_path(job);
 }

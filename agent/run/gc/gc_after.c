@@ -107,7 +107,7 @@ static int list_again(struct gc_after_list *list, struct stores *stores, struct 
 static int check_deleted(const struct gc_facts_ask *ask, const struct gc *gc, struct err *err)
 {
 	struct gc_after_list list = {.gc = gc};
-	struct stores stores = {.config = ask->storage};
+	cleanup_stores struct stores stores = {.config = ask->storage};
 	int rc;
 
 	gc_first_take(gc, &list.deleted);
@@ -119,7 +119,6 @@ static int check_deleted(const struct gc_facts_ask *ask, const struct gc *gc, st
 	free(list.uri);
 	buf_release(&list.name);
 	gc_first_release(&list.deleted);
-	stores_release(&stores);
 	return rc;
 }
 

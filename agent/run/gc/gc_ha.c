@@ -162,7 +162,7 @@ static int refer_to_maps(struct gc *gc, const struct ha_reading *reading)
 static int read_maps(struct gc_ha_look *look, struct ha_query *ret_query)
 {
 	const struct setup *setup = look->ask->setup;
-	struct ha_reading reading;
+	cleanup_ha_reading struct ha_reading reading = {0};
 	struct kube *kube;
 	int rc;
 
@@ -172,7 +172,6 @@ static int read_maps(struct gc_ha_look *look, struct ha_query *ret_query)
 	kube = kube_open(setup->kube.client);
 	ha_read(kube, ret_query, &reading);
 	rc = refer_to_maps(look->gc, &reading);
-	ha_reading_release(&reading);
 	kube_free(kube);
 	return rc;
 }

@@ -46,15 +46,13 @@ static void plan_ha(const struct setup *setup, const struct journal *journal,
 
 void gc_named_read(const struct setup *setup, const struct journal *journal, struct gc_named *ret)
 {
-	struct observe_plan plan;
-	struct facts facts;
+	cleanup_observe_plan struct observe_plan plan = {0};
+	cleanup_facts struct facts facts = {0};
 
 	*ret = (struct gc_named){0};
 	plan_ha(setup, journal, &plan);
 	observe_gather(&plan, &facts);
 	gc_named_take(journal, &facts, ret);
-	facts_release(&facts);
-	observe_plan_release(&plan);
 }
 
 void gc_named_release(struct gc_named *named)

@@ -142,10 +142,9 @@ static int ask_storage(struct gc_needs *needs, struct err *err)
 int gc_needs(const struct setup *setup, const char *savepoint, char **ret_why, struct err *err)
 {
 	struct gc_needs needs = {.setup = setup, .savepoint = savepoint};
-	struct stores stores = {.config = &setup->storage};
+	cleanup_stores struct stores stores = {.config = &setup->storage};
 	int rc = read_savepoint(&needs, &stores, err);
 
-	stores_release(&stores);
 	/* without files there is nothing to which anything could refer */
 	if (rc == 0 && needs.files.ref_count)
 		rc = ask_storage(&needs, err);

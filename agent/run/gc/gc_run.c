@@ -156,7 +156,7 @@ void gc_run_collect(struct gc_run *run, const struct gc_policy *policy)
 static int holds(void *ctx, struct err *err)
 {
 	struct gc_run *run = ctx;
-	struct journal now;
+	cleanup_journal struct journal now = {0};
 	const char *why;
 	bool same;
 
@@ -165,7 +165,6 @@ static int holds(void *ctx, struct err *err)
 	if (journal_store_read(run->store, &now, err) < 0)
 		return err_wrap(err, "the journal cannot be read again");
 	same = gc_still_holds(&run->journal, &now, &why);
-	journal_release(&now);
 	return same ? 0 : err_set(err, ERR_BUSY, 0, "meanwhile %s", why);
 }
 

@@ -99,7 +99,7 @@ static int read_file(const char *path, struct ha_maps *maps, struct err *err)
 
 int ha_file_load(const char *path, struct ha_maps *maps, struct err *err)
 {
-	struct ha_maps found = {0};
+	cleanup_ha_maps struct ha_maps found = {0};
 	struct stat st;
 	int rc;
 
@@ -109,6 +109,5 @@ int ha_file_load(const char *path, struct ha_maps *maps, struct err *err)
 		rc = read_file(path, &found, err);
 	if (!rc)
 		ha_maps_join(maps, &found);
-	ha_maps_release(&found);
 	return rc;
 }

@@ -33,14 +33,13 @@ void ha_observe_once(const struct setup *setup, const struct journal *journal,
 		     struct observe_plan *plan)
 {
 	struct ha_unchanged unchanged = {0};
-	struct ha_reading reading = {0};
+	cleanup_ha_reading struct ha_reading reading = {0};
 	struct ha_query query;
 	struct kube *kube = kube_open(setup->kube.client);
 
 	ha_query_for(setup, setup_cluster_id(setup, setup_side(setup, journal)), journal, &query);
 	ha_observe(kube, &query, &unchanged, plan, &reading);
 	ha_query_release(&query);
-	ha_reading_release(&reading);
 	ha_unchanged_release(&unchanged);
 	kube_free(kube);
 }
@@ -68,7 +67,7 @@ void ha_former_release(struct ha_former *former)
 
 static void read_former(struct kube *kube, const struct ha_query *query, struct observe_plan *plan)
 {
-	struct ha_reading reading = {0};
+	cleanup_ha_reading struct ha_reading reading = {0};
 	cleanup_free char *why = NULL;
 	char *said;
 
@@ -84,7 +83,6 @@ static void read_former(struct kube *kube, const struct ha_query *query, struct 
 			 query->cluster_id);
 	free(plan->ha_former);
 	plan->ha_former = said;
-	ha_reading_release(&reading);
 }
 
 void ha_former_observe(const struct ha_former *former, const struct setup *setup,

@@ -70,6 +70,7 @@ struct ha_reading {
 /* Never fails: what cannot be read is a fact too. */
 void ha_read(struct kube *kube, const struct ha_query *query, struct ha_reading *ret);
 void ha_reading_release(struct ha_reading *reading); /* zeroed is allowed */
+#define cleanup_ha_reading __attribute__((cleanup(ha_reading_release)))
 
 /* Names of the maps; the caller frees. */
 char *ha_cluster_name(const char *cluster_id);

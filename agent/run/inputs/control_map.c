@@ -77,7 +77,7 @@ static void read_work(void *arg)
 static void read_done(void *arg, bool ran)
 {
 	struct reading *reading = arg;
-	struct desired desired = {0};
+	cleanup_desired struct desired desired = {0};
 
 	if (!ran)
 		reading->result = err_set(&reading->err, ERR_RETRY, 0, "drey is exiting");
@@ -87,7 +87,6 @@ static void read_done(void *arg, bool ran)
 		reading->fn(reading->arg, &desired, reading->result < 0, NULL);
 	else
 		reading->fn(reading->arg, NULL, false, &reading->err);
-	desired_release(&desired);
 	configmap_release(&reading->map);
 	free(reading);
 }

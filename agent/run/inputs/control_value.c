@@ -36,13 +36,12 @@ static int parse_do_not_restart(struct desired *desired, const char *text, struc
 static int parse_nonce(const char *text, struct err *err)
 {
 	cleanup_json struct json *doc = json_object();
-	struct control_request request;
+	cleanup_control_request struct control_request request = {0};
 
 	json_add_str(doc, "command", "savepoint");
 	json_add_str(doc, "nonce", text);
 	if (control_request_decode(doc, &request, err) < 0)
 		return -1;
-	control_request_release(&request);
 	return 0;
 }
 
@@ -107,7 +106,7 @@ static int parse_parallelism(struct desired *desired, const char *text, struct e
 	cleanup_json struct json *doc = json_object();
 	struct json *wanted = json_add_object(doc, "parallelism");
 	char nonce[MURMUR3_HEX_BYTES];
-	struct control_request request;
+	cleanup_control_request struct control_request request = {0};
 
 	json_add_str(doc, "command", "rescale");
 	json_add_str(doc, "nonce", "control");
@@ -130,7 +129,6 @@ static int parse_parallelism(struct desired *desired, const char *text, struct e
 	parallelism_copy(&desired->parallelism, &request.parallelism);
 	murmur3_hex(text, strlen(text), nonce);
 	xstrset(&desired->parallelism.nonce, nonce);
-	control_request_release(&request);
 	if (desired->parallelism.merge)
 		return err_set(err, ERR_CONFIG, 0, "unknown member 'merge'");
 	return 0;

@@ -88,7 +88,7 @@ static const char *refusal_of(const struct lifecycle *life, const struct control
 static void on_request(void *arg, struct control_call *call, const struct json *document)
 {
 	struct driver *driver = arg;
-	struct control_request request = {.command = COMMAND_STATUS};
+	cleanup_control_request struct control_request request = {.command = COMMAND_STATUS};
 	struct event event;
 	struct err err = {0};
 
@@ -132,7 +132,6 @@ static void on_request(void *arg, struct control_call *call, const struct json *
 		wait_for_write(driver, call, driver_covering_write(driver));
 		requests_stepped(driver);
 	}
-	control_request_release(&request);
 }
 
 static int requests_open(struct driver *driver, struct err *err)

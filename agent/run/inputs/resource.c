@@ -151,7 +151,7 @@ static void tell_refused(struct resource *resource)
 static void found_one(struct resource *resource, const struct flinkapp *app)
 {
 	struct driver *driver = resource->driver;
-	struct desired desired;
+	cleanup_desired struct desired desired = {0};
 
 	if (!resource->uid || strcmp(resource->uid, app->uid) != 0) {
 		log_info(driver->log, "using custom resource", LOG_STR("name", app->name),
@@ -173,7 +173,6 @@ static void found_one(struct resource *resource, const struct flinkapp *app)
 	resource->generation = app->generation;
 	driver_directory_offer(driver, &desired, true, NULL);
 	tell_refused(resource);
-	desired_release(&desired);
 }
 
 static void tell_gone(struct resource *resource)

@@ -185,7 +185,7 @@ enum upgrade driver_owner_ask(const struct setup *setup, char *ret_reason, size_
 {
 	const struct setup_kube *on = &setup->kube;
 	enum workload_kind kind = on->owner_is_job ? WORKLOAD_JOB : WORKLOAD_DEPLOYMENT;
-	struct workload workload = {0};
+	cleanup_workload struct workload workload = {0};
 	enum upgrade upgrade;
 	struct err err = {0};
 	struct kube *kube;
@@ -197,7 +197,6 @@ enum upgrade driver_owner_ask(const struct setup *setup, char *ret_reason, size_
 	kube = kube_open(on->client);
 	rc = workload_get(kube, kind, on->owner, OWNER_MS, &workload, NULL, &err);
 	upgrade = judge(setup, rc == 0 ? &workload : NULL, &err, NULL, ret_reason, reason_bytes);
-	workload_release(&workload);
 	kube_free(kube);
 	return upgrade;
 }

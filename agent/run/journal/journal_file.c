@@ -81,21 +81,18 @@ static int write_lock(const char *dir, int *ret_fd, struct err *err)
 static bool is_backup(const struct journal *found, const char *text, size_t len_bytes,
 		      int64_t newest)
 {
-	struct journal ours;
-	bool backup;
+	cleanup_journal struct journal ours = {0};
 
 	if (journal_decode(text, len_bytes, &ours, NULL))
 		return false;
-	backup = journal_is_backup(found, &ours, newest);
-	journal_release(&ours);
-	return backup;
+	return journal_is_backup(found, &ours, newest);
 }
 
 /* Is what the file holds now ours to replace by this text? */
 static int compare(const struct journal_file *file, const char *text, size_t len_bytes,
 		   int64_t sequence, const char *writer, struct err *err)
 {
-	struct journal now;
+	cleanup_journal struct journal now = {0};
 	struct err why = {0};
 	int result = 0;
 
@@ -117,7 +114,6 @@ static int compare(const struct journal_file *file, const char *text, size_t len
 				 file->dir, JOURNAL_FILE_NAME,
 				 now.writer ? now.writer : "another drey", now.sequence,
 				 file->sequence);
-	journal_release(&now);
 	return result;
 }
 

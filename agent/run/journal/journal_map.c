@@ -175,14 +175,11 @@ static void know_document(struct journal_map *map, int64_t sequence, const char 
 /* Is what was found there an earlier state of `text`, the newest that we know? */
 static bool is_backup(const struct journal_map *map, const struct journal *found, const char *text)
 {
-	struct journal ours;
-	bool backup;
+	cleanup_journal struct journal ours = {0};
 
 	if (!text || journal_decode(text, strlen(text), &ours, NULL) < 0)
 		return false;
-	backup = journal_is_backup(found, &ours, map->newest);
-	journal_release(&ours);
-	return backup;
+	return journal_is_backup(found, &ours, map->newest);
 }
 
 int journal_map_read(struct journal_map *map, struct journal *ret_journal, struct err *err)
@@ -287,7 +284,7 @@ int journal_map_check(struct journal_map *map, const char *writer, struct err *e
 {
 	cleanup_configmap struct configmap found = {0};
 	struct err why = {0};
-	struct journal now;
+	cleanup_journal struct journal now = {0};
 	int there = configmap_find(map->kube, map->name, &found, NULL, err), result = 0;
 
 	if (there < 0)
@@ -308,7 +305,6 @@ int journal_map_check(struct journal_map *map, const char *writer, struct err *e
 		result = 1;
 	else
 		result = refuse_another(map, &found, &now, err);
-	journal_release(&now);
 	return result;
 }
 
@@ -318,7 +314,7 @@ static int look_again(struct journal_map *map, const char *text, int64_t sequenc
 {
 	cleanup_configmap struct configmap found = {0};
 	struct err why = {0};
-	struct journal now;
+	cleanup_journal struct journal now = {0};
 	bool ours, known;
 	int there = configmap_find(map->kube, map->name, &found, NULL, err), result;
 
@@ -345,7 +341,6 @@ static int look_again(struct journal_map *map, const char *text, int64_t sequenc
 		know_document(map, now.sequence, now.writer, NULL);
 	if (result > 0 && found.deleting)
 		result = refuse_deleting(map, err);
-	journal_release(&now);
 	return result;
 }
 

@@ -48,7 +48,7 @@ static int refuse_unmarked(const struct journal_origin *origin, const struct con
 static int vouch_empty(const struct journal_origin *origin, const struct configmap *map,
 		       struct err *err)
 {
-	struct workload owner = {0};
+	cleanup_workload struct workload owner = {0};
 	bool marked;
 
 	if (origin->shadow || !origin->kube->owner)
@@ -61,7 +61,6 @@ static int vouch_empty(const struct journal_origin *origin, const struct configm
 			"the ConfigMap of the journal is empty, and the owner of the pod says whether it was written before");
 	}
 	marked = owner.journal_marked;
-	workload_release(&owner);
 	/* MUT: an empty map is none yet, whatever the owner of the pod says */
 	if (marked) {
 		cleanup_free char *place =
@@ -75,7 +74,7 @@ static int vouch_empty(const struct journal_origin *origin, const struct configm
 int journal_origin_vouch(void *ctx, const struct configmap *map, struct err *err)
 {
 	const struct journal_origin *origin = ctx;
-	struct workload owner = {0};
+	cleanup_workload struct workload owner = {0};
 	bool marked, younger;
 
 	if (!configmap_value(map, JOURNAL_MAP_KEY))
@@ -95,7 +94,6 @@ int journal_origin_vouch(void *ctx, const struct configmap *map, struct err *err
 	marked = owner.journal_marked;
 	younger = owner.created_unix_ms >= 0 &&
 		  map->created_unix_ms >= owner.created_unix_ms + SECOND;
-	workload_release(&owner);
 	/* MUT: a journal without a mark is believed once there were marks */
 	if (marked)
 		return refuse_unmarked(origin, map,
@@ -114,7 +112,7 @@ int journal_origin_vouch(void *ctx, const struct configmap *map, struct err *err
 void journal_origin_note(struct journal_origin *origin)
 {
 	const struct setup_kube *kube = origin->kube;
-	struct workload owner = {0};
+	cleanup_workload struct workload owner = {0};
 	int64_t now_ms = clock_mono_ms();
 
 	if (origin->noted || !kube->owner || now_ms < origin->again_ms)
@@ -139,5 +137,4 @@ void journal_origin_note(struct journal_origin *origin)
 					kube->owner_is_job ? WORKLOAD_JOB : WORKLOAD_DEPLOYMENT,
 					kube->owner, owner.uid, &said, NULL, NULL) == 0;
 	}
-	workload_release(&owner);
 }

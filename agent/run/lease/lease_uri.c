@@ -17,7 +17,7 @@ static const char *bucket_of(const char *uri)
 
 int lease_uri(const char *uri, char ret_uri[LEASE_URI_BYTES], struct err *err)
 {
-	struct store_identity identity = {0};
+	cleanup_store_identity struct store_identity identity = {0};
 	cleanup_free char *plain = NULL;
 
 	/* a file would be looked at */
@@ -27,7 +27,6 @@ int lease_uri(const char *uri, char ret_uri[LEASE_URI_BYTES], struct err *err)
 		return -1;
 	plain = xasprintf("%.*s://%s", (int)strcspn(identity.uri, ":"), identity.uri,
 			  bucket_of(identity.uri));
-	store_identity_release(&identity);
 	if (strlen(plain) >= LEASE_URI_BYTES)
 		return err_set(err, ERR_CONFIG, 0, "it is longer than %d bytes",
 			       LEASE_URI_BYTES - 1);

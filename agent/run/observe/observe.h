@@ -94,6 +94,7 @@ void observe_plan_add_ha(struct observe_plan *plan, struct ha_maps *maps, enum s
 			 const char *detail);
 
 void observe_plan_release(struct observe_plan *plan);
+#define cleanup_observe_plan __attribute__((cleanup(observe_plan_release)))
 
 /* Never fails: what cannot be read is a fact too. *ret_facts: facts_release(). */
 void observe_gather(const struct observe_plan *plan, struct facts *ret_facts);

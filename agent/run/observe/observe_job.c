@@ -14,8 +14,7 @@ int observe_job_graph(const struct setup *setup, enum side side, struct job_grap
 	const struct setup_gate_keys keys = setup_gate_keys(setup, side);
 	cleanup_free char *why = NULL;
 	struct flink_launch launch;
-	struct flink_exec exec;
-	int result;
+	cleanup_flink_exec struct flink_exec exec = {0};
 
 	setup_launch(setup, &launch);
 	launch.ha = setup->ha.on;
@@ -29,14 +28,12 @@ int observe_job_graph(const struct setup *setup, enum side side, struct job_grap
 		return err_set(err, ERR_SYS, 0, "%s", why);
 	if (flink_launch_build(&launch, &exec, err) < 0)
 		return -1;
-	result = job_graph_build(&exec, setup->config.check.graph_timeout_ms, ret_graph, err);
-	flink_exec_release(&exec);
-	return result;
+	return job_graph_build(&exec, setup->config.check.graph_timeout_ms, ret_graph, err);
 }
 
 void observe_job(const struct setup *setup, struct facts *facts)
 {
-	struct job_graph graph;
+	cleanup_job_graph struct job_graph graph = {0};
 	struct err err = {0};
 
 	if (observe_job_graph(setup, SIDE_BLUE, &graph, &err) < 0) {
@@ -50,5 +47,4 @@ void observe_job(const struct setup *setup, struct facts *facts)
 	}
 	facts_set_job(facts, graph.operator_count ? SOURCE_PRESENT : SOURCE_ABSENT,
 		      graph.operator_count ? NULL : "it has no operators");
-	job_graph_release(&graph);
 }

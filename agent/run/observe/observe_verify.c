@@ -145,10 +145,9 @@ static void verify_in(struct stores *stores, struct candidate *candidate)
 
 void observe_verify(const struct store_config *storage, struct candidate *candidate)
 {
-	struct stores stores = {.config = storage};
+	cleanup_stores struct stores stores = {.config = storage};
 
 	verify_in(&stores, candidate);
-	stores_release(&stores);
 }
 
 void observe_check(const struct observe_plan *plan, struct facts *facts, size_t index)

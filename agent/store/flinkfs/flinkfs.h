@@ -88,5 +88,6 @@ int flinkfs_ask(struct flinkfs *flinkfs, struct flinkfs_request *request,
 		struct flinkfs_answer *ret_answer, struct err *err);
 
 void flinkfs_answer_release(struct flinkfs_answer *answer);
+#define cleanup_flinkfs_answer __attribute__((cleanup(flinkfs_answer_release)))
 
 #endif

@@ -125,7 +125,7 @@ static int pass_rest(struct many_batch *batch, const struct err *why, struct err
 static int run_batch(struct many_batch *batch, struct err *err)
 {
 	struct err why = {.kind = ERR_RETRY, .msg = "no answer about this file"};
-	struct flinkfs_answer answer;
+	cleanup_flinkfs_answer struct flinkfs_answer answer = {0};
 	int result;
 
 	if (!batch->count)
@@ -135,7 +135,6 @@ static int run_batch(struct many_batch *batch, struct err *err)
 	result = pass_answer(batch, &answer, err);
 	if (result == 0)
 		result = pass_rest(batch, &why, err);
-	flinkfs_answer_release(&answer);
 	return result;
 }
 

@@ -25,7 +25,7 @@ int flinkfs_read_open(struct store *store, const struct uri *uri, int64_t offset
 	struct flinkfs *flinkfs = flinkfs_of(store);
 	cleanup_free char *path = flinkfs_path(uri);
 	struct flinkfs_request request;
-	struct flinkfs_answer answer;
+	cleanup_flinkfs_answer struct flinkfs_answer answer = {0};
 	struct flinkfs_stream *stream;
 	int result;
 
@@ -44,7 +44,6 @@ int flinkfs_read_open(struct store *store, const struct uri *uri, int64_t offset
 	stream->jvm = answer.jvm;
 	stream->path = path;
 	path = NULL;
-	flinkfs_answer_release(&answer);
 	*ret = &stream->base;
 	return 0;
 }
@@ -67,7 +66,7 @@ static int stream_ask(struct flinkfs_stream *stream, char type, struct flinkfs_a
 
 static int next_piece(struct flinkfs_stream *stream, struct err *err)
 {
-	struct flinkfs_answer answer;
+	cleanup_flinkfs_answer struct flinkfs_answer answer = {0};
 
 	if (stream_ask(stream, 'R', &answer, err) < 0)
 		return err_wrap(err, "read %s", stream->path);
@@ -80,7 +79,6 @@ static int next_piece(struct flinkfs_stream *stream, struct err *err)
 	if (!stream->piece.len_bytes && stream->left_bytes > 0)
 		err_set(err, ERR_RETRY, 0, "read %s: it ends %" PRId64 " bytes too early",
 			stream->path, stream->left_bytes);
-	flinkfs_answer_release(&answer);
 	return !stream->piece.len_bytes && stream->left_bytes > 0 ? -1 : 0;
 }
 

@@ -69,12 +69,11 @@ int flinkfs_ask_path(struct store *store, char type, const struct uri *uri, cons
 static int flinkfs_stat(struct store *store, const struct uri *uri, struct store_stat *ret,
 			struct err *err)
 {
-	struct flinkfs_answer answer;
+	cleanup_flinkfs_answer struct flinkfs_answer answer = {0};
 
 	if (flinkfs_ask_path(store, 'S', uri, NULL, FLINKFS_NAMES_NONE, &answer, err) < 0)
 		return -1;
 	*ret = (struct store_stat){.size_bytes = answer.first, .mtime_unix_ms = answer.second};
-	flinkfs_answer_release(&answer);
 	return 0;
 }
 
@@ -144,14 +143,11 @@ static int list_by(struct store *store, char type, const struct uri *uri, const 
 		   const struct answer_walk *walk, struct err *err)
 {
 	enum flinkfs_names names = type == 'T' ? FLINKFS_NAMES_PATH : FLINKFS_NAMES_ONE;
-	struct flinkfs_answer answer;
-	int result;
+	cleanup_flinkfs_answer struct flinkfs_answer answer = {0};
 
 	if (flinkfs_ask_path(store, type, uri, leaf, names, &answer, err) < 0)
 		return err_wrap(err, "list");
-	result = walk_answer(&answer, names, walk, err);
-	flinkfs_answer_release(&answer);
-	return result;
+	return walk_answer(&answer, names, walk, err);
 }
 
 static int flinkfs_list(struct store *store, const struct uri *uri, store_entry_fn fn, void *ctx,
@@ -174,11 +170,10 @@ static int flinkfs_list_tree(struct store *store, const struct uri *uri, store_l
 
 static int flinkfs_remove_empty(struct store *store, const struct uri *uri, struct err *err)
 {
-	struct flinkfs_answer answer;
+	cleanup_flinkfs_answer struct flinkfs_answer answer = {0};
 
 	if (flinkfs_ask_path(store, 'E', uri, NULL, FLINKFS_NAMES_NONE, &answer, err) < 0)
 		return -1;
-	flinkfs_answer_release(&answer);
 	return 0;
 }
 

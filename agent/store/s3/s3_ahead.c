@@ -97,12 +97,11 @@ static int ahead_failed(void *ctx, size_t index, const struct err *why, struct e
 static char *query_of(struct s3_store *s3, const struct store_next *next)
 {
 	cleanup_buf struct buf prefix = BUF_INIT, query = BUF_INIT;
-	struct uri uri = {0};
+	cleanup_uri struct uri uri = {0};
 
 	if (store_parse_for(&s3->base, next->uri, &uri, NULL))
 		return NULL;
 	buf_addstr(&prefix, uri.path + 1);
-	uri_release(&uri);
 	if (!prefix.len_bytes)
 		return NULL;
 	if (next->kind != STORE_NEXT_IS_LISTED)

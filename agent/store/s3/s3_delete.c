@@ -14,14 +14,11 @@ static int s3_delete_prepare(void *ctx, size_t index, struct store_call *ret_cal
 {
 	struct deletions *deletions = ctx;
 	struct s3_ask ask = {.method = "DELETE"};
-	struct uri uri = {0};
-	int rc;
+	cleanup_uri struct uri uri = {0};
 
 	if (s3_key_of(deletions->s3, deletions->uri(deletions->ctx, index), &uri, &ask.key, err))
 		return -1;
-	rc = s3_prepare(deletions->s3, &ask, ret_call, err);
-	uri_release(&uri);
-	return rc;
+	return s3_prepare(deletions->s3, &ask, ret_call, err);
 }
 
 static enum store_verdict tell_deleted(struct deletions *deletions, size_t index)
@@ -37,8 +34,7 @@ static enum store_verdict s3_delete_judge(void *ctx, size_t index,
 {
 	struct deletions *deletions = ctx;
 	struct s3_ask ask = {.method = "DELETE"};
-	enum store_verdict verdict;
-	struct uri uri = {0};
+	cleanup_uri struct uri uri = {0};
 
 	if (response->status == 204 || response->status == 200) {
 		deletions->s3->bucket_seen = true;
@@ -46,9 +42,7 @@ static enum store_verdict s3_delete_judge(void *ctx, size_t index,
 	}
 	if (s3_key_of(deletions->s3, deletions->uri(deletions->ctx, index), &uri, &ask.key, err))
 		return STORE_FAILED;
-	verdict = s3_judge_failure(deletions->s3, &ask, response, err);
-	uri_release(&uri);
-	return verdict;
+	return s3_judge_failure(deletions->s3, &ask, response, err);
 }
 
 static int s3_delete_failed(void *ctx, size_t index, const struct err *why, struct err *err)

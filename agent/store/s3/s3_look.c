@@ -60,9 +60,8 @@ static int s3_look_prepare(void *ctx, size_t index, struct store_call *ret_call,
 {
 	struct looks *looks = ctx;
 	struct s3_ask ask = {.method = "HEAD", .max_bytes = LOOK_MAX_BYTES};
-	struct uri uri = {0};
+	cleanup_uri struct uri uri = {0};
 	char range[40];
-	int rc;
 
 	if (key_of(looks, index, &uri, &ask.key, err))
 		return -1;
@@ -74,9 +73,7 @@ static int s3_look_prepare(void *ctx, size_t index, struct store_call *ret_call,
 			 looks->head_bytes ? looks->head_bytes - 1 : 0);
 		ask.range = range;
 	}
-	rc = s3_prepare(looks->s3, &ask, ret_call, err);
-	uri_release(&uri);
-	return rc;
+	return s3_prepare(looks->s3, &ask, ret_call, err);
 }
 
 /* ---- answers ---- */
@@ -156,8 +153,7 @@ static enum store_verdict s3_look_judge(void *ctx, size_t index,
 	struct looks *looks = ctx;
 	struct store_look look = {.index = real_index(looks, index), .state = STORE_LOOK_PRESENT};
 	struct s3_ask ask = {.method = looks->by_get[index] ? "GET" : "HEAD"};
-	enum store_verdict verdict;
-	struct uri uri = {0};
+	cleanup_uri struct uri uri = {0};
 
 	/* what GET answers can be read */
 	look.stat.archived = !looks->by_get[index] && s3_is_archived(response);
@@ -175,9 +171,7 @@ static enum store_verdict s3_look_judge(void *ctx, size_t index,
 		return ask_by_get(looks, index, err);
 	if (key_of(looks, index, &uri, &ask.key, err))
 		return STORE_FAILED;
-	verdict = s3_judge_failure(looks->s3, &ask, response, err);
-	uri_release(&uri);
-	return verdict;
+	return s3_judge_failure(looks->s3, &ask, response, err);
 }
 
 static int failed(void *ctx, size_t index, const struct err *why, struct err *err)

@@ -128,14 +128,11 @@ static int store_swift_prepare(void *ctx, size_t index, struct store_call *ret_c
 {
 	struct looks *looks = ctx;
 	struct swift_request request;
-	struct uri uri = {0};
-	int rc;
+	cleanup_uri struct uri uri = {0};
 
 	if (request_of(looks, index, &uri, &request, err))
 		return -1;
-	rc = swift_call_prepare(looks->store, &request, &looks->attempts[index], ret_call, err);
-	uri_release(&uri);
-	return rc;
+	return swift_call_prepare(looks->store, &request, &looks->attempts[index], ret_call, err);
 }
 
 static int store_swift_take(struct looks *looks, size_t index, const struct http_response *response,
@@ -160,14 +157,13 @@ static enum store_verdict store_swift_judge(void *ctx, size_t index,
 	struct looks *looks = ctx;
 	struct swift_request request;
 	enum store_verdict verdict;
-	struct uri uri = {0};
+	cleanup_uri struct uri uri = {0};
 
 	if (request_of(looks, index, &uri, &request, err))
 		return STORE_FAILED;
 	verdict = swift_call_judge(looks->store, &request, &looks->attempts[index], response, err);
 	if (verdict == STORE_DONE && store_swift_take(looks, index, response, err))
 		verdict = STORE_FAILED;
-	uri_release(&uri);
 	return verdict;
 }
 
@@ -251,15 +247,12 @@ static int swift_delete_prepare(void *ctx, size_t index, struct store_call *ret_
 {
 	struct deletions *deletions = ctx;
 	struct swift_request request;
-	struct uri uri = {0};
-	int rc;
+	cleanup_uri struct uri uri = {0};
 
 	if (deletion_of(deletions, index, &uri, &request, err))
 		return -1;
-	rc = swift_call_prepare(deletions->store, &request, &deletions->attempts[index], ret_call,
-				err);
-	uri_release(&uri);
-	return rc;
+	return swift_call_prepare(deletions->store, &request, &deletions->attempts[index], ret_call,
+				  err);
 }
 
 static enum store_verdict swift_delete_judge(void *ctx, size_t index,
@@ -268,13 +261,12 @@ static enum store_verdict swift_delete_judge(void *ctx, size_t index,
 	struct deletions *deletions = ctx;
 	struct swift_request request;
 	enum store_verdict verdict;
-	struct uri uri = {0};
+	cleanup_uri struct uri uri = {0};
 
 	if (deletion_of(deletions, index, &uri, &request, err))
 		return STORE_FAILED;
 	verdict = swift_call_judge(deletions->store, &request, &deletions->attempts[index],
 				   response, err);
-	uri_release(&uri);
 	if (verdict == STORE_DONE && deletions->fn(deletions->ctx, index, NULL, &deletions->end)) {
 		deletions->ended = true;
 		verdict = STORE_FAILED;
