@@ -112,41 +112,63 @@ int remote_no_journal(const struct remote *remote)
 			journal_store_place(remote->store), remote->config.application);
 }
 
-int remote_unread(struct remote *remote, bool asked, struct err *err)
+/* The journal could not be read. */
+static int follow_unread(struct remote *remote, const struct remote_goal *goal, void *arg,
+			 struct err *err)
 {
 	int status;
 
-	if (asked) {
+	if (remote->asked_ms) {
 		remote_report(remote, err->msg);
 		return CLIENT_CONTINUE;
 	}
 	if (err->kind == ERR_ABSENT)
-		return remote_no_journal(remote);
+		return goal->absent ? goal->absent(arg) : remote_no_journal(remote);
 	status = remote_try_again(remote, err);
 	return status == CLI_OK ? CLIENT_CONTINUE : status;
 }
 
-int remote_not_taken(const struct remote *remote)
+static int follow_once(struct remote *remote, const struct remote_goal *goal, void *arg)
 {
-	return cli_fail(
-		remote->cli, CLI_ABSENT,
-		"no drey has read the request: its Pod does not run, or cannot read ConfigMap %s; see `kubectl describe pod`",
-		remote->setup.control);
+	cleanup_journal struct journal journal = {0};
+	struct err err = {0};
+
+	return journal_store_read(remote->store, &journal, &err) == 0
+		       ? goal->step(arg, &journal)
+		       : follow_unread(remote, goal, arg, &err);
+}
+
+int remote_follow(struct remote *remote, const struct remote_goal *goal, void *arg)
+{
+	for (;;) {
+		int status = follow_once(remote, goal, arg);
+
+		if (status != CLIENT_CONTINUE)
+			return status;
+		if (remote->asked_ms && !remote->taken &&
+		    clock_mono_ms() - remote->asked_ms > REMOTE_TAKE_MS) {
+			cli_fail(
+				remote->cli, CLI_ABSENT,
+				"no drey has read the request: its Pod does not run, or cannot read ConfigMap %s; see `kubectl describe pod`",
+				remote->setup.control);
+			return goal->gives_up(arg, CLI_ABSENT);
+		}
+		if (!remote_left_ms(remote))
+			return goal->gives_up(arg, CLI_TIMEOUT);
+		remote_pause(remote);
+	}
 }
 
 bool remote_scaled_away(const struct remote *remote)
 {
-	struct workload workload = {0};
-	bool away;
+	cleanup_workload struct workload workload = {0};
 
 	if (!remote->setup.owner ||
 	    workload_get(remote->kube,
 			 remote->setup.owner_is_job ? WORKLOAD_JOB : WORKLOAD_DEPLOYMENT,
 			 remote->setup.owner, OWNER_ASK_MS, &workload, NULL, NULL) < 0)
 		return false;
-	away = workload.suspended || workload.replicas == 0;
-	workload_release(&workload);
-	return away;
+	return workload.suspended || workload.replicas == 0;
 }
 
 static int ask_map(struct remote *remote, const struct json *keys)
@@ -170,11 +192,10 @@ static int ask_map(struct remote *remote, const struct json *keys)
 int remote_ask(struct remote *remote, enum desired_key key, const char *value)
 {
 	cleanup_json struct json *keys = json_object();
-	bool resource = false;
 
 	json_add_str(keys, desired_keys[key], value);
 	if (remote->cli->command->config)
-		return remote_ask_all(remote, keys, &resource);
+		return remote_ask_all(remote, keys);
 	return ask_map(remote, keys);
 }
 
@@ -193,7 +214,7 @@ static void add_member(struct json *spec, const char *member, const char *text)
 /* -1: there is none, or it cannot be read, which a person is told: it may take precedence. */
 static int read_resource(const struct remote *remote, struct flinkapp *app)
 {
-	struct kube_answer answer = {0};
+	cleanup_kube_answer struct kube_answer answer = {0};
 	struct err err = {0};
 	int rc = flinkapp_get(remote->kube, remote->setup.resource, app, &answer, &err);
 
@@ -203,16 +224,15 @@ static int read_resource(const struct remote *remote, struct flinkapp *app)
 			remote->cli, 0,
 			"FlinkApplication %s cannot be read; if its spec has the same member, that takes precedence: %s",
 			remote->setup.resource, err.msg);
-	kube_answer_release(&answer);
 	return rc;
 }
 
 /* Of the keys those that the resource has. */
-static int ask_resource(struct remote *remote, const struct json *keys, bool *ret_resource)
+static int ask_resource(struct remote *remote, const struct json *keys)
 {
 	cleanup_json struct json *patch = json_object();
 	struct json *spec = json_add_object(patch, "spec");
-	struct flinkapp app = {0};
+	cleanup_flinkapp struct flinkapp app = {0};
 	const struct json *key;
 	struct err err = {0};
 
@@ -225,32 +245,35 @@ static int ask_resource(struct remote *remote, const struct json *keys, bool *re
 		if (json_kind(json_get(app.spec, member)) != JSON_NULL)
 			add_member(spec, member, json_text(key));
 	}
-	flinkapp_release(&app);
 	if (!json_len(spec))
 		return CLI_OK;
 	if (flinkapp_patch(remote->kube, remote->setup.resource, patch, &err) < 0)
 		return cli_fail(remote->cli, CLI_FAILED, "%s", err.msg);
-	*ret_resource = true;
+	remote->asked_resource = true;
 	return CLI_OK;
 }
 
-int remote_ask_all(struct remote *remote, const struct json *keys, bool *ret_resource)
+int remote_ask_all(struct remote *remote, const struct json *keys)
 {
-	int status = ask_map(remote, keys);
+	int status;
 
-	return status == CLI_OK ? ask_resource(remote, keys, ret_resource) : status;
+	remote->asked_ms = clock_mono_ms();
+	status = ask_map(remote, keys);
+	return status == CLI_OK ? ask_resource(remote, keys) : status;
 }
 
-int remote_ask_state(struct remote *remote, enum desired_state state, bool *ret_resource)
+int remote_ask_state(struct remote *remote, enum desired_state state)
 {
 	cleanup_json struct json *keys = json_object();
 
 	json_add_str(keys, desired_keys[DESIRED_KEY_STATE], desired_state_name(state));
-	return remote_ask_all(remote, keys, ret_resource);
+	return remote_ask_all(remote, keys);
 }
 
-char *remote_asked_in(const struct remote *remote, bool resource)
+char *remote_asked_in(const struct remote *remote)
 {
+	bool resource = remote->asked_resource;
+
 	return xasprintf("%s %s", resource ? "FlinkApplication" : "ConfigMap",
 			 resource ? remote->setup.resource : remote->setup.control);
 }

@@ -34,6 +34,9 @@ struct remote {
 	struct journal_store *store;
 	int64_t timeout_ms, began_ms; /* of the whole command; monotonic */
 	char *reported;               /* the last progress; NULL = none */
+	int64_t asked_ms;    /* monotonic: of the last request; 0 = nothing was requested */
+	bool asked_resource; /* of the custom resource as well */
+	bool taken;          /* drey has read it */
 };
 
 /* Why the application is stopped as desired, according to its journal: borrowed from `journal` or
@@ -69,12 +72,21 @@ int remote_read_journal(struct remote *remote, struct journal *ret_journal);
 /* The exit status of a command that needs a journal, with its message. */
 int remote_no_journal(const struct remote *remote);
 
-/* The journal could not be read; `asked`: it is after the request, and is tried again until the deadline. CLIENT_CONTINUE, or
- * the exit status. */
-int remote_unread(struct remote *remote, bool asked, struct err *err);
+/* What a command asks for, and what becomes of it. Each function returns the exit status. */
+struct remote_goal {
+	/* after each reading of the journal; or CLIENT_CONTINUE */
+	int (*step)(void *arg, const struct journal *journal);
+	/* there is no journal, and nothing was requested; or CLIENT_CONTINUE. NULL: remote_no_journal() */
+	int (*absent)(void *arg);
+	/* the timeout is over (CLI_TIMEOUT), or no drey has read the request (CLI_ABSENT), which was told */
+	int (*gives_up)(void *arg, int status);
+};
 
-/* As remote_no_journal(), of a request that no drey has read within REMOTE_TAKE_MS. */
-int remote_not_taken(const struct remote *remote);
+/*
+ * Read the journal every REMOTE_POLL_MS until one of them ends the command. A request that is not `taken` within
+ * REMOTE_TAKE_MS is given up. After a request a journal that cannot be read is tried again until the timeout.
+ */
+int remote_follow(struct remote *remote, const struct remote_goal *goal, void *arg);
 
 /* Its desired number of Pods is 0, so no drey will ever respond. False if that cannot be read. */
 bool remote_scaled_away(const struct remote *remote);
@@ -84,12 +96,12 @@ bool remote_scaled_away(const struct remote *remote);
 int remote_ask(struct remote *remote, enum desired_key key, const char *value);
 
 /* The same with several: desired_keys[] -> text in `keys`. What the custom resource has as well is set there, too,
- * because that takes precedence. *ret_resource: that was so; it is unchanged otherwise. */
-int remote_ask_all(struct remote *remote, const struct json *keys, bool *ret_resource);
-int remote_ask_state(struct remote *remote, enum desired_state state, bool *ret_resource);
+ * because that takes precedence. */
+int remote_ask_all(struct remote *remote, const struct json *keys);
+int remote_ask_state(struct remote *remote, enum desired_state state);
 
-/* "ConfigMap orders-drey-control", or the custom resource; the caller frees. */
-char *remote_asked_in(const struct remote *remote, bool resource);
+/* "ConfigMap orders-drey-control", or the custom resource, if that was asked as well; the caller frees. */
+char *remote_asked_in(const struct remote *remote);
 
 /* No job is running, because of `why`: CLI_OK with --skip-parked, else CLI_PARKED. */
 int remote_end_parked(const struct remote *remote, const char *why);

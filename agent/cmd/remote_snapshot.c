@@ -110,7 +110,7 @@ static int check_parked(const struct remote *remote, const struct journal *journ
 static void follow_nonce(struct wait *wait)
 {
 	struct remote *remote = wait->remote;
-	struct configmap map = {0};
+	cleanup_configmap struct configmap map = {0};
 	const char *now;
 	bool full = false;
 
@@ -122,7 +122,6 @@ static void follow_nonce(struct wait *wait)
 		now = desired_checkpoint_nonce(now, &full);
 	if (now && *now)
 		xstrset(wait->full && !full ? &wait->replaced : &wait->current, now);
-	configmap_release(&map);
 }
 
 /* A request for a full checkpoint that another one has replaced is made again, when drey has seen that one. */
@@ -203,7 +202,7 @@ static int await_snapshot(struct wait *wait)
 static int snapshot_work(struct remote *remote, void *arg)
 {
 	struct wait *wait = arg;
-	struct journal journal;
+	cleanup_journal struct journal journal = {0};
 	int status = remote_read_journal(remote, &journal);
 
 	if (status == CLI_ABSENT)
@@ -211,7 +210,6 @@ static int snapshot_work(struct remote *remote, void *arg)
 	if (status != CLI_OK)
 		return status;
 	status = check_parked(remote, &journal);
-	journal_release(&journal);
 	if (status != CLIENT_CONTINUE)
 		return status;
 	if (consent_dry_run(remote->cli))

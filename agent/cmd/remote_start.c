@@ -140,8 +140,6 @@ struct start {
 		*restore; /* of a resume; kind RESTORE_NONE: the newest state */
 	char *nonce;
 	bool first;           /* `suspended` is set, and drey is to see it */
-	bool asked_resource;  /* in the custom resource as well */
-	int64_t asked_ms;     /* monotonic */
 	int64_t stuck_ms;     /* idem: since when; 0 = it is not */
 	enum start_step step; /* of the last poll */
 };
@@ -173,8 +171,7 @@ static int set_state(struct start *start, enum desired_state state)
 
 		json_add_str(keys, desired_keys[DESIRED_KEY_RESTORE], restore);
 	}
-	start->asked_ms = clock_mono_ms();
-	return remote_ask_all(start->remote, keys, &start->asked_resource);
+	return remote_ask_all(start->remote, keys);
 }
 
 static int set_nonce(struct start *start)
@@ -182,8 +179,7 @@ static int set_nonce(struct start *start)
 	cleanup_json struct json *keys = json_object();
 
 	json_add_str(keys, desired_keys[DESIRED_KEY_RESTART_NONCE], start->nonce);
-	start->asked_ms = clock_mono_ms();
-	return remote_ask_all(start->remote, keys, &start->asked_resource);
+	return remote_ask_all(start->remote, keys);
 }
 
 /* Has drey read what is asked for? */
@@ -326,14 +322,15 @@ static int end_after(struct start *start, const struct journal *journal, const c
 }
 
 /* CLIENT_CONTINUE, or the exit status. */
-static int start_step(struct start *start, const struct journal *journal)
+static int start_step(void *arg, const struct journal *journal)
 {
+	struct start *start = arg;
 	const char *text = NULL;
 	char line[512];
 	int status;
 
 	if (start->request.asked && !start->request.taken)
-		start->request.taken = is_taken(start, journal);
+		start->request.taken = start->remote->taken = is_taken(start, journal);
 	if (!start->request.asked && !start->first)
 		start->request.launch_before = last_number(journal);
 	start->step = start->first && !start->request.asked
@@ -352,31 +349,13 @@ static int start_step(struct start *start, const struct journal *journal)
 	return CLIENT_CONTINUE;
 }
 
-/* CLIENT_CONTINUE, or the exit status. */
-static int start_poll(struct start *start)
+static int start_gives_up(void *arg, int status)
 {
-	struct remote *remote = start->remote;
-	struct journal journal;
-	struct err err = {0};
-	int status;
-
-	if (journal_store_read(remote->store, &journal, &err) == 0) {
-		status = start_step(start, &journal);
-		journal_release(&journal);
-		return status;
-	}
-	return remote_unread(remote, start->request.asked || start->first, &err);
-}
-
-static int start_gives_up(const struct start *start, int status)
-{
+	const struct start *start = arg;
 	const struct remote *remote = start->remote;
-	cleanup_free char *place = remote_asked_in(remote, start->asked_resource);
 	char time[CLOCK_TEXT_BYTES];
 
-	if (status == CLI_ABSENT)
-		remote_not_taken(remote);
-	else
+	if (status == CLI_TIMEOUT)
 		cli_fail(remote->cli, status, "gave up waiting after %s (%s)",
 			 clock_human(remote->timeout_ms, time),
 			 remote->reported ? remote->reported : "nothing was reported");
@@ -391,22 +370,11 @@ static int start_gives_up(const struct start *start, int status)
 
 static int start_work(struct remote *remote, void *arg)
 {
+	static const struct remote_goal goal = {.step = start_step, .gives_up = start_gives_up};
 	struct start *start = arg;
 
 	start->remote = remote;
-	for (;;) {
-		bool asked = start->request.asked || start->first;
-		int status = start_poll(start);
-
-		if (status != CLIENT_CONTINUE)
-			return status;
-		if (asked && !start->request.taken &&
-		    clock_mono_ms() - start->asked_ms > REMOTE_TAKE_MS)
-			return start_gives_up(start, CLI_ABSENT);
-		if (!remote_left_ms(remote))
-			return start_gives_up(start, CLI_TIMEOUT);
-		remote_pause(remote);
-	}
+	return remote_follow(remote, &goal, start);
 }
 
 int remote_resume(const struct cli *cli)

@@ -111,8 +111,6 @@ enum stop_step remote_stop_judge(const struct journal *journal, const struct sto
 struct stop {
 	struct remote *remote;
 	struct stop_request request;
-	int64_t asked_ms;    /* monotonic */
-	bool asked_resource; /* in the custom resource as well */
 };
 
 /* True: the job runs on, as if nothing had been requested. */
@@ -125,7 +123,7 @@ static bool withdrawn(struct stop *stop)
 	/* for this there is always time */
 	remote->began_ms = clock_mono_ms();
 	remote->timeout_ms = WITHDRAW_MS;
-	if (remote_ask_state(remote, DESIRED_RUNNING, &stop->asked_resource) != CLI_OK)
+	if (remote_ask_state(remote, DESIRED_RUNNING) != CLI_OK)
 		return false;
 	while (!back && remote_left_ms(remote) > 0) {
 		if (journal_store_read(remote->store, &journal, NULL) == 0) {
@@ -142,7 +140,7 @@ static bool withdrawn(struct stop *stop)
 static int stop_gives_up(struct stop *stop, int status)
 {
 	const struct remote *remote = stop->remote;
-	cleanup_free char *place = remote_asked_in(remote, stop->asked_resource);
+	cleanup_free char *place = remote_asked_in(remote);
 
 	if (!stop->request.asked)
 		return status;
@@ -191,11 +189,10 @@ static int ask_stop(struct stop *stop, const struct journal *journal)
 	int status;
 
 	stop->request.ended_before_unix_ms = journal->last_operation.ended_unix_ms;
-	status = remote_ask_state(stop->remote, stop->request.goal, &stop->asked_resource);
+	status = remote_ask_state(stop->remote, stop->request.goal);
 	if (status != CLI_OK)
 		return status;
 	stop->request.asked = true;
-	stop->asked_ms = clock_mono_ms();
 	return cli_has(stop->remote->cli, "no-wait") ? CLI_OK : CLIENT_CONTINUE;
 }
 
@@ -214,15 +211,16 @@ static enum stop_step judge_scaled(const struct stop *stop, const struct journal
 }
 
 /* CLIENT_CONTINUE, or the exit status. */
-static int stop_step(struct stop *stop, const struct journal *journal)
+static int stop_step(void *arg, const struct journal *journal)
 {
+	struct stop *stop = arg;
 	struct remote *remote = stop->remote;
 	const char *text = NULL;
 	enum stop_step step;
 	char line[512];
 
 	if (stop->request.asked && journal->intent.state == stop->request.goal)
-		stop->request.taken = true;
+		stop->request.taken = remote->taken = true;
 	step = remote_stop_judge(journal, &stop->request, &text);
 	step = judge_scaled(stop, journal, step, &text);
 	switch (step) {
@@ -272,60 +270,47 @@ static int no_drey(const struct stop *stop)
 			journal_store_place(remote->store), remote->config.application);
 }
 
-/* CLIENT_CONTINUE, or the exit status. */
-static int stop_poll(struct stop *stop)
+static int stop_absent(void *arg)
 {
+	struct stop *stop = arg;
 	struct remote *remote = stop->remote;
-	struct journal journal;
-	struct err err = {0};
-	int status;
+	cleanup_free char *what = NULL;
 
-	if (journal_store_read(remote->store, &journal, &err) == 0) {
-		status = stop_step(stop, &journal);
-		journal_release(&journal);
-		return status;
-	}
-	if (!stop->request.asked && err.kind == ERR_ABSENT) {
-		cleanup_free char *what = NULL;
+	if (!may_appear(stop))
+		return no_drey(stop);
+	what = xasprintf(
+		"there is no journal in %s: waiting %d s, because one that is lost while the job runs is written again",
+		journal_store_place(remote->store), APPEAR_MS / 1000);
+	remote_report(remote, what);
+	return CLIENT_CONTINUE;
+}
 
-		if (!may_appear(stop))
-			return no_drey(stop);
-		what = xasprintf(
-			"there is no journal in %s: waiting %d s, because one that is lost while the job runs is written again",
-			journal_store_place(remote->store), APPEAR_MS / 1000);
-		remote_report(remote, what);
-		return CLIENT_CONTINUE;
-	}
-	return remote_unread(remote, stop->request.asked, &err);
+static int stop_late(void *arg, int status)
+{
+	const struct stop *stop = arg;
+	const struct remote *remote = stop->remote;
+	char time[CLOCK_TEXT_BYTES];
+
+	if (status == CLI_TIMEOUT)
+		cli_fail(
+			remote->cli, CLI_TIMEOUT, "gave up after %s (%s)%s",
+			clock_human(remote->timeout_ms, time), remote->reported,
+			stop->request.asked
+				? ""
+				: "; nothing was requested; see `kubectl describe pod` and `drey status`");
+	return status;
 }
 
 static int stop_work(struct remote *remote, void *arg)
 {
+	static const struct remote_goal goal = {
+		.step = stop_step, .absent = stop_absent, .gives_up = stop_late};
 	struct stop *stop = arg;
-	char time[CLOCK_TEXT_BYTES];
+	int status;
 
 	stop->remote = remote;
-	for (;;) {
-		int status = stop_poll(stop);
-
-		if (status == CLI_OK || status == CLI_PARKED)
-			return status;
-		if (status != CLIENT_CONTINUE)
-			return stop_gives_up(stop, status);
-		if (stop->request.asked && !stop->request.taken &&
-		    clock_mono_ms() - stop->asked_ms > REMOTE_TAKE_MS)
-			return stop_gives_up(stop, remote_not_taken(remote));
-		if (!remote_left_ms(remote)) {
-			cli_fail(
-				remote->cli, CLI_TIMEOUT, "gave up after %s (%s)%s",
-				clock_human(remote->timeout_ms, time), remote->reported,
-				stop->request.asked
-					? ""
-					: "; nothing was requested; see `kubectl describe pod` and `drey status`");
-			return stop_gives_up(stop, CLI_TIMEOUT);
-		}
-		remote_pause(remote);
-	}
+	status = remote_follow(remote, &goal, stop);
+	return status == CLI_OK || status == CLI_PARKED ? status : stop_gives_up(stop, status);
 }
 
 int remote_stop_usage(const struct cli *cli)

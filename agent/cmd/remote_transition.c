@@ -10,7 +10,6 @@
 #include "cmd/remote.h"
 #include "core/handover/gate.h"
 #include "core/handover/transition.h"
-#include "run/journal/journal_store.h"
 
 /* ---- what the journal says ---- */
 
@@ -62,8 +61,6 @@ struct wish {
 	struct wish_request request;
 	const char *at; /* of a promotion, RFC 3339; NULL = the cut as it comes */
 	char *nonce;
-	int64_t asked_ms; /* monotonic */
-	bool asked_resource;
 };
 
 static const char *key_of(const struct wish *wish)
@@ -91,11 +88,10 @@ static int send_wish(struct wish *wish)
 		return status;
 	text = xasprintf("%s%s%s", wish->nonce, wish->at ? " " : "", wish->at ? wish->at : "");
 	json_add_str(keys, key_of(wish), text);
-	status = remote_ask_all(wish->remote, keys, &wish->asked_resource);
+	status = remote_ask_all(wish->remote, keys);
 	if (status != CLI_OK)
 		return status;
 	wish->request.nonce = wish->nonce;
-	wish->asked_ms = clock_mono_ms();
 	return cli_has(cli, "no-wait") ? CLI_OK : CLIENT_CONTINUE;
 }
 
@@ -114,8 +110,9 @@ static int ask_wish(struct wish *wish)
 }
 
 /* CLIENT_CONTINUE, or the exit status. */
-static int wish_step(struct wish *wish, const struct journal *journal)
+static int wish_step(void *arg, const struct journal *journal)
 {
+	struct wish *wish = arg;
 	const struct cli *cli = wish->remote->cli;
 	const char *text = NULL;
 
@@ -134,52 +131,30 @@ static int wish_step(struct wish *wish, const struct journal *journal)
 	}
 }
 
-/* CLIENT_CONTINUE, or the exit status. */
-static int wish_poll(struct wish *wish)
+static int wish_gives_up(void *arg, int status)
 {
-	struct remote *remote = wish->remote;
-	struct journal journal;
-	struct err err = {0};
-	int status;
-
-	if (journal_store_read(remote->store, &journal, &err) == 0) {
-		status = wish_step(wish, &journal);
-		journal_release(&journal);
-		return status;
-	}
-	return remote_unread(remote, wish->request.nonce != NULL, &err);
-}
-
-static int wish_gives_up(const struct wish *wish)
-{
+	const struct wish *wish = arg;
 	const struct remote *remote = wish->remote;
-	cleanup_free char *place = remote_asked_in(remote, wish->asked_resource);
+	cleanup_free char *place = remote_asked_in(remote);
 	char time[CLOCK_TEXT_BYTES];
 
+	if (status == CLI_ABSENT)
+		return status;
+	clock_human(remote->timeout_ms, time);
 	if (!wish->request.nonce)
-		return cli_fail(remote->cli, CLI_TIMEOUT, "gave up after %s; nothing was requested",
-				clock_human(remote->timeout_ms, time));
-	return cli_fail(remote->cli, CLI_TIMEOUT,
-			"gave up waiting after %s; the request remains in %s",
-			clock_human(remote->timeout_ms, time), place);
+		return cli_fail(remote->cli, status, "gave up after %s; nothing was requested",
+				time);
+	return cli_fail(remote->cli, status, "gave up waiting after %s; the request remains in %s",
+			time, place);
 }
 
 static int wish_work(struct remote *remote, void *arg)
 {
+	static const struct remote_goal goal = {.step = wish_step, .gives_up = wish_gives_up};
 	struct wish *wish = arg;
 
 	wish->remote = remote;
-	for (;;) {
-		int status = wish_poll(wish);
-
-		if (status != CLIENT_CONTINUE)
-			return status;
-		if (wish->request.nonce && clock_mono_ms() - wish->asked_ms > REMOTE_TAKE_MS)
-			return remote_not_taken(remote);
-		if (!remote_left_ms(remote))
-			return wish_gives_up(wish);
-		remote_pause(remote);
-	}
+	return remote_follow(remote, &goal, wish);
 }
 
 static int wish_run(const struct cli *cli, struct wish *wish)
