@@ -9,6 +9,7 @@
 
 #undef err_set /* err.h has macros for the analyzer */
 #undef err_wrap
+#undef err_pass
 
 int err_set(struct err *err, enum err_kind kind, int sys, const char *fmt, ...)
 {
@@ -52,6 +53,13 @@ int err_wrap(struct err *err, const char *fmt, ...)
 		if (snprintf(err->msg + len, room, ": %s", inner) < 0)
 			err->msg[len] = '\0';
 	}
+	return -1;
+}
+
+int err_pass(struct err *err, const struct err *why)
+{
+	if (err)
+		*err = *why;
 	return -1;
 }
 

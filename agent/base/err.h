@@ -44,11 +44,15 @@ int err_set(struct err *err, enum err_kind kind, int sys, const char *fmt, ...)
 /* Put "<context>: " in front of the message. Returns -1. */
 int err_wrap(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* The caller's error is this one, as it is. Returns -1. */
+int err_pass(struct err *err, const struct err *why);
+
 #ifdef __clang_analyzer__
 /* What the analyzer cannot see: after `return err_set(...)` no caller continues as if it had
  * succeeded. */
 #define err_set(...)  ((err_set)(__VA_ARGS__), -1)
 #define err_wrap(...) ((err_wrap)(__VA_ARGS__), -1)
+#define err_pass(...) ((err_pass)(__VA_ARGS__), -1)
 #endif
 
 /* ERR_ABSENT for ENOENT/ENOTDIR, ERR_DENIED for EACCES/EPERM, ERR_RETRY for EIO/ESTALE/ETIMEDOUT

@@ -86,9 +86,7 @@ static int open_uri(struct input *in, const char *uri, struct err *err)
 	if (!store_read_open(in->store, uri, 0, &in->stream, &why) ||
 	    !store_read_open(in->store, inner, 0, &in->stream, NULL))
 		return 0;
-	if (err)
-		*err = why;
-	return -1;
+	return err_pass(err, &why);
 }
 
 /* Open and read the head. */

@@ -224,11 +224,6 @@ void places_close(struct places *places)
 	*places = (struct places){0};
 }
 
-const struct store_config *places_storage(const struct places *places)
-{
-	return places->by_hand ? &places->storage : &places->setup.storage;
-}
-
 static void report_progress(void *ctx, enum source_kind source, size_t found)
 {
 	const struct places *places = ctx;

@@ -67,7 +67,4 @@ void places_plan(struct places *places, struct observe_plan *ret_plan);
 /* Everything has been read: all further output is the result. */
 void places_read(struct places *places);
 
-/* The stores of an observation. */
-const struct store_config *places_storage(const struct places *places);
-
 #endif

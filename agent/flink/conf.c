@@ -181,9 +181,7 @@ static int read_file(const char *dir, const char *name, struct buf *buf, char **
 	if (fs_read(path, FLINK_CONF_MAX_BYTES, buf, &local) < 0) {
 		if (local.kind == ERR_ABSENT)
 			return 0;
-		if (err)
-			*err = local;
-		return -1;
+		return err_pass(err, &local);
 	}
 	*ret_path = path;
 	path = NULL;

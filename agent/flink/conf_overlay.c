@@ -245,8 +245,7 @@ int flink_conf_read(const struct flink_conf_sources *sources, struct flink_conf 
 	/* a directory that was only guessed need not exist */
 	if (dir && flink_conf_load(dir, sources->version, &conf, &why) < 0 &&
 	    (sources->directory || why.kind != ERR_ABSENT)) {
-		if (err)
-			*err = why;
+		err_pass(err, &why);
 		return err_wrap(err, "Flink's configuration in %s", dir);
 	}
 	if (dir && image_writes(&conf, sources, dir))

@@ -209,11 +209,8 @@ int held_go(const char *file, const struct held_go *go, struct err *err)
 			return 0;
 		return err_set(err, ERR_BUSY, 0, "%s exists, and says something else", file);
 	}
-	if (why.kind != ERR_ABSENT) {
-		if (err)
-			*err = why;
-		return -1;
-	}
+	if (why.kind != ERR_ABSENT)
+		return err_pass(err, &why);
 	return fs_write_atomic(file, buf_str(&text), text.len_bytes, 0600, err);
 }
 

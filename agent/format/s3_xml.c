@@ -429,9 +429,7 @@ static int parse(struct reader *reader, const char *xml, size_t len_bytes, struc
 	XML_ParserFree(reader->parser);
 	if (status == XML_STATUS_OK)
 		return 0;
-	if (err)
-		*err = reader->why;
-	return -1;
+	return err_pass(err, &reader->why);
 }
 
 /* Texts cannot contain '<', so this is the element wherever it is in the document; on_end()

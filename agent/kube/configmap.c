@@ -211,9 +211,7 @@ int configmap_find(struct kube *kube, const char *name, struct configmap *ret,
 		return 1;
 	if (why.kind == ERR_ABSENT)
 		return 0;
-	if (err)
-		*err = why;
-	return -1;
+	return err_pass(err, &why);
 }
 
 struct json *configmap_labels(const char *application, const char *component)

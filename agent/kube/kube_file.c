@@ -394,9 +394,7 @@ static int load_files(const char *list, struct kube_file *files, size_t *count, 
 			continue;
 		if (why.kind == ERR_ABSENT) /* configured: this is not "no Kubernetes" */
 			why.kind = ERR_CONFIG;
-		if (err)
-			*err = why;
-		return -1;
+		return err_pass(err, &why);
 	}
 	return *count ? 0 : err_set(err, ERR_CONFIG, 0, "none of the files exists: %.300s", list);
 }

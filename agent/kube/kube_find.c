@@ -40,9 +40,7 @@ static int read_namespace(const struct kube_world *world, char **ret_name, struc
 	if (fs_read(path, NAMESPACE_MAX_BYTES, &text, &why)) {
 		if (why.kind == ERR_ABSENT)
 			return 0;
-		if (err)
-			*err = why;
-		return -1;
+		return err_pass(err, &why);
 	}
 	name = buf_str(&text) + strspn(buf_str(&text), " \t\r\n");
 	*ret_name = xstrndup(name, strcspn(name, " \t\r\n"));

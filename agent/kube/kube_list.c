@@ -88,9 +88,7 @@ static int read_page(struct listing *list, bool *ret_expired, struct err *err)
 		*ret_expired = answer.status == 410;
 		if (list->list->unknown)
 			*list->list->unknown = answer.path_unknown;
-		if (err)
-			*err = why;
-		return -1;
+		return err_pass(err, &why);
 	}
 	if (take_page(list, answer.object, err))
 		return err_wrap(err, "GET %s: the answer", path);

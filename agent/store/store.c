@@ -125,13 +125,6 @@ int store_parse_for(const struct store *store, const char *uri, struct uri *ret,
 		       store->authority);
 }
 
-static int give_why(const struct err *why, struct err *err)
-{
-	if (err)
-		*err = *why;
-	return -1;
-}
-
 int store_stat(struct store *store, const char *uri, struct store_stat *ret, struct err *err)
 {
 	cleanup_buf struct buf name = BUF_INIT;
@@ -149,7 +142,7 @@ int store_stat(struct store *store, const char *uri, struct store_stat *ret, str
 	else
 		rc = store_seen_size(store, name.data, stat.size_bytes, &why);
 	if (rc)
-		return give_why(&why, err);
+		return err_pass(err, &why);
 	*ret = stat;
 	return 0;
 }
@@ -163,9 +156,7 @@ int store_exists(struct store *store, const char *uri, struct err *err)
 		return 1;
 	if (why.kind == ERR_ABSENT)
 		return 0;
-	if (err)
-		*err = why;
-	return -1;
+	return err_pass(err, &why);
 }
 
 int store_remove_empty(struct store *store, const char *uri, struct err *err)
@@ -181,7 +172,7 @@ int store_remove_empty(struct store *store, const char *uri, struct err *err)
 	rc = store->ops->remove_empty ? store->ops->remove_empty(store, &parsed, &why) : 0;
 	if (rc) {
 		store_confirm_failure(store, name.data, &why);
-		return give_why(&why, err);
+		return err_pass(err, &why);
 	}
 	sightings_forget(store->seen, name.data);
 	return 0;
@@ -207,12 +198,12 @@ int store_read_open(struct store *store, const char *uri, int64_t offset,
 	rc = store->ops->read_open(store, &parsed, offset, &stream, &why);
 	if (rc) {
 		store_confirm_failure(store, name.data, &why);
-		return give_why(&why, err);
+		return err_pass(err, &why);
 	}
 	stream->ops = store->ops;
 	if (store_seen_stream(store, name.data, offset, stream->size_bytes, &why)) {
 		store_read_close(stream);
-		return give_why(&why, err);
+		return err_pass(err, &why);
 	}
 	stream->uri = buf_steal(&name);
 	*ret_stream = stream;

@@ -97,9 +97,7 @@ static int look_at_pending(struct run *run, struct err *err)
 	buf_clear(&run->pending);
 	if (!rc || run->ended)
 		return 0;
-	if (err)
-		*err = why;
-	return -1;
+	return err_pass(err, &why);
 }
 
 /* ---- the walk ---- */

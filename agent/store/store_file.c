@@ -81,11 +81,8 @@ static int file_stat(struct store *store, const struct uri *uri, struct store_st
 		if (why.kind == ERR_CONTRADICTED)
 			rc = stat(uri->path, &st);
 	}
-	if (rc) {
-		if (err)
-			*err = why;
-		return -1;
-	}
+	if (rc)
+		return err_pass(err, &why);
 	if (!S_ISREG(st.st_mode))
 		return not_a_file(err, &st, uri->path);
 	*ret = store_file_stat(&st);

@@ -45,11 +45,8 @@ static int check_unchanged(const struct uri *uri, const char *etag, struct err *
 	if (store_file_object_read(NULL, uri, 0, &now, &why) < 0) {
 		same = why.kind == ERR_ABSENT && !*etag;
 		/* what cannot be read is replaced only where its content does not matter */
-		if (why.kind != ERR_ABSENT) {
-			if (err)
-				*err = why;
-			return -1;
-		}
+		if (why.kind != ERR_ABSENT)
+			return err_pass(err, &why);
 	} else {
 		same = !strcmp(now.etag, etag);
 	}

@@ -79,9 +79,7 @@ static int give_up(struct run *run, struct place *place, const struct err *why, 
 	place->taken = false;
 	if (run->ops->failed)
 		return run->ops->failed(run->ctx, place->index, why, err) < 0 ? -1 : 0;
-	if (err)
-		*err = *why;
-	return -1;
+	return err_pass(err, why);
 }
 
 static struct place *begin_next(struct run *run)

@@ -201,9 +201,7 @@ static int lists_above(struct store *store, const char *uri, int64_t *ret_size, 
 		*ret_size = wanted.size_bytes;
 		return wanted.found;
 	}
-	if (err)
-		*err = why;
-	return -1;
+	return err_pass(err, &why);
 }
 
 /* As store_listed_size(), of a store that can be asked for one name. */
@@ -290,9 +288,7 @@ int store_look_again(struct store *store, const char *uri, struct err *err)
 	uri_release(&ls.dir);
 	if (!rc || why.kind == ERR_ABSENT)
 		return 0;
-	if (err)
-		*err = why;
-	return -1;
+	return err_pass(err, &why);
 }
 
 /* ---- looks ---- */

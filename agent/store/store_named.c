@@ -49,7 +49,5 @@ int store_named_ask(const struct store_dirs *dirs, const struct uri *uri, bool d
 	free(spans);
 	if (!rc || why.kind == ERR_ABSENT)
 		return 0;
-	if (err)
-		*err = why;
-	return -1;
+	return err_pass(err, &why);
 }

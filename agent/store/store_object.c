@@ -77,9 +77,7 @@ static int check_refused(struct store *store, const char *uri, const char *etag,
 			uri, condition);
 	if (why.kind == ERR_BUSY)
 		return 0;
-	if (err)
-		*err = why;
-	return -1;
+	return err_pass(err, &why);
 }
 
 int store_object_check(struct store *store, const char *uri, int64_t timeout_ms, struct err *err)
@@ -93,9 +91,7 @@ int store_object_check(struct store *store, const char *uri, int64_t timeout_ms,
 	rc = store_object_write(store, uri, &object, timeout_ms, ignored, &why);
 	buf_release(&object.body);
 	if (rc < 0 && why.kind != ERR_BUSY) { /* else it is there already */
-		if (err)
-			*err = why;
-		return -1;
+		return err_pass(err, &why);
 	}
 	if (check_refused(store, uri, "", "If-None-Match", timeout_ms, err) < 0)
 		return -1;

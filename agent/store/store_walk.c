@@ -429,8 +429,7 @@ static int fail(const struct store_walk *walk, const struct err *why, struct err
 	const struct uri *dir = walk->dir;
 	bool later = walk->reading > 0;
 
-	if (err)
-		*err = *why;
+	err_pass(err, why);
 	return err_wrap(err, "list %s://%s%s, page %u%s%.200s%s", dir->scheme, dir->authority,
 			dir->path, span->pages + 1, later ? " after '" : "",
 			later ? buf_str(&span->after) : "", later ? "'" : "");

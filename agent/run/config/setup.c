@@ -489,8 +489,7 @@ static int check_directory(const struct setup *setup, const char *what, const ch
 
 	if (observe_directory(&setup->storage, uri, &why) == 0 || why.kind != ERR_CONFIG)
 		return 0;
-	if (err)
-		*err = why;
+	err_pass(err, &why);
 	return err_wrap(err, "%s", what);
 }
 
@@ -503,8 +502,7 @@ static int check_control(const struct setup *setup, struct err *err)
 
 	if (!directory || control_dir_read(directory, &desired, &why) == 0 || why.kind == ERR_RETRY)
 		return 0;
-	if (err)
-		*err = why;
+	err_pass(err, &why);
 	return err_wrap(err, "control.directory");
 }
 

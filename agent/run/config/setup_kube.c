@@ -49,8 +49,7 @@ static int find_server(const struct config *config, const struct kube_world *wor
 	if (why.kind == ERR_ABSENT && config->kubernetes.enabled == KUBERNETES_AUTO &&
 	    !config->kubernetes.kubeconfig)
 		return 0; /* a pod without a service account */
-	if (err)
-		*err = why;
+	err_pass(err, &why);
 	if (why.kind == ERR_ABSENT)
 		return err_set(
 			err, ERR_CONFIG, 0,

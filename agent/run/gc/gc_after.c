@@ -82,9 +82,7 @@ static int list_tree_again(struct gc_after_list *list, struct store *store, stru
 	if (store_list_tree(store, list->tree->dir, on_left, list, &why) == 0 ||
 	    why.kind == ERR_ABSENT)
 		return 0;
-	if (err)
-		*err = why;
-	return -1;
+	return err_pass(err, &why);
 }
 
 static int list_again(struct gc_after_list *list, struct stores *stores, struct err *err)

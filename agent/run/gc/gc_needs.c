@@ -51,11 +51,8 @@ static int read_savepoint(struct gc_needs *needs, struct stores *stores, struct 
 
 	if (!store)
 		return -1;
-	if (store_list_tree(store, dir, note_leaf, needs, &why) < 0 && why.kind != ERR_ABSENT) {
-		if (err)
-			*err = why;
-		return -1;
-	}
+	if (store_list_tree(store, dir, note_leaf, needs, &why) < 0 && why.kind != ERR_ABSENT)
+		return err_pass(err, &why);
 	why = (struct err){0};
 	if (gc_refs_read(stores, path, 0, note_file, needs, &why) == 0)
 		return 0;
@@ -65,9 +62,7 @@ static int read_savepoint(struct gc_needs *needs, struct stores *stores, struct 
 		gc_release(&needs->files);
 		return 0;
 	}
-	if (err)
-		*err = why;
-	return -1;
+	return err_pass(err, &why);
 }
 
 /* ---- what refers to it ---- */

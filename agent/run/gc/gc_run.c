@@ -35,9 +35,7 @@ int gc_run_open(struct gc_run *run, const struct setup *setup, struct err *err)
 		return 0;
 	}
 	journal_store_free(run->store);
-	if (err)
-		*err = why;
-	return -1;
+	return err_pass(err, &why);
 }
 
 void gc_run_close(struct gc_run *run)

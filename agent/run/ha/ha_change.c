@@ -115,8 +115,7 @@ static int release_ahead(struct kube *kube, const char *cluster_id, struct ha_un
 	text = failover_lock_patch(lock, now_unix_ms);
 	if (patch(kube, cluster_id, text, &failed) == 0 || failed.kind == ERR_BUSY)
 		return 1;
-	if (err)
-		*err = failed;
+	err_pass(err, &failed);
 	return err_wrap(err,
 			"cannot release a leader lock that was renewed by a clock that is ahead");
 }
@@ -144,8 +143,7 @@ static int clean_once(struct kube *kube, const char *cluster_id, const struct la
 			why);
 	if (patch(kube, cluster_id, text, &failed) == 0 || failed.kind == ERR_BUSY)
 		return 1;
-	if (err)
-		*err = failed;
+	err_pass(err, &failed);
 	return err_wrap(err, "cannot remove jobs of an earlier launch from Flink's HA data");
 }
 
@@ -184,7 +182,5 @@ int ha_job_delete(struct kube *kube, const char *cluster_id, const struct ha_job
 	if (configmap_delete(kube, name, job->uid, job->resource_version, NULL, &why) == 0 ||
 	    why.kind == ERR_ABSENT)
 		return 0;
-	if (err)
-		*err = why;
-	return -1;
+	return err_pass(err, &why);
 }

@@ -218,11 +218,8 @@ static int fetched(void *ctx, size_t index, struct configmap *map, const struct 
 {
 	struct fetch *fetch = ctx;
 
-	if (why && why->kind != ERR_ABSENT) {
-		if (err)
-			*err = *why;
-		return -1;
-	}
+	if (why && why->kind != ERR_ABSENT)
+		return err_pass(err, why);
 	if (!why) {
 		fetch->maps[index] = *map;
 		*map = (struct configmap){0};

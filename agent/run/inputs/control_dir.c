@@ -32,12 +32,8 @@ static int read_key(struct desired *desired, enum desired_key key, int dir_fd, s
 		return err_set(err, err_kind_of_errno(errno), errno, "%s", name);
 	if (!S_ISREG(st.st_mode))
 		err_set(&why, ERR_CONFIG, 0, "%s: not a file", name);
-	else if (fs_read_fd(fd, name, CONTROL_VALUE_MAX, &text, &why) < 0 &&
-		 why.kind != ERR_FORMAT) {
-		if (err)
-			*err = why;
-		return -1;
-	}
+	else if (fs_read_fd(fd, name, CONTROL_VALUE_MAX, &text, &why) < 0 && why.kind != ERR_FORMAT)
+		return err_pass(err, &why);
 	if (!why.kind)
 		control_value_set(desired, key, buf_str(&text), text.len_bytes);
 	else if (!desired->bad.kind)
@@ -112,8 +108,7 @@ static int read_once(const char *path, struct desired *desired, struct err *err)
 	    read_files(desired, fd, &why) < 0) {
 		if (why.kind == ERR_ABSENT) /* deleted while we looked */
 			return 0;
-		if (err)
-			*err = why;
+		err_pass(err, &why);
 		return err_wrap(err, "%s", path);
 	}
 	len = readlinkat(dir_fd, SWAP_LINK, after, sizeof(after) - 1);

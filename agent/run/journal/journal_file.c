@@ -73,8 +73,7 @@ static int write_lock(const char *dir, int *ret_fd, struct err *err)
 			break;
 		nanosleep(&step, NULL);
 	}
-	if (err)
-		*err = busy;
+	err_pass(err, &busy);
 	return not_now(err);
 }
 
@@ -99,8 +98,7 @@ static int compare(const struct journal_file *file, const char *text, size_t len
 	if (load(file->dir, &now, &why)) {
 		if (why.kind == ERR_ABSENT)
 			return 0;
-		if (err)
-			*err = why;
+		err_pass(err, &why);
 		(void)not_now(err);
 		return err_wrap(err, "not overwritten");
 	}
@@ -181,8 +179,7 @@ int state_lock_take(const char *dir, int *ret_fd, struct err *err)
 			err, ERR_BUSY, 0,
 			"another drey uses the state directory: %s; stop it, or set another stateDirectory",
 			why.msg);
-	if (err)
-		*err = why;
+	err_pass(err, &why);
 	return err_wrap(err, "take the state directory %s", dir);
 }
 

@@ -359,9 +359,7 @@ static int witness(struct journal_map *map, struct err *err)
 		if (why.kind ==
 		    ERR_BUSY) /* it was changed, or is another one: the next patch looks */
 			return 0;
-		if (err)
-			*err = why;
-		return -1;
+		return err_pass(err, &why);
 	}
 	know(map, &got);
 	return 1;
@@ -400,9 +398,7 @@ static int put_once(struct journal_map *map, const char *text, int64_t sequence,
 	}
 	if (why.kind == ERR_ABSENT) /* of the namespace; there is nothing to be created in */
 		why.kind = ERR_RETRY;
-	if (err)
-		*err = why;
-	return -1;
+	return err_pass(err, &why);
 }
 
 int journal_map_put(struct journal_map *map, const char *text, size_t len_bytes, int64_t sequence,
@@ -458,11 +454,8 @@ int journal_map_remove(struct journal_map *map, struct err *err)
 	else if (map->resource_version)
 		result = configmap_delete(map->kube, map->name, NULL, map->resource_version, NULL,
 					  &why);
-	if (result < 0 && why.kind != ERR_ABSENT) {
-		if (err)
-			*err = why;
-		return -1;
-	}
+	if (result < 0 && why.kind != ERR_ABSENT)
+		return err_pass(err, &why);
 	if (map->made)
 		xstrset(&map->seen, NULL);
 	xstrset(&map->resource_version, NULL);
@@ -488,11 +481,8 @@ int journal_map_save_seen(struct journal_map *map, const char *text, struct err 
 			xstrset(&map->resource_version, NULL);
 			continue;
 		}
-		if (why.kind != ERR_BUSY) {
-			if (err)
-				*err = why;
-			return -1;
-		}
+		if (why.kind != ERR_BUSY)
+			return err_pass(err, &why);
 		/* only what we know already is ours to stand beside */
 		if (look_again(map, map->text, map->sequence, map->writer ? map->writer : "", err) <
 		    0)

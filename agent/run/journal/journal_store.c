@@ -113,9 +113,7 @@ static int read_any(struct journal_store *store, struct journal *ret_journal, st
 		return 0;
 	if (why.kind == ERR_ABSENT && !store->shadow)
 		return read_moved(store, ret_journal, err);
-	if (err)
-		*err = why;
-	return -1;
+	return err_pass(err, &why);
 }
 
 static int refuse_other(const struct journal_store *store, const char *application, struct err *err)
@@ -161,9 +159,7 @@ int journal_store_read(struct journal_store *store, struct journal *ret_journal,
 	}
 	if (why.kind == ERR_FORMAT)
 		return name_way_out(store, &why, err);
-	if (err)
-		*err = why;
-	return -1;
+	return err_pass(err, &why);
 }
 
 /* ---- writing ---- */

@@ -61,9 +61,7 @@ static int read_seen(struct journal_store *store, struct desired_seen *ret_seen,
 		return control_seen_decode(buf_str(&text), text.len_bytes, ret_seen, err);
 	if (why.kind == ERR_ABSENT)
 		return 0;
-	if (err)
-		*err = why;
-	return -1;
+	return err_pass(err, &why);
 }
 
 static int read_journal(struct start_job *job)

@@ -48,9 +48,7 @@ static int lists_anything(struct store *store, const char *uri, struct err *err)
 
 	if (store_list(store, uri, note_any, &any, &why) == 0 || why.kind == ERR_ABSENT)
 		return any;
-	if (err)
-		*err = why;
-	return -1;
+	return err_pass(err, &why);
 }
 
 int observe_confirm_absent(struct store *store, const char *uri, struct err *err)

@@ -143,9 +143,7 @@ static int read_found(struct look *look, struct store *store, const struct found
 		look->facts->ended = end;
 		return observe_confirm_absent(store, archive, err);
 	}
-	if (err)
-		*err = why;
-	return -1;
+	return err_pass(err, &why);
 }
 
 /*
@@ -170,9 +168,7 @@ static int read_application(struct look *look, struct store *store, const struct
 	if (observe_read_result(store, uri, JOB_ARCHIVE_HEAD_BYTES, &text, &why) < 0) {
 		if (why.kind == ERR_ABSENT)
 			return observe_confirm_absent(store, uri, err);
-		if (err)
-			*err = why;
-		return -1;
+		return err_pass(err, &why);
 	}
 	if (application_archive_parse(buf_str(&text), text.len_bytes, plan->result_application,
 				      &failed, err) < 0)

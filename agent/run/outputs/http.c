@@ -154,8 +154,7 @@ static int listen_now(struct driver *driver, struct err *err)
 		return 0;
 	}
 	if (why.kind == ERR_CONFIG) {
-		if (err)
-			*err = why;
+		err_pass(err, &why);
 		return err_wrap(err, "http.address");
 	}
 	if (err)

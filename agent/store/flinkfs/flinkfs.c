@@ -359,9 +359,7 @@ int flinkfs_ask(struct flinkfs *flinkfs, struct flinkfs_request *request,
 		return 0;
 	}
 	flinkfs_answer_release(&answer);
-	if (err)
-		*err = why;
-	return -1;
+	return err_pass(err, &why);
 }
 
 void flinkfs_answer_release(struct flinkfs_answer *answer)

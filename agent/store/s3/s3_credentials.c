@@ -253,9 +253,7 @@ int s3_credentials_get(struct s3_credentials *credentials, const struct s3_keys 
 		credentials->refused = false;
 		plan_renewal(credentials, now);
 	} else if (!credentials->context.have_keys) {
-		if (err)
-			*err = why;
-		return -1;
+		return err_pass(err, &why);
 	} else {
 		credentials->renew_unix_ms = now + RENEW_PAUSE_MS;
 	}

@@ -85,9 +85,7 @@ int s3_status_err(const struct http_request *request, const struct http_response
 	http_status_err(request, response, &why);
 	if (why.kind == ERR_ABSENT)
 		why.kind = ERR_CONFIG;
-	if (err)
-		*err = why;
-	return -1;
+	return err_pass(err, &why);
 }
 
 void s3_printable(char *text)

@@ -49,11 +49,8 @@ static int s3_delete_failed(void *ctx, size_t index, const struct err *why, stru
 {
 	struct deletions *deletions = ctx;
 
-	if (deletions->ended) {
-		if (err)
-			*err = deletions->end;
-		return -1;
-	}
+	if (deletions->ended)
+		return err_pass(err, &deletions->end);
 	return deletions->fn(deletions->ctx, index, why->kind == ERR_ABSENT ? NULL : why, err);
 }
 

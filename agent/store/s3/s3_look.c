@@ -183,11 +183,8 @@ static int failed(void *ctx, size_t index, const struct err *why, struct err *er
 		.why = why,
 	};
 
-	if (looks->ended) {
-		if (err)
-			*err = looks->end;
-		return -1;
-	}
+	if (looks->ended)
+		return err_pass(err, &looks->end);
 	if (why->kind == ERR_ABSENT)
 		look = (struct store_look){.index = look.index, .state = STORE_LOOK_ABSENT};
 	return looks->fn(looks->ctx, &look, err) < 0 ? -1 : 0;
@@ -260,9 +257,7 @@ int s3_stat(struct store *store, const struct uri *uri, struct store_stat *ret, 
 	if (!rc && one.look.state == STORE_LOOK_PRESENT) {
 		*ret = one.look.stat;
 	} else if (!rc) {
-		rc = -1;
-		if (err)
-			*err = one.why;
+		rc = err_pass(err, &one.why);
 	}
 	free(one.uri);
 	return rc;

@@ -83,9 +83,7 @@ static int exchange_once(struct exchange *exchange, struct err *err)
 
 	if (store_http_one(exchange->s3->http, &ops, exchange, &why) == 0)
 		return 0;
-	if (err)
-		*err = why;
-	return -1;
+	return err_pass(err, &why);
 }
 
 int s3_object_read(struct store *store, const struct uri *uri, int64_t timeout_ms,
@@ -149,11 +147,8 @@ int s3_object_put(struct store *store, const struct uri *uri, size_t kept,
 			memcpy(ret_etag, exchange.etag, sizeof(exchange.etag));
 			return 0;
 		}
-		if (!exchange.no_conditions) {
-			if (err)
-				*err = why;
-			return -1;
-		}
+		if (!exchange.no_conditions)
+			return err_pass(err, &why);
 	}
 	exchange.ask.if_match = NULL;
 	exchange.ask.if_absent = false;

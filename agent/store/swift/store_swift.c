@@ -173,9 +173,7 @@ static int failed(void *ctx, size_t index, const struct err *why, struct err *er
 
 	if (!looks->ended)
 		return hand_out_failure(looks, index, why, err);
-	if (err)
-		*err = *why;
-	return -1;
+	return err_pass(err, why);
 }
 
 static int look_at_all(struct looks *looks, size_t count, struct err *err)
@@ -278,11 +276,8 @@ static int swift_delete_failed(void *ctx, size_t index, const struct err *why, s
 {
 	struct deletions *deletions = ctx;
 
-	if (deletions->ended) {
-		if (err)
-			*err = deletions->end;
-		return -1;
-	}
+	if (deletions->ended)
+		return err_pass(err, &deletions->end);
 	return deletions->fn(deletions->ctx, index, why->kind == ERR_ABSENT ? NULL : why, err);
 }
 

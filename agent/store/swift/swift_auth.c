@@ -139,8 +139,7 @@ static int sign_in(struct swift_auth *auth, struct err *err)
 	}
 	if (auth->failure.kind == ERR_NONE)
 		return 0;
-	if (err)
-		*err = auth->failure;
+	err_pass(err, &auth->failure);
 	return err_wrap(err, "sign in to Swift");
 }
 
@@ -152,11 +151,8 @@ int swift_auth_get(struct swift_auth *auth, struct swift_session *ret, struct er
 
 	if ((!auth->session.token || auth->now_ms() >= auth->renew_at_ms) && sign_in(auth, &why) &&
 	    /* the old token stays valid until it expires */
-	    (!auth->session.token || auth->now_ms() >= auth->ends_at_ms)) {
-		if (err)
-			*err = why;
-		return -1;
-	}
+	    (!auth->session.token || auth->now_ms() >= auth->ends_at_ms))
+		return err_pass(err, &why);
 	*ret = (struct swift_session){
 		.storage_url = auth->session.storage_url,
 		.token = auth->session.token,

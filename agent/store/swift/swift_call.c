@@ -224,9 +224,7 @@ int swift_call(struct swift_store *store, const struct swift_request *request,
 	/* a wrong container name must not look like a missing object */
 	if (why.kind == ERR_ABSENT && swift_call_see_container(store, err))
 		return -1;
-	if (err)
-		*err = why;
-	return -1;
+	return err_pass(err, &why);
 }
 
 /* ---- what the store reports about an object ---- */

@@ -169,9 +169,7 @@ static int on_look(void *ctx, const struct store_look *look, struct err *err)
 		entry.stat = (struct store_stat){0};
 	if (look->state != STORE_LOOK_UNREADABLE)
 		return hand_out(level, &entry, err) ? -1 : 0;
-	if (err)
-		*err = *look->why;
-	return -1;
+	return err_pass(err, look->why);
 }
 
 /* 1: fn has ended the listing. */
