@@ -44,7 +44,7 @@ static void check_words(const struct flip_values *values)
 	must(stage == FLIP_STAGES || xstris(values->of[FLIP_STAGE], flip_stage_words[stage]));
 	must(!(blue && green));
 	must(!(blue || green) || xstris(values->of[FLIP_FIRST], "false"));
-	must(!blue || xstris(values->of[FLIP_ACTIVE], flip_side_word(SIDE_BLUE)));
+	must(!blue || xstris(values->of[FLIP_ACTIVE], flip_side_words[SIDE_BLUE]));
 }
 
 static void check_keys(const struct flip_keys *keys)
@@ -83,7 +83,7 @@ static void check_written(const struct flip_keys *keys, const struct flip_values
 
 	must(flip_changes(keys, values, again) == 0);
 	must(flip_is_written(keys, values) == !waits);
-	must(xstris(values->of[FLIP_ACTIVE], flip_side_word(keys->active)));
+	must(xstris(values->of[FLIP_ACTIVE], flip_side_words[keys->active]));
 	must(keys->is_first || flip_shuts(values, keys->active));
 	must(flip_stage(values) == (theirs ? FLIP_CLEAR_TO_TEARDOWN : keys->stage));
 	must(values->of[FLIP_DELAY] && strtoll(values->of[FLIP_DELAY], NULL, 10) == keys->delay_ms);
