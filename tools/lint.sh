@@ -2,7 +2,7 @@
 #
 # lint.sh - all checks of the sources that do not run them.
 #
-#   tools/lint.sh [CHECK...]    all, or some of: format includes circles evidence doors house pins shell cppcheck tidy; or `quick` or `slow`
+#   tools/lint.sh [CHECK...]    all, or some of: format includes circles evidence doors house pins subjects shell cppcheck tidy; or `quick` or `slow`
 #
 # If a tool is missing, its check is skipped with a message; with CI=true that is a failure. Exit status: 0 nothing
 # found, 1 something found, 2 usage.
@@ -132,6 +132,10 @@ check_pins() {
 	fi
 }
 
+check_subjects() {
+	tools/check-subjects.sh || found "subjects: write 'area: what', at most 72 characters (docs/development/style.md)"
+}
+
 check_shell() {
 	need shellcheck shellcheck || return 0
 	"$tool" -x -S warning -e SC2209 "${scripts[@]}" || found shell
@@ -157,7 +161,7 @@ check_tidy() {
 	rm -f "$said"
 }
 
-quick=(format includes circles evidence doors house pins)
+quick=(format includes circles evidence doors house pins subjects)
 slow=(shell cppcheck tidy) # minutes
 case $* in
 '') set -- "${quick[@]}" "${slow[@]}" ;;
