@@ -379,6 +379,15 @@ static bool is_given_up(const struct world *w, int base)
 	return false;
 }
 
+/* The newest that is left of what `path`, which is not, descends from. */
+static bool is_below(const struct world *w, const char *path, int base)
+{
+	int from = storage_find(w, path);
+
+	return from >= 0 && !eligible(w, &w->storage.snaps[from]) &&
+	       is_newest(w, w->storage.snaps[from].launch, base);
+}
+
 /* The same for a launch that is on record and never started: the agent died in between, so drey cannot know. (The
  * last launch on record is the one that is judged.) */
 static bool is_given_up_on_record(const struct world *w, int base)
@@ -393,7 +402,8 @@ static bool is_given_up_on_record(const struct world *w, int base)
 		if (truth >= 0 && w->truth.launches[truth].ran)
 			return false;
 		if (launch->request_token && !launch->never_started &&
-		    (launch->restore_path ? snapshot_same_path(path, launch->restore_path)
+		    (launch->restore_path ? snapshot_same_path(path, launch->restore_path) ||
+						    is_below(w, launch->restore_path, base)
 					  : !path || base == w->storage.initial))
 			return true;
 	}

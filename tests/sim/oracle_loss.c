@@ -101,11 +101,13 @@ bool oracle_gave_up(const struct world *w, int base, int newest)
 bool oracle_took_for_good(const struct world *w, int head, int base)
 {
 	const struct journal *journal = &w->store.image->journal;
-
+	const struct launch *launch = journal_launch_const(&w->agent->life.journal);
 	const struct snap *snap = base >= 0 ? &w->storage.snaps[base] : NULL;
+	/* without a journal and without its copy nothing tells what that job had restored (80625965) */
+	bool adopted = launch && launch->adopted;
 
 	if (!snap || snap->launch < head || !snap->of_wrong || !snap_usable(snap) ||
-	    !w->truth.journal_changed || oracle_newest(w, head) >= 0)
+	    !w->truth.journal_changed || (oracle_newest(w, head) >= 0 && !adopted))
 		return false;
 	for (size_t i = 0; i < journal->launch_count; i++)
 		if (truth_is_record(w, &journal->launches[i], snap->launch))

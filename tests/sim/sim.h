@@ -977,8 +977,7 @@ void oracle_forgotten(struct world *w); /* the journal was lost, or is from a ba
 void oracle_step(struct world *w);
 void oracle_one_job(struct world *w);               /* after every step */
 int oracle_newest(const struct world *w, int head); /* newest usable living snapshot; -1 = none */
-/* drey cannot know that it is there */
-bool oracle_cannot_see(const struct world *w, const struct snap *snap);
+bool oracle_cannot_see(const struct world *w, const struct snap *snap); /* nor can drey */
 bool oracle_reached(const struct world *w);
 void oracle_end(struct world *w);
 void oracle_stays_finished(struct world *w, bool requested, int base);
