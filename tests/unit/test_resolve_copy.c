@@ -77,6 +77,20 @@ WORLD_TEST(the_hold_names_what_the_job_has_completed_since)
 	CHECK_LOST(w, "drey resume --from file:/cp/" JOB_A "/chk-14");
 }
 
+/* Lying world, 80245108: the journal was put back with a request that was carried out since, and no launch. */
+WORLD_TEST(a_request_from_before_what_the_copy_knows_is_not_carried_out)
+{
+	found_checkpoint(w, JOB_B, 3);
+	request(w, RESTORE_PATH, "file:/cp/" JOB_B "/chk-3", "t1");
+	w->journal.intent.restore.asked_unix_ms = 999;
+	copy_of(w);
+	CHECK_LOST(w, "(launch 1) says");
+	/* one of now is the way out */
+	w->journal.intent.restore.asked_unix_ms = 1000;
+	CHECK_DECIDES(w, START_FROM);
+	CHECK_INT(w->decision.rule, ==, RULE_REQUEST);
+}
+
 WORLD_TEST(with_adopt_the_copy_takes_the_place_of_the_journal)
 {
 	copy_of(w);
