@@ -20,8 +20,10 @@
 #define PROC_MAX_BYTES ((size_t)4 << 20)
 
 static const char *const status_fields[] = {
-	"Umask:",  "Uid:",    "Gid:",        "Groups:",  "CapInh:",       "CapPrm:",      "CapEff:",
-	"CapBnd:", "CapAmb:", "NoNewPrivs:", "Seccomp:", "Cpus_allowed:", "Mems_allowed:"};
+	"Umask:",  "Uid:",    "Gid:",    "Groups:",  "CapInh:",       "CapPrm:",
+	"CapEff:", "CapBnd:", "CapAmb:", "Seccomp:", "Cpus_allowed:", "Mems_allowed:"};
+/* It is drey-init that starts the next one. The agent has given up what it does not need (run/sandbox.h). */
+static const char *const init_fields[] = {"NoNewPrivs:"};
 static const char *const links[] = {"cwd",     "root",   "ns/mnt", "ns/net",
 				    "ns/user", "ns/uts", "ns/ipc", "ns/cgroup"};
 
@@ -148,12 +150,15 @@ static int same_priority(int pid, struct err *err)
 
 int jvm_process_same(int pid, struct err *err)
 {
-	cleanup_buf struct buf theirs = BUF_INIT, ours = BUF_INIT;
+	cleanup_buf struct buf theirs = BUF_INIT, ours = BUF_INIT, inits = BUF_INIT;
 	char target[PATH_MAX], our_target[PATH_MAX];
 
 	if (jvm_process_read(pid, "status", &theirs, err) < 0 ||
 	    jvm_process_read(getpid(), "status", &ours, err) < 0 ||
+	    jvm_process_read(getppid(), "status", &inits, err) < 0 ||
 	    same_lines(buf_str(&theirs), buf_str(&ours), status_fields, ARRAY_LEN(status_fields),
+		       err) < 0 ||
+	    same_lines(buf_str(&theirs), buf_str(&inits), init_fields, ARRAY_LEN(init_fields),
 		       err) < 0 ||
 	    same_limits(pid, err) < 0 || same_priority(pid, err) < 0)
 		return -1;

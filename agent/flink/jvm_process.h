@@ -17,7 +17,8 @@ char *jvm_process_program(int pid, struct err *err);
 
 /*
  * Would a process that drey-init starts be like it: user, groups, capabilities, limits, priority,
- * directory, namespaces, and where it writes? This process stands for one that drey-init starts.
+ * directory, namespaces, and where it writes? This process stands for one that drey-init starts,
+ * and its parent, which is drey-init, in what this one has given up.
  * ERR_FORMAT: no; the message says what differs.
  */
 int jvm_process_same(int pid, struct err *err);

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -99,7 +100,15 @@ static void world_end(struct world *w)
 #define WORLD_TEST(name) TEST_WITH(name, struct world, w, world_begin, world_end)
 
 /* What a script of the user does before it becomes java. */
-enum odd { ODD_NOTHING, ODD_UMASK, ODD_OUTPUT, ODD_DIRECTORY, ODD_LIMIT, ODD_PRIORITY };
+enum odd {
+	ODD_NOTHING,
+	ODD_UMASK,
+	ODD_OUTPUT,
+	ODD_DIRECTORY,
+	ODD_LIMIT,
+	ODD_PRIORITY,
+	ODD_PRIVILEGES
+};
 
 static void do_odd(enum odd odd)
 {
@@ -126,6 +135,10 @@ static void do_odd(enum odd odd)
 		break;
 	case ODD_PRIORITY:
 		if (nice(1) < 0)
+			_exit(3);
+		break;
+	case ODD_PRIVILEGES:
+		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 			_exit(3);
 		break;
 	}
@@ -302,11 +315,10 @@ WORLD_TEST(a_process_that_is_not_as_drey_init_starts_them_is_refused)
 	static const struct {
 		enum odd odd;
 		const char *why;
-	} odds[] = {{ODD_UMASK, "changed Umask"},
-		    {ODD_OUTPUT, "redirected Flink's output"},
-		    {ODD_DIRECTORY, "changed cwd"},
-		    {ODD_LIMIT, "changed a limit"},
-		    {ODD_PRIORITY, "changed Flink's priority"}};
+	} odds[] = {
+		{ODD_UMASK, "changed Umask"},           {ODD_OUTPUT, "redirected Flink's output"},
+		{ODD_DIRECTORY, "changed cwd"},         {ODD_LIMIT, "changed a limit"},
+		{ODD_PRIVILEGES, "changed NoNewPrivs"}, {ODD_PRIORITY, "changed Flink's priority"}};
 
 	for (size_t i = 0; i < ARRAY_LEN(odds); i++) {
 		/* nobody is nicer than that */
@@ -330,6 +342,25 @@ WORLD_TEST(a_process_that_has_ended_is_refused)
 }
 
 /* ---- the process that plays ---- */
+
+/* drey-init has not given it up, and starts the next one. */
+WORLD_TEST(what_the_agent_has_given_up_a_jvm_may_have)
+{
+	struct jvm_origin origin = {0};
+	struct err err = {0};
+	int status = -1;
+	pid_t agent;
+
+	start_jvm(w, ODD_NOTHING);
+	agent = fork();
+	if (agent == 0) {
+		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+			_exit(3);
+		_exit(jvm_read(&w->launch, &origin, &err) < 0);
+	}
+	CHECK_INT(waitpid(agent, &status, 0), ==, agent);
+	CHECK_INT(status, ==, 0);
+}
 
 static void *sleep_on(void *arg)
 {
