@@ -164,9 +164,8 @@ bool remote_scaled_away(const struct remote *remote)
 	cleanup_workload struct workload workload = {0};
 
 	if (!remote->setup.owner ||
-	    workload_get(remote->kube,
-			 remote->setup.owner_is_job ? WORKLOAD_JOB : WORKLOAD_DEPLOYMENT,
-			 remote->setup.owner, OWNER_ASK_MS, &workload, NULL, NULL) < 0)
+	    workload_get(remote->kube, remote->setup.owner_kind, remote->setup.owner, OWNER_ASK_MS,
+			 &workload, NULL, NULL) < 0)
 		return false;
 	return workload.suspended || workload.replicas == 0;
 }

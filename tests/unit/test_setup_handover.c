@@ -131,10 +131,10 @@ WORLD_TEST(surge_keeps_the_task_managers)
 
 WORLD_TEST(surge_needs_a_deployment)
 {
-	w->kube.owner_is_job = true;
+	w->kube.owner_kind = WORKLOAD_JOB;
 	refuses(w, "handover.mode is surge, but kubernetes.owner is a Job");
 	w->kube.owner = NULL;
-	w->kube.owner_is_job = false;
+	w->kube.owner_kind = WORKLOAD_DEPLOYMENT;
 	refuses(w, "kubernetes.owner is none, which does not say what pods are wanted now; set it");
 }
 

@@ -131,7 +131,7 @@ TEST(a_pod_has_names_of_its_own)
 	CHECK_STR(kube.control, "orders-drey-control");
 	CHECK_STR(kube.resource, "orders");
 	CHECK_STR(kube.owner, "orders-jobmanager");
-	CHECK(!kube.owner_is_job);
+	CHECK_INT(kube.owner_kind, ==, WORKLOAD_DEPLOYMENT);
 	CHECK_STR(kube.pod_name, "orders-0");
 	CHECK_STR(kube.pod_uid, "aaaa-bbbb");
 	CHECK_INT(kube.launches, ==, 200);
@@ -355,11 +355,11 @@ TEST(an_owner_is_a_kind_and_a_name)
 
 	CHECK_INT(read_keys(pod, "owner: job/nightly", &kube), ==, 0);
 	CHECK_STR(kube.owner, "nightly");
-	CHECK(kube.owner_is_job);
+	CHECK_INT(kube.owner_kind, ==, WORKLOAD_JOB);
 	done(&kube);
 	CHECK_INT(read_keys(pod, "owner: deployment/jm", &kube), ==, 0);
 	CHECK_STR(kube.owner, "jm");
-	CHECK(!kube.owner_is_job);
+	CHECK_INT(kube.owner_kind, ==, WORKLOAD_DEPLOYMENT);
 	done(&kube);
 	CHECK_INT(read_keys(pod, "owner: none", &kube), ==, 0);
 	CHECK(!kube.owner);

@@ -53,7 +53,7 @@ static int check_on(const struct config *config, const struct setup_kube *kube,
 			config, err,
 			"%s is not in the environment, which tells this pod from the next one; set it from metadata.%s",
 			kube->pod_name ? "POD_UID" : "POD_NAME", kube->pod_name ? "uid" : "name");
-	if (!kube->owner || kube->owner_is_job)
+	if (!kube->owner || kube->owner_kind == WORKLOAD_JOB)
 		return REFUSE(
 			config, err,
 			"kubernetes.owner is %s, which does not say what pods are wanted now; set it to deployment/NAME, or handover.mode: none",

@@ -99,7 +99,7 @@ static int find_owner(const struct config *config, struct setup_kube *kube, stru
 		return 0;
 	if (workload_owner(owner, &kind, &name, err) < 0)
 		return -1;
-	kube->owner_is_job = kind == WORKLOAD_JOB;
+	kube->owner_kind = kind;
 	kube->owner = xstrdup(name);
 	return 0;
 }
@@ -154,7 +154,7 @@ static int refuse_scale(const struct setup_kube *kube, struct err *err)
 			err, ERR_CONFIG, 0,
 			"kubernetes.scale is set, but kubernetes.journal is none, so the number of TaskManagers could not be recorded; name a ConfigMap there, or set kubernetes.scale: none");
 	for (size_t i = 0; i < kube->scale_count; i++)
-		if (kube->owner && !kube->owner_is_job &&
+		if (kube->owner && kube->owner_kind == WORKLOAD_DEPLOYMENT &&
 		    kube->scale[i].kind == KUBE_SCALE_DEPLOYMENT &&
 		    !strcmp(kube->scale[i].name, kube->owner))
 			return err_set(

@@ -20,6 +20,7 @@
 #include "kube/kube_client.h"
 #include "kube/kube_find.h"
 #include "kube/kube_scale.h"
+#include "kube/workload.h"
 #include "run/config/config.h"
 
 struct setup_kube {
@@ -30,7 +31,7 @@ struct setup_kube {
 	char *control;              /* ConfigMap; NULL = none */
 	char *resource;             /* FlinkApplication; NULL = none */
 	char *owner; /* Deployment or Job that the pod belongs to; NULL = not known */
-	bool owner_is_job;
+	enum workload_kind owner_kind;
 	int64_t launches; /* 0 = random job ids */
 	char *id_space;   /* of the numbered job ids; NULL = they are random */
 	bool create_maps; /* false: the chart makes the ConfigMaps of journal, candidate and gates */

@@ -54,9 +54,8 @@ static void work(void *arg)
 	struct owner_job *job = arg;
 	const struct setup_kube *kube = setup_of(job->watch);
 
-	job->result = workload_get(job->watch->kube.kube,
-				   kube->owner_is_job ? WORKLOAD_JOB : WORKLOAD_DEPLOYMENT,
-				   kube->owner, job->timeout_ms, &job->workload, NULL, &job->err);
+	job->result = workload_get(job->watch->kube.kube, kube->owner_kind, kube->owner,
+				   job->timeout_ms, &job->workload, NULL, &job->err);
 }
 
 /* ---- at the end ---- */
@@ -184,7 +183,7 @@ static enum gate_verdict sigterm_may(struct driver *driver, enum gate_type type,
 enum upgrade driver_owner_ask(const struct setup *setup, char *ret_reason, size_t reason_bytes)
 {
 	const struct setup_kube *on = &setup->kube;
-	enum workload_kind kind = on->owner_is_job ? WORKLOAD_JOB : WORKLOAD_DEPLOYMENT;
+	enum workload_kind kind = on->owner_kind;
 	cleanup_workload struct workload workload = {0};
 	enum upgrade upgrade;
 	struct err err = {0};

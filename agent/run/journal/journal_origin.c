@@ -31,8 +31,8 @@ static int read_owner(const struct journal_origin *origin, int64_t timeout_ms,
 {
 	const struct setup_kube *kube = origin->kube;
 
-	return workload_get(origin->client, kube->owner_is_job ? WORKLOAD_JOB : WORKLOAD_DEPLOYMENT,
-			    kube->owner, timeout_ms, ret_workload, NULL, err);
+	return workload_get(origin->client, kube->owner_kind, kube->owner, timeout_ms, ret_workload,
+			    NULL, err);
 }
 
 static int refuse_unmarked(const struct journal_origin *origin, const struct configmap *map,
@@ -132,9 +132,8 @@ void journal_origin_note(struct journal_origin *origin)
 			.updated_unix_ms = clock_unix_ms(),
 		};
 
-		origin->noted = workload_apply_condition(
-					origin->client,
-					kube->owner_is_job ? WORKLOAD_JOB : WORKLOAD_DEPLOYMENT,
-					kube->owner, owner.uid, &said, NULL, NULL) == 0;
+		origin->noted =
+			workload_apply_condition(origin->client, kube->owner_kind, kube->owner,
+						 owner.uid, &said, NULL, NULL) == 0;
 	}
 }

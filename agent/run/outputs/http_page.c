@@ -20,7 +20,7 @@ static struct web_facts facts_of(const struct driver *driver)
 		.application = setup->config.application,
 		.pod = kube->pod_name,
 		.namespace = kube->pod_name ? kube->config.namespace : NULL,
-		.deployment = kube->owner_is_job ? NULL : kube->owner,
+		.deployment = kube->owner_kind == WORKLOAD_JOB ? NULL : kube->owner,
 		.config_file = file && strcmp(file, CONFIG_DEFAULT_FILE) != 0 ? file : NULL,
 	};
 }

@@ -59,22 +59,17 @@ static const struct setup_kube *setup_of(const struct ready *ready)
 	return &ready->driver->setup->kube;
 }
 
-static enum workload_kind kind_of(const struct ready *ready)
-{
-	return setup_of(ready)->owner_is_job ? WORKLOAD_JOB : WORKLOAD_DEPLOYMENT;
-}
-
 static void work(void *arg)
 {
 	struct ready_job *job = arg;
 	const struct ready *ready = job->ready;
 	const char *name = setup_of(ready)->owner;
 
-	job->result =
-		job->uid ? workload_apply_condition(ready->kube.kube, kind_of(ready), name,
-						    job->uid, &job->said, &job->answer, &job->err)
-			 : workload_get(ready->kube.kube, kind_of(ready), name, READ_MS,
-					&job->workload, &job->answer, &job->err);
+	job->result = job->uid ? workload_apply_condition(
+					 ready->kube.kube, setup_of(ready)->owner_kind, name,
+					 job->uid, &job->said, &job->answer, &job->err)
+			       : workload_get(ready->kube.kube, setup_of(ready)->owner_kind, name,
+					      READ_MS, &job->workload, &job->answer, &job->err);
 }
 
 static void free_job(struct ready_job *job)
@@ -100,7 +95,7 @@ static void ready_condition_complain(struct ready *ready, const struct err *why)
 
 static void tell_denied(struct ready *ready, const struct ready_job *job)
 {
-	bool is_job = kind_of(ready) == WORKLOAD_JOB;
+	bool is_job = setup_of(ready)->owner_kind == WORKLOAD_JOB;
 	cleanup_free char *rule = xasprintf(
 		"{apiGroups: [%s], resources: [%s%s], resourceNames: [%s], verbs: [%s]}",
 		is_job ? "batch" : "apps", is_job ? "jobs" : "deployments",
