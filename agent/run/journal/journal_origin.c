@@ -35,13 +35,27 @@ static int read_owner(const struct journal_origin *origin, int64_t timeout_ms,
 			    NULL, err);
 }
 
-static int refuse_unmarked(const struct journal_origin *origin, const struct configmap *map,
-			   const char *why, struct err *err)
+/* What is to be known of the owner decides; `why` it is asked. */
+static int ask_owner(const struct journal_origin *origin, const char *why,
+		     struct workload *ret_owner, struct err *err)
+{
+	if (read_owner(origin, READ_MS, ret_owner, err) == 0)
+		return 0;
+	if (err && err->kind == ERR_ABSENT) /* of the owner, not of the journal */
+		err->kind = ERR_RETRY;
+	return err_wrap(err, "%s", why);
+}
+
+typedef int map_refusal(const struct configmap *map, const char *place, const char *why,
+			struct err *err);
+
+static int refuse_map(map_refusal *says, const struct journal_origin *origin,
+		      const struct configmap *map, const char *why, struct err *err)
 {
 	cleanup_free char *place =
 		xasprintf("ConfigMap %s/%s", kube_namespace(origin->client), map->name);
 
-	return map_mark_refuse_foreign(map, place, why, err);
+	return says(map, place, why, err);
 }
 
 /* It is empty. The one of a candidate comes and goes, and the owner knows nothing of it. */
@@ -49,25 +63,18 @@ static int vouch_empty(const struct journal_origin *origin, const struct configm
 		       struct err *err)
 {
 	cleanup_workload struct workload owner = {0};
-	bool marked;
 
 	if (origin->shadow || !origin->kube->owner)
 		return 0;
-	if (read_owner(origin, READ_MS, &owner, err) < 0) {
-		if (err && err->kind == ERR_ABSENT) /* of the owner, not of the journal */
-			err->kind = ERR_RETRY;
-		return err_wrap(
-			err,
-			"the ConfigMap of the journal is empty, and the owner of the pod says whether it was written before");
-	}
-	marked = owner.journal_marked;
+	if (ask_owner(
+		    origin,
+		    "the ConfigMap of the journal is empty, and the owner of the pod says whether it was written before",
+		    &owner, err) < 0)
+		return -1;
 	/* MUT: an empty map is none yet, whatever the owner of the pod says */
-	if (marked) {
-		cleanup_free char *place =
-			xasprintf("ConfigMap %s/%s", kube_namespace(origin->client), map->name);
-
-		return map_mark_refuse_emptied(map, place, "was deleted and made anew", err);
-	}
+	if (owner.journal_marked)
+		return refuse_map(map_mark_refuse_emptied, origin, map, "was deleted and made anew",
+				  err);
 	return 0;
 }
 
@@ -75,34 +82,31 @@ int journal_origin_vouch(void *ctx, const struct configmap *map, struct err *err
 {
 	const struct journal_origin *origin = ctx;
 	cleanup_workload struct workload owner = {0};
-	bool marked, younger;
+	bool younger;
 
 	if (!configmap_value(map, JOURNAL_MAP_KEY))
 		return vouch_empty(origin, map, err);
 	if (!origin->kube->owner)
-		return refuse_unmarked(
-			origin, map,
-			"has no mark " MAP_MARK_UID
-			", and kubernetes.owner is none, so nothing tells who wrote it",
-			err);
-	if (read_owner(origin, READ_MS, &owner, err) < 0) {
-		if (err && err->kind == ERR_ABSENT) /* of the owner, not of the journal */
-			err->kind = ERR_RETRY;
-		return err_wrap(err, "the ConfigMap of the journal has no mark " MAP_MARK_UID
-				     ", and its age is compared with that of the owner of the pod");
-	}
-	marked = owner.journal_marked;
+		return refuse_map(map_mark_refuse_foreign, origin, map,
+				  "has no mark " MAP_MARK_UID
+				  ", and kubernetes.owner is none, so nothing tells who wrote it",
+				  err);
+	if (ask_owner(origin,
+		      "the ConfigMap of the journal has no mark " MAP_MARK_UID
+		      ", and its age is compared with that of the owner of the pod",
+		      &owner, err) < 0)
+		return -1;
+	/* MUT: a journal without a mark is believed once there were marks */
+	if (owner.journal_marked)
+		return refuse_map(map_mark_refuse_foreign, origin, map,
+				  "has no mark " MAP_MARK_UID
+				  ", but the journal had one: it was deleted and made anew",
+				  err);
 	younger = owner.created_unix_ms >= 0 &&
 		  map->created_unix_ms >= owner.created_unix_ms + SECOND;
-	/* MUT: a journal without a mark is believed once there were marks */
-	if (marked)
-		return refuse_unmarked(origin, map,
-				       "has no mark " MAP_MARK_UID
-				       ", but the journal had one: it was deleted and made anew",
-				       err);
 	if (!younger)
-		return refuse_unmarked(
-			origin, map,
+		return refuse_map(
+			map_mark_refuse_foreign, origin, map,
 			"has no mark " MAP_MARK_UID
 			" and was there before the owner of the pod: it is of an earlier installation, or of somebody else",
 			err);
