@@ -115,6 +115,16 @@ bool copy_decides(struct inquiry *in)
 
 /* ---- a journal that was put back ---- */
 
+bool copy_is_past(const struct inquiry *in, int64_t unix_ms)
+{
+	const struct journal_copy *copy = in->facts->copy;
+
+	for (size_t i = 0; copy && i < copy->journal.launch_count; i++)
+		if (copy->journal.launches[i].intended_unix_ms > unix_ms)
+			return true;
+	return false;
+}
+
 /* The journal was put back as it was before the copy. */
 static bool copy_is_ahead(const struct inquiry *in)
 {

@@ -327,6 +327,10 @@ bool lost_gates_decide(struct inquiry *in);
 /* The journal has no launch that ran, but its copy in storage has, or cannot be used. */
 bool copy_decides(struct inquiry *in);
 
+/* The copy knows a launch that was decided after that: what was requested then was carried out, or given up, before the journal was
+ * put back. */
+bool copy_is_past(const struct inquiry *in, int64_t unix_ms);
+
 /* The journal was put back: the copy is newer, and has a launch that has run and that the journal does not have. */
 bool copy_forbids(struct inquiry *in);
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/journal/journal_copy.h"
 #include "core/resolve/resolve_internal.h"
 
 static void carry_out_request(struct inquiry *in, const char *why)
@@ -42,18 +41,6 @@ static void carry_out_request(struct inquiry *in, const char *why)
 			"; it has state of operators that are missing from this application's newest state: if the job does not have them, Flink rejects it unless non-restored state is allowed");
 }
 
-/* The copy of the journal knows a launch that was decided after this was requested, and the journal has none: it was put back as it
- * was before the request was carried out. */
-static bool is_overtaken(const struct inquiry *in)
-{
-	const struct journal_copy *copy = in->facts->copy;
-
-	for (size_t i = 0; copy && i < copy->journal.launch_count; i++)
-		if (copy->journal.launches[i].intended_unix_ms > in->judged_unix_ms)
-			return true;
-	return false;
-}
-
 /* A request that has not been carried out yet. */
 bool request_decides(struct inquiry *in)
 {
@@ -82,7 +69,7 @@ bool request_decides(struct inquiry *in)
 		return true;
 	if (in->policy->restore != POLICY_NONE && in->undated && undated_request_holds(in))
 		return true;
-	if ((in->undated || is_overtaken(in)) && copy_decides(in))
+	if ((in->undated || copy_is_past(in, in->judged_unix_ms)) && copy_decides(in))
 		return true;
 	carry_out_request(in, "requested");
 	return true;
