@@ -98,7 +98,7 @@ int configmap_patch(struct kube *kube, const char *name, const struct json *merg
 /*
  * Server-side apply as CONFIGMAP_MANAGER: metadata of it, with name, uid and resourceVersion. The API server
  * records in metadata.managedFields who has applied which field, and a PUT of the whole map that leaves these fields as they are
- * leaves the record, although it takes all else away . Takes `metadata`. "Conflict" as for a patch.
+ * leaves the record, although it takes all else away. Takes `metadata`. "Conflict" as for a patch.
  */
 int configmap_apply(struct kube *kube, const char *name, struct json *metadata,
 		    struct configmap *ret, struct kube_answer *answer, struct err *err);

@@ -360,15 +360,12 @@ struct plain_store {
 /* Does what the lease asks for until it rests; how many requests that were. */
 static int ask(struct plain_store *store, struct lease *lease, int64_t now_ms)
 {
-	static int64_t number;
-	char write[LEASE_ID_BYTES], etag[16];
+	char etag[16];
 	int requests = 0;
 
 	for (;;) {
-		enum lease_act act;
+		enum lease_act act = next(lease, now_ms);
 
-		snprintf(write, sizeof(write), "%032llx", (long long)++number);
-		act = lease_next(lease, write, now_ms);
 		if (act == LEASE_REST)
 			return requests;
 		requests++;

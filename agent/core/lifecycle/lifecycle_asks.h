@@ -13,8 +13,8 @@
 
 struct ask_row {
 	const char *what; /* for people */
-	const char *
-		written; /* the member of the journal that has it before it is sent; NULL = it changes nothing */
+	/* the member of the journal that has it before it is sent; NULL = it changes nothing */
+	const char *written;
 	size_t at; /* the struct ask; kinds that take turns have the same one */
 	enum event_type answer;
 	enum effect_type send;
@@ -63,7 +63,7 @@ const char *asks_check(const struct lifecycle *life);
 /* An answer to one of them, or to none that is in flight. */
 void on_answer(struct lifecycle *life, const struct event *event);
 
-/* Deadlines that have passed; and what is to be sent or asked for now. */
+/* Handle the deadlines that have passed, and send or poll what is due. */
 void asks_due(struct lifecycle *life);
 void asks_plan(struct lifecycle *life); /* after each event: when that is next (asks_ms) */
 

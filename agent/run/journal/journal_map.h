@@ -66,7 +66,8 @@ int journal_map_read(struct journal_map *map, struct journal *ret_journal, struc
  * Replace the document by `text`, which has this sequence and writer. The existing content must be
  * what was last read or written here, something newer of this writer (a write whose answer was
  * lost), or an earlier state of `text` (journal_is_backup()); a change of anything else of the map
- * is no conflict. A map that has disappeared is created again, or missed (ERR_RETRY) where the chart makes it. After a failure the map has the old
+ * is no conflict. A map that has disappeared is created again, or missed (ERR_RETRY) where the
+ * chart makes it. After a failure the map has the old
  * document, or possibly the new one after ERR_RETRY, which the next put() then recognises:
  *   ERR_BUSY    another drey has written; the message names the writer. Stop acting.
  *   ERR_FORMAT, ERR_CONFIG  the existing content cannot be understood and is therefore not
@@ -82,7 +83,8 @@ int journal_map_put(struct journal_map *map, const char *text, size_t len_bytes,
  * ERR_BUSY: another drey has written it. Others: unknown. */
 int journal_map_check(struct journal_map *map, const char *writer, struct err *err);
 
-/* Delete it, or empty it where the chart makes it, if it is what was read or written here last, else ERR_BUSY. 0 also if there is none. */
+/* Delete it, or empty it where the chart makes it, if it is what was read or written here last, else ERR_BUSY. 0 also
+ * if there is none. */
 int journal_map_remove(struct journal_map *map, struct err *err);
 
 /* What was under JOURNAL_MAP_SEEN_KEY at the last read or write; NULL: nothing. Borrowed. */
