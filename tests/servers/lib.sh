@@ -241,12 +241,20 @@ swift_up() { # DIR
 	port=${SERVER_PORT[$dir]}
 	SWIFT_AUTH_URL=http://127.0.0.1:$port/auth/v1.0
 	SWIFT_S3_ENDPOINT=http://127.0.0.1:$port
-	for server in account container object proxy; do
-		spawn "swift-$server" "$OPENSTACK/bin/python" -W ignore "$OPENSTACK/bin/swift-$server-server" \
-			"$dir/$server.conf" -v
+	# A proxy that a server behind it has refused leaves that server alone for a minute.
+	for server in account container object; do
+		swift_spawn "$dir" "$server"
 	done
+	for server in account container object; do
+		server_wait swift "http://127.0.0.1:$(sed -n 's/^bind_port = //p' "$dir/$server.conf")/healthcheck" "swift-$server"
+	done
+	swift_spawn "$dir" proxy
 	server_wait swift "http://127.0.0.1:$port/healthcheck" swift-{account,container,object,proxy}
 	[ -z "${KEYSTONE_URL:-}" ] || keystone_add_swift "http://127.0.0.1:$port"
+}
+
+swift_spawn() { # DIR SERVER
+	spawn "swift-$2" "$OPENSTACK/bin/python" -W ignore "$OPENSTACK/bin/swift-$2-server" "$1/$2.conf" -v
 }
 
 # One copy of everything, on one "disk": a directory.
@@ -273,7 +281,9 @@ swift_configure() { # DIR
 			devices = $dir/disk
 			mount_check = false
 			[pipeline:main]
-			pipeline = $server-server
+			pipeline = healthcheck $server-server
+			[filter:healthcheck]
+			use = egg:swift#healthcheck
 			[app:$server-server]
 			use = egg:swift#$server
 		EOF
