@@ -115,7 +115,8 @@ static void want(struct changes *changes, enum flip_key key, const char *value)
 	const char *now = changes->values->of[key];
 	struct flip_change *change = &changes->list[changes->count];
 
-	if (*value ? now && !strcmp(now, value) : !now)
+	/* an empty value asks for the key to be away */
+	if (now ? *value && !strcmp(now, value) : !*value)
 		return;
 	change->key = key;
 	snprintf(change->value, sizeof(change->value), "%s", value);
