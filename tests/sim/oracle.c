@@ -814,24 +814,6 @@ void oracle_signal(struct world *w, const struct effect *effect)
 		     life->reason);
 }
 
-/* A snapshot that is disposed of must not be needed: not the newest, and not one that the job would go back to. */
-void oracle_dispose(struct world *w, int snap)
-{
-	const struct flink *flink = w->flink;
-
-	if (w->storage.snaps[snap].outside)
-		fail(w, "%s was requested from outside drey, and is disposed of",
-		     w->storage.snaps[snap].path);
-	if (snap == oracle_newest(w, truth_head(w)))
-		fail(w, "%s is the newest state, and is disposed of", w->storage.snaps[snap].path);
-	if (flink->alive && ha_names(w, flink->launch, snap))
-		fail(w, "Flink's HA still has %s, which is disposed of",
-		     w->storage.snaps[snap].path);
-	if (flink->restored == snap && flink->completed < 0)
-		fail(w, "%s is all that the job could go back to, and is disposed of",
-		     w->storage.snaps[snap].path);
-}
-
 /* drey must not accept a wrong restore, nor reject a right one. (After a restart inside Flink the statistics show
  * a checkpoint of the job's own, so a wrong restore no longer shows.) */
 static void restore_is_judged_right(struct world *w)
