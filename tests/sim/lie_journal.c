@@ -111,19 +111,12 @@ static void encode_copy(const struct world *w, struct buf *text)
 		text->data[bad->salt % text->len_bytes] ^= 1;
 }
 
-static void note_jobs(struct facts *facts, const struct journal *journal)
-{
-	for (size_t i = 0; i < journal->launch_count; i++)
-		facts_add_job(facts, journal->launches[i].job_id);
-	for (size_t i = 0; i < journal->former_job_count; i++)
-		facts_add_job(facts, journal->former_jobs[i]);
-}
-
 static void observe_copy(struct world *w, struct facts *facts)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	struct journal_copy *copy = NULL;
 	struct err err = {0};
+	const struct launch *last = journal_launch_const(&w->agent->life.journal);
 
 	if (!copy_is_needed(&w->agent->life.journal, facts)) {
 		facts_set_source(facts, SOURCE_COPY, SOURCE_NOT_CONFIGURED, NULL);
@@ -140,8 +133,7 @@ static void observe_copy(struct world *w, struct facts *facts)
 	}
 	copy->uri = xstrdup(COPY_URI);
 	facts_set_source(facts, SOURCE_COPY, SOURCE_PRESENT, "read");
-	note_jobs(facts, &copy->journal);
-	facts->copy = copy;
+	facts_take_copy(facts, copy, last ? last->launch_id : "");
 }
 
 /* As in run/observe/observe_traces.c. */

@@ -1,4 +1,6 @@
 #include "core/job_id.h"
+#include "core/journal/journal_copy.h"
+#include "core/journal/journal_fields.h"
 
 #include <stdlib.h>
 
@@ -183,6 +185,56 @@ TEST(a_start_that_is_held_keeps_its_number_and_its_place)
 	CHECK_INT(number_of(&l), !=, trace[0]);
 	CHECK_INT(l.life.journal.launch_count, ==, 2);
 	life_end(&l);
+}
+
+/* The first launch of an application is held, and its copy is in storage by then: no journal was lost. */
+TEST(a_start_that_is_held_keeps_its_number_though_the_copy_has_it)
+{
+	struct journal_copy *copy = xcalloc(1, sizeof(*copy));
+	struct facts facts = {0};
+	int64_t number;
+	struct life l;
+
+	begin(&l, 200);
+	start_empty(&l, no_trace);
+	number = number_of(&l);
+	record_copy(&journal_table, &l.life.journal, &copy->journal);
+	for (int i = 0; i < 3; i++) {
+		hold_start(&l);
+		start_empty(&l, no_trace);
+	}
+	hold_start(&l);
+	facts_take_copy(&facts, copy, journal_launch(&l.life.journal)->launch_id);
+	start_on(&l, &facts);
+	CHECK_INT(number_of(&l), ==, number);
+	life_end(&l);
+}
+
+/* What the copy has of any other launch is a trace. */
+TEST(the_number_of_a_launch_that_only_the_copy_has_is_used)
+{
+	for (int by_job = 0; by_job < 2; by_job++) {
+		struct journal_copy *copy = xcalloc(1, sizeof(*copy));
+		struct facts facts = {0};
+		int64_t number;
+		struct life l;
+
+		begin(&l, 200);
+		start_empty(&l, no_trace);
+		number = number_of(&l);
+		record_copy(&journal_table, &l.life.journal, &copy->journal);
+		if (by_job) {
+			journal_add_former_job(&copy->journal, copy->journal.launches[0].job_id);
+			journal_launch(&copy->journal)->job_id[0] ^= 1;
+		} else {
+			copy->journal.launches[0].launch_id[0] ^= 1;
+		}
+		hold_start(&l);
+		facts_take_copy(&facts, copy, journal_launch(&l.life.journal)->launch_id);
+		start_on(&l, &facts);
+		CHECK_INT(number_of(&l), !=, number);
+		life_end(&l);
+	}
 }
 
 TEST(a_start_that_is_withdrawn_keeps_its_number)

@@ -46,8 +46,20 @@ static bool take_void_id(struct lifecycle *life, const struct facts *facts,
 	return !flink_id_is_used(&before, facts, job_id);
 }
 
+/* The launch that it replaces never left drey. With its launch id, what the copy of the journal says of that one
+ * is about this one, and does not use up the job id. */
+static void keep_launch_id(const struct lifecycle *life, const char *job_id,
+			   char ret_launch_id[JOB_ID_BYTES])
+{
+	const struct launch *last = journal_launch_const(&life->journal);
+
+	if (!strcmp(last->job_id, job_id))
+		memcpy(ret_launch_id, last->launch_id, JOB_ID_BYTES);
+}
+
+/* launch_id: of the launch that this one replaces; "" = none. */
 static void fill_new_ids(struct lifecycle *life, struct launch *launch, const char *job_id,
-			 bool held)
+			 const char *launch_id, bool held)
 {
 	const struct lifecycle_config *config = life->config;
 
@@ -59,7 +71,10 @@ static void fill_new_ids(struct lifecycle *life, struct launch *launch, const ch
 		if (config->application_ids)
 			memcpy(launch->application_id, handover->application_id, JOB_ID_BYTES);
 	} else {
-		rng_hex_id(&life->rng, launch->launch_id);
+		if (*launch_id)
+			memcpy(launch->launch_id, launch_id, JOB_ID_BYTES);
+		else
+			rng_hex_id(&life->rng, launch->launch_id);
 		if (config->application_ids)
 			rng_hex_id(&life->rng, launch->application_id);
 	}
@@ -100,15 +115,19 @@ static struct launch *add_launch(struct lifecycle *life, const struct decision *
 {
 	const struct candidate *from = start_of(decision, facts);
 	enum side output_side = transition_output_side(life, from ? &from->snapshot : NULL);
-	struct launch *launch = !held && is_renewal(life, decision, from)
-					? journal_renew_launch(&life->journal)
-					: journal_add_launch(&life->journal);
+	bool renews = !held && is_renewal(life, decision, from);
+	char launch_id[JOB_ID_BYTES] = "";
+	struct launch *launch;
+
+	if (renews)
+		keep_launch_id(life, job_id, launch_id);
+	launch = renews ? journal_renew_launch(&life->journal) : journal_add_launch(&life->journal);
 
 	life->launch_void = false;
 	if (decision->kind == DECISION_CONTINUE)
 		fill_same_ids(launch, launch - 1);
 	else
-		fill_new_ids(life, launch, job_id, held);
+		fill_new_ids(life, launch, job_id, launch_id, held);
 	launch->held = held;
 	launch->output_side = output_side;
 	launch->generation = xstrdup(life->config->generation);

@@ -154,6 +154,18 @@ void facts_add_job(struct facts *facts, const char *job_id)
 	snprintf(facts->jobs[facts->job_count++], sizeof(*facts->jobs), "%s", job_id);
 }
 
+void facts_take_copy(struct facts *facts, struct journal_copy *copy, const char *last_launch_id)
+{
+	const struct journal *journal = &copy->journal;
+
+	for (size_t i = 0; i < journal->launch_count; i++)
+		if (!*last_launch_id || strcmp(journal->launches[i].launch_id, last_launch_id) != 0)
+			facts_add_job(facts, journal->launches[i].job_id);
+	for (size_t i = 0; i < journal->former_job_count; i++)
+		facts_add_job(facts, journal->former_jobs[i]);
+	facts->copy = copy;
+}
+
 static struct trace *place_of_trace(struct facts *facts, const struct trace *trace)
 {
 	struct trace *oldest = NULL;

@@ -214,6 +214,11 @@ bool facts_is_listed(enum source_kind source);
  * the id. */
 void facts_add_job(struct facts *facts, const char *job_id);
 
+/* The copy of the journal was read: the ids of its launches are used, but for that of the journal's own last launch
+ * (its launch id; "" = none), which says so itself: a start that drey withdraws gives its id to the next try. `copy`
+ * is taken. */
+void facts_take_copy(struct facts *facts, struct journal_copy *copy, const char *last_launch_id);
+
 /* Is it such a job, or does the id of one begin so? Only this application can have used it. */
 bool facts_is_own_job(const struct facts *facts, const char *job_id);
 

@@ -120,6 +120,9 @@ static void know_copy(struct observe_plan *plan, const struct observe_places *pl
 	for (size_t i = 0; i < journal->launch_count; i++)
 		if (journal->launches[i].started_unix_ms)
 			plan->copy_later = true;
+	if (journal->launch_count)
+		memcpy(plan->last_launch_id, journal_launch_const(journal)->launch_id,
+		       JOB_ID_BYTES);
 }
 
 static void know_operation(struct observe_plan *plan, const struct journal *journal)

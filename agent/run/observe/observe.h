@@ -68,6 +68,7 @@ struct observe_plan {
 	 * or (`copy_later`) when Flink has recorded an end that the journal does not have */
 	char *copy_uri, *application, *name_space;
 	bool copy_later;
+	char last_launch_id[JOB_ID_BYTES]; /* of the journal; "" = it has none */
 	observe_progress_fn *progress;
 	void *progress_ctx;
 };

@@ -44,15 +44,6 @@ static bool is_needed(const struct look *look)
 	       ended == JOB_END_CANCELED;
 }
 
-/* The ids that it knows are used. */
-static void note_jobs(struct facts *facts, const struct journal *journal)
-{
-	for (size_t i = 0; i < journal->launch_count; i++)
-		facts_add_job(facts, journal->launches[i].job_id);
-	for (size_t i = 0; i < journal->former_job_count; i++)
-		facts_add_job(facts, journal->former_jobs[i]);
-}
-
 static void take_copy(struct look *look, const struct buf *body)
 {
 	const struct observe_plan *plan = look->plan;
@@ -73,8 +64,7 @@ static void take_copy(struct look *look, const struct buf *body)
 	copy->uri = xstrdup(plan->copy_uri);
 	journal_copy_describe(copy, &text);
 	facts_set_source(look->facts, SOURCE_COPY, SOURCE_PRESENT, buf_str(&text));
-	note_jobs(look->facts, &copy->journal);
-	look->facts->copy = copy;
+	facts_take_copy(look->facts, copy, plan->last_launch_id);
 }
 
 void observe_copy(struct look *look)
