@@ -163,6 +163,30 @@ TEST(a_restore_that_flink_has_confirmed_is_not_refuted_by_a_name)
 	end(&w);
 }
 
+/* Its HA data were deleted after the decision to go on from them, so Flink took the argument of the first launch. */
+TEST(what_a_launch_should_have_restored_is_not_its_own)
+{
+	for (int changed = 0; changed < 3; changed++) {
+		struct launch *launch;
+		struct world w;
+
+		begin(&w);
+		proved(&w, JOB_A, NULL, 0, 0);
+		launch = ran(&w, JOB_A, A(4), 4);
+		launch->mismatched = true;
+		launch->verified_unix_ms = 0;
+		launch->restore_completed_unix_ms = changed == 1 ? 0 : 5000;
+		found_checkpoint(&w, JOB_A, 3)->snapshot.completed_unix_ms = 4000;
+		found_checkpoint(&w, JOB_A, 4)->snapshot.completed_unix_ms =
+			changed == 2 ? 6000 : 5000;
+		if (changed)
+			CHECK_DECIDES(&w, HOLD);
+		else
+			CHECK_STARTS_FROM(&w, A(4));
+		end(&w);
+	}
+}
+
 TEST(a_restore_of_something_else_is_put_on_record_when_it_is_found)
 {
 	struct launch *launch;

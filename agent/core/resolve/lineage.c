@@ -270,6 +270,34 @@ bool lineage_is_origin(const struct lineage *lineage, const struct snapshot *sna
 				  snapshot->path);
 }
 
+/* It had the job id from the launch before it, and this is what it was to go on from, unchanged since then. */
+static bool was_there_before(const struct launch *launch, const struct snapshot *snapshot)
+{
+	/* MUT: the restore point that a launch has missed counts as its own work */
+	return snapshot_same_path(launch->restore_path, snapshot->path) &&
+	       launch->restore_completed_unix_ms &&
+	       launch->restore_completed_unix_ms == snapshot->completed_unix_ms;
+}
+
+/* A launch that strayed has not made what it should have restored. */
+static int true_maker(const struct lineage *lineage, const struct snapshot *snapshot)
+{
+	int maker = lineage_maker(lineage->journal, snapshot);
+
+	while (maker >= 0 && lineage->strayed[maker] &&
+	       was_there_before(&lineage->journal->launches[maker], snapshot))
+		maker = maker_by_id(lineage->journal, snapshot->job_id, strlen(snapshot->job_id),
+				    maker);
+	return maker;
+}
+
+bool lineage_is_tainted(const struct lineage *lineage, const struct snapshot *snapshot)
+{
+	int maker = true_maker(lineage, snapshot);
+
+	return maker >= 0 && lineage->strayed[maker];
+}
+
 static enum branch place(const struct lineage *lineage, const struct snapshot *snapshot, bool kept)
 {
 	int maker;
@@ -277,7 +305,7 @@ static enum branch place(const struct lineage *lineage, const struct snapshot *s
 	if (lineage_is_origin(lineage, snapshot) ||
 	    snapshot_same_path(lineage->root, snapshot->path))
 		return BRANCH_LIVING;
-	maker = lineage_maker(lineage->journal, snapshot);
+	maker = true_maker(lineage, snapshot);
 	if (maker < 0)
 		return BRANCH_FOREIGN;
 	if (snapshot->checkpoint_id <= lineage->limits[maker] ||
@@ -293,7 +321,7 @@ enum branch lineage_place(const struct lineage *lineage, const struct snapshot *
 
 int64_t lineage_most(const struct lineage *lineage, const struct snapshot *snapshot)
 {
-	int maker = lineage_maker(lineage->journal, snapshot);
+	int maker = true_maker(lineage, snapshot);
 
 	if (maker < 0 || lineage_is_origin(lineage, snapshot) ||
 	    snapshot_same_path(lineage->root, snapshot->path))

@@ -46,6 +46,10 @@ void lineage_release(struct lineage *lineage);
 /* Where a snapshot belongs. */
 enum branch lineage_place(const struct lineage *lineage, const struct snapshot *snapshot);
 
+/* Was it made by a launch that restored something other than was decided? What such a launch should have restored was not,
+ * if its time is the one on record. */
+bool lineage_is_tainted(const struct lineage *lineage, const struct snapshot *snapshot);
+
 /* The highest checkpoint id with which a snapshot of this launch counts, INT64_MAX: any. What was
  * not made by a launch of ours, or was restored, counts with any id. */
 int64_t lineage_most(const struct lineage *lineage, const struct snapshot *snapshot);

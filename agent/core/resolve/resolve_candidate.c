@@ -46,9 +46,7 @@ bool candidate_is_fallback(const struct inquiry *in, const struct candidate *c)
 
 bool candidate_is_tainted(const struct inquiry *in, const struct candidate *c)
 {
-	int maker = lineage_maker(in->journal, &c->snapshot);
-
-	return maker >= 0 && in->lineage.strayed[maker];
+	return lineage_is_tainted(&in->lineage, &c->snapshot);
 }
 
 bool candidate_is_damaged(const struct candidate *c)
