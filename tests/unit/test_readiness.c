@@ -234,6 +234,22 @@ TEST(a_launch_without_slots_stalls_and_is_not_ended)
 	}
 }
 
+/* Flink's statistics are silent, so the launch goes on; but no task is missing any more. */
+LIFE_TEST(a_stalled_launch_that_runs_waits_for_what_it_restored)
+{
+	struct view runs = tasks(JOB_RUNNING, 12, 12, 3, 12);
+
+	launch_empty(l);
+	poll_for(l, l->config.ready_deadline_ms + 1000, tasks(JOB_CREATED, 0, 12, 0, 0));
+	CHECK_INT(l->life.cause, ==, CAUSE_JOB_NOT_RUNNING);
+	runs.statistics_known = false;
+	poll_for(l, 3000, runs);
+	CHECK_PHASE(l, PHASE_LAUNCHING);
+	CHECK_INT(l->life.cause, ==, CAUSE_NONE);
+	CHECK_HAS(l->life.reason, "has not reported yet what it restored");
+	CHECK_STR(stalled(l), "False");
+}
+
 LIFE_TEST(a_launch_that_has_slots_and_does_not_run_is_ended)
 {
 	struct view view = tasks(JOB_RESTARTING, 0, 12, 3, 12);

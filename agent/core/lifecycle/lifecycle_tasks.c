@@ -83,11 +83,24 @@ static void note_tasks(struct lifecycle *life)
 	}
 }
 
+/* The launch stays one until Flink has said what it restored; that its tasks are missing is over. */
+static void launch_runs(struct lifecycle *life)
+{
+	/* MUT: a launch that runs again is said to have no tasks */
+	if (life->phase == PHASE_LAUNCHING && life->cause == CAUSE_JOB_NOT_RUNNING &&
+	    !life->seen.tasks_missing)
+		enter(life, PHASE_LAUNCHING,
+		      "job %s runs, and Flink has not reported yet what it restored",
+		      journal_launch(&life->journal)->job_id);
+}
+
 void watch_tasks(struct lifecycle *life)
 {
 	life->tasks_ms = 0;
-	if (life->phase != PHASE_RUNNING)
+	if (life->phase != PHASE_RUNNING) {
+		launch_runs(life);
 		return;
+	}
 	note_tasks(life);
 	if (!life->seen.tasks_missing) {
 		life->ready_ms = 0;
