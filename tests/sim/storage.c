@@ -288,6 +288,19 @@ static void ask_next(struct world *w, struct facts *facts)
 	ask_for(w, facts, first);
 }
 
+/* As in run/observe/observe_peek.c. */
+static void confirm_gone(struct world *w, const struct facts *facts, struct candidate *c)
+{
+	int index = storage_find(w, c->snapshot.path);
+	bool is_there =
+		index >= 0 && w->storage.snaps[index].complete && !w->storage.snaps[index].deleted;
+
+	if (is_there && c->integrity == INTEGRITY_INCOMPLETE && !facts_is_listed(c->source) &&
+	    !listing_covers(facts, &c->snapshot) && lie_lists(w, index) &&
+	    lie_lists_metadata(w, index))
+		judge(c, INTEGRITY_UNREADABLE, "it is listed, but was not found");
+}
+
 static void look_at(struct world *w, struct facts *facts, enum source_kind source,
 		    const struct snapshot *named)
 {
@@ -299,6 +312,8 @@ static void look_at(struct world *w, struct facts *facts, enum source_kind sourc
 	c = facts_add(facts, source, &unseen);
 	if (c->integrity == INTEGRITY_UNCHECKED && !c->metadata_version)
 		storage_peek(w, c);
+	if (has(w, FEATURE_LIES))
+		confirm_gone(w, facts, c);
 }
 
 static void look_at_named(struct world *w, struct facts *facts, enum source_kind source,

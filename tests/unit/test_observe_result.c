@@ -293,3 +293,82 @@ int main(int argc, char **argv)
 {
 	return tap_main(argc, argv);
 }
+
+static bool hides_metadata(struct s3_stub *stub, const struct http_stub_request *request,
+			   struct http_stub_answer *answer)
+{
+	(void)stub;
+	if (!strstr(request->target, "_metadata") || strstr(request->target, "list-type"))
+		return false;
+	s3_stub_error(answer, 404, "NoSuchKey", "");
+	return true;
+}
+
+/* A snapshot that the journal names, of which `dir` is listed; NULL = no directory. */
+static enum integrity named(struct world *world, const char *dir, const char *path,
+			    enum snapshot_kind kind)
+{
+	struct snapshot snapshot = {
+		.path = (char *)path, .kind = kind, .checkpoint_id = 8, .completed_unix_ms = 5};
+	struct observe_places places = {.storage = &world->config};
+	struct journal journal = {0};
+	struct observe_plan plan;
+	struct facts facts;
+	enum integrity integrity = INTEGRITY_UNCHECKED;
+
+	*(kind == SNAPSHOT_CHECKPOINT ? &places.checkpoint_dir : &places.savepoint_dir) = dir;
+	memcpy(snapshot.job_id, JOB, sizeof(JOB));
+	journal_add_snapshot(&journal, &snapshot);
+	observe_plan_init(&plan, &places, &journal, NULL);
+	observe_gather(&plan, &facts);
+	if (CHECK_INT(facts.candidate_count, ==, 1))
+		integrity = facts.candidates[0].integrity;
+	facts_release(&facts);
+	observe_plan_release(&plan);
+	journal_release(&journal);
+	return integrity;
+}
+
+/* Else an older one is started from, because a store denies one that the job's code has put elsewhere. */
+TEST(what_the_journal_names_is_gone_only_if_a_listing_agrees)
+{
+	static const struct {
+		const char *key, *path;
+		enum snapshot_kind kind;
+	} cases[] = {
+		{"ck/" JOB "/chk-8/_metadata", "s3://b/ck/" JOB "/chk-8", SNAPSHOT_CHECKPOINT},
+		{"sp/savepoint-aaaaaa-000000000001/_metadata",
+		 "s3://b/sp/savepoint-aaaaaa-000000000001", SNAPSHOT_SAVEPOINT},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct world world;
+
+		begin(&world);
+		set_fault(&world, hides_metadata);
+		CHECK_INT(named(&world, NULL, cases[i].path, cases[i].kind), ==,
+			  INTEGRITY_INCOMPLETE);
+		s3_stub_put(world.stub, cases[i].key, 2);
+		CHECK_INT(named(&world, NULL, cases[i].path, cases[i].kind), ==,
+			  INTEGRITY_UNREADABLE);
+		end(&world);
+	}
+}
+
+/* That listing is the witness: no other is asked for. */
+TEST(what_a_listing_covers_costs_no_other_one)
+{
+	struct world world;
+
+	begin(&world);
+	s3_stub_put(world.stub, "sp/note", 2);
+	for (int covered = 0; covered < 2; covered++) {
+		int before = world.stub->lists;
+
+		CHECK_INT(named(&world, covered ? "s3://b/sp" : NULL,
+				"s3://b/sp/savepoint-aaaaaa-000000000001", SNAPSHOT_SAVEPOINT),
+			  ==, INTEGRITY_INCOMPLETE);
+		CHECK_INT(world.stub->lists - before, ==, 1);
+	}
+	end(&world);
+}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/resolve/lineage_dirs.h"
 
 #define JOB_DIGITS       (JOB_ID_BYTES - 1)
 #define SAVEPOINT_DIGITS 6
@@ -114,6 +115,19 @@ static int64_t newest_savepoint(const struct facts *facts, const char *job_id)
 			newest = s->checkpoint_id;
 	}
 	return newest;
+}
+
+bool listing_covers(const struct facts *facts, const struct snapshot *snapshot)
+{
+	cleanup_free char *above = xstrdup(snapshot->path);
+	cleanup_free char *dir = NULL;
+	const struct place_fact *place;
+
+	take_name(above);
+	if (snapshot->kind == SNAPSHOT_CHECKPOINT)
+		dir = lineage_dir_of_checkpoint(snapshot->path, snapshot->job_id);
+	place = facts_place(facts, snapshot->kind, dir ? dir : above);
+	return place && (place->state == SOURCE_PRESENT || place->state == SOURCE_ABSENT);
 }
 
 static char *numbered(const char *dir, int64_t after, int64_t or_after)

@@ -25,6 +25,10 @@ char *listing_next(const struct facts *facts, const char *job_id);
  * frees; NULL: it is not known. */
 char *listing_first(const struct journal *journal, const char *checkpoint_dir);
 
+/* Was the directory listed that would show this snapshot? If not, that it is "not found" has no second witness: a listing must
+ * be asked for. */
+bool listing_covers(const struct facts *facts, const struct snapshot *snapshot);
+
 /* What is at `path` exists and was not listed, or it is `unread` (why; else NULL), so that nobody can tell: the listings that
  * would have shown it are unreadable. */
 void listing_leaves_out(struct facts *facts, const char *path, const char *unread);

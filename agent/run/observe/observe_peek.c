@@ -141,14 +141,33 @@ static int looked(void *ctx, const struct store_look *seen, struct err *err)
 	return 0;
 }
 
+/* One that the journal or Flink's HA data name, in a directory that nobody has listed. */
+static void confirm_gone(struct batch *batch, size_t index)
+{
+	const struct facts *facts = batch->look->facts;
+	struct candidate *c;
+	struct err err = {0};
+
+	if (batch->candidates[index] >= facts->candidate_count) /* NEXT() */
+		return;
+	c = &facts->candidates[batch->candidates[index]];
+	/* MUT: what is not found needs no listing that agrees */
+	if (c->integrity == INTEGRITY_INCOMPLETE && !facts_is_listed(c->source) &&
+	    !listing_covers(facts, &c->snapshot) &&
+	    observe_confirm_absent(batch->store, batch->uris[index], &err) < 0)
+		observe_set(c, INTEGRITY_UNREADABLE, err.msg);
+}
+
 static void look_at_batch(struct batch *batch, struct store *store)
 {
 	struct err err = {0};
 
 	batch->store = store;
 	store_look_many(store, uri_at, batch->count, METADATA_HEAD_BYTES, looked, batch, &err);
-	for (size_t i = 0; i < batch->count; i++)
+	for (size_t i = 0; i < batch->count; i++) {
+		confirm_gone(batch, i);
 		free(batch->uris[i]);
+	}
 	batch->count = 0;
 }
 
