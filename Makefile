@@ -23,7 +23,7 @@
 #   make fuzz       FUZZ_SECONDS=60 of each target (clang)
 #   make fuzz-coverage   how much of each parser the kept inputs reach (clang, llvm)
 #
-# Knobs: CC=clang  SAN=1 (ASan+UBSan)  COV=1 (gcov)  WERROR=1 (CI)  V=1 (show commands)
+# Knobs: CC=clang  SAN=1 (ASan+UBSan) or SAN=thread  COV=1 (gcov)  WERROR=1 (CI)  V=1 (show commands)
 #        STATIC=amd64|arm64 (any target, with static programs in build/static/...)
 #        LEVEL=test|ci|all (of make test*: how many of the tests, see tests/run.sh)
 
@@ -32,7 +32,7 @@ PREFIX  ?= /usr/local
 CC      ?= cc
 MUSL_CC ?= $(shell command -v musl-gcc)
 TOP     := build
-B       := $(TOP)$(if $(STATIC),/static/$(STATIC))$(if $(SAN),/san)$(if $(COV),/cov)
+B       := $(TOP)$(if $(STATIC),/static/$(STATIC))$(if $(SAN),/$(if $(SAN:thread=),san,tsan))$(if $(COV),/cov)
 Q       := $(if $(V),,@)
 
 # ---- static: another compiler, and libraries of its own (tools/get-static.sh) --------------------------
@@ -54,7 +54,7 @@ HARD := -fstack-protector-strong -fstack-clash-protection $(shell $(CC) $(ZERO) 
 CPU  := $(or $(STATIC),$(ARCH))
 CPUF := $(if $(filter amd64,$(CPU)),-fcf-protection=full)$(if $(STATIC:amd64=), -mno-outline-atomics)
 FORT := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(if $(SAN),0,2)
-SANF := $(if $(SAN),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+SANF := $(if $(SAN),$(if $(filter thread,$(SAN)),-fsanitize=thread,-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all) -fno-omit-frame-pointer)
 COVF := $(if $(COV),--coverage)
 OPT  := $(if $(SAN)$(COV),-O1,-O2) -g -ffile-prefix-map=$(CURDIR)=. -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections
 PKGS := libcurl yaml-0.1 libevent_core libcrypto expat
@@ -145,6 +145,6 @@ bench bench-quick: all
 	$(Q)bench/run.sh $@
 
 clean:
-	rm -rf $(TOP)/obj $(TOP)/man $(TOP)/manual $(TOP)/completions $(TOP)/static $(TOP)/san $(TOP)/cov $(TOP)/bench $(TOP)/tests $(TOP)/fuzz $(TOP)/drey $(TOP)/drey-init $(TOP)/drey-migrate $(TOP)/libdrey.a $(JARS)
+	rm -rf $(TOP)/obj $(TOP)/man $(TOP)/manual $(TOP)/completions $(TOP)/static $(TOP)/san $(TOP)/tsan $(TOP)/cov $(TOP)/bench $(TOP)/tests $(TOP)/fuzz $(TOP)/drey $(TOP)/drey-init $(TOP)/drey-migrate $(TOP)/libdrey.a $(JARS)
 
 -include $(shell find $(B)/obj $(TOP)/fuzz/obj -name '*.d' 2>/dev/null)

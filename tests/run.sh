@@ -347,7 +347,8 @@ command -v prove >/dev/null || {
 # under make everything has been built already
 if [ -z "${MAKELEVEL:-}" ]; then
 	knobs=()
-	[[ $BUILD != *san* ]] || knobs+=(SAN=1)
+	[[ $BUILD != */san* ]] || knobs+=(SAN=1)
+	[[ $BUILD != */tsan* ]] || knobs+=(SAN=thread)
 	[[ $BUILD != *cov* ]] || knobs+=(COV=1)
 	[[ $BUILD != */static/* ]] || knobs+=("STATIC=${BUILD##*/static/}")
 	make -j2 "${knobs[@]}" build-tests

@@ -260,7 +260,7 @@ cat >"$dir/hang.c" <<-'C'
 		return 0;
 	}
 C
-if [[ $BUILD == */san || $BUILD == */static/* ]] || ! cc -shared -fPIC -o "$dir/hang.so" "$dir/hang.c" 2>/dev/null; then
+if [[ $BUILD == */*san || $BUILD == */static/* ]] || ! cc -shared -fPIC -o "$dir/hang.so" "$dir/hang.c" 2>/dev/null; then
 	skip 'the journal hangs: /status is answered' 'needs a build with shared libraries and without sanitizers, and cc'
 else
 	start "file://$dir/ck" env "LD_PRELOAD=$dir/hang.so" "HANG_WHILE=$dir/hang"
