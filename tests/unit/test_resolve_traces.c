@@ -300,3 +300,49 @@ WORLD_TEST(beside_a_journal_it_is_never_taken_silently)
 	CHECK_INT(w->decision.cause, ==, CAUSE_UNKNOWN_NEWER_STATE);
 	CHECK_HAS(w->decision.reason, "file:/sp/bootstrapped");
 }
+
+/* The order stood there at the first look, and may be that of the launch that finished. */
+TEST(an_order_of_unknown_age_does_not_run_again_what_has_finished)
+{
+	static const struct {
+		enum restore_request_kind kind;
+		enum trace_kind trace;
+		enum job_end end;
+		int64_t trace_ms; /* the savepoint that is asked for is of 50000 */
+		const char *decides;
+	} cases[] = {
+		{RESTORE_EMPTY, TRACE_RESULT, JOB_END_FINISHED, 60000, "HOLD"},
+		{RESTORE_EMPTY, TRACE_RESULT, JOB_END_STOPPED, 60000, "HOLD"},
+		{RESTORE_EMPTY, TRACE_HA, JOB_END_NONE, 60000, "HOLD"},
+		{RESTORE_EMPTY, TRACE_ID, JOB_END_NONE, 0, "HOLD"},
+		{RESTORE_PATH, TRACE_RESULT, JOB_END_FINISHED, 60000, "HOLD"},
+		{RESTORE_PATH, TRACE_RESULT, JOB_END_FINISHED, 0, "HOLD"},
+		{RESTORE_PATH, TRACE_RESULT, JOB_END_FINISHED, 40000, "START_FROM"},
+		{RESTORE_PATH, TRACE_RESULT, JOB_END_STOPPED, 60000, "START_FROM"},
+		{RESTORE_PATH, TRACE_ID, JOB_END_NONE, 0, "START_FROM"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		const char *path = cases[i].kind == RESTORE_PATH
+					   ? "file:/sp/savepoint-aaaaaa-000000000005"
+					   : NULL;
+		struct world w;
+
+		begin(&w);
+		left(&w, cases[i].trace, JOB_B, cases[i].trace_ms, cases[i].end);
+		if (path)
+			found_savepoint(&w, JOB_A, 5)->snapshot.completed_unix_ms = 50000;
+		request(&w, cases[i].kind, path, "t1");
+		w.journal.intent.restore.asked_unix_ms = 0;
+		CHECK_STR(decision_kind_name(decide(&w)), cases[i].decides);
+		if (w.decision.kind == DECISION_HOLD) {
+			CHECK_INT(w.decision.cause, ==, CAUSE_REQUEST_MAY_BE_OLD);
+			CHECK_HAS(w.decision.reason, "left traces: ");
+			CHECK_HAS(w.decision.reason, JOB_B);
+		}
+		/* a person repeats it, with drey */
+		w.journal.intent.restore.asked_unix_ms = 70000;
+		CHECK_INT(decide(&w), !=, DECISION_HOLD);
+		end(&w);
+	}
+}

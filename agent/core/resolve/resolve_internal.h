@@ -212,6 +212,9 @@ bool trace_forbids_adoption(struct inquiry *in, const struct candidate *c);
 /* An earlier launch has left something else than snapshots. */
 bool traces_decide(struct inquiry *in);
 
+/* A request of unknown age, and such a launch may have come after it: it may be the one that carried the request out. */
+bool traces_hold_request(struct inquiry *in);
+
 /* ---- resolve_heads.c ---- */
 
 /* A rule that compares checkpoint ids will be asked, and some are not read: all of them must be. */

@@ -67,7 +67,8 @@ bool request_decides(struct inquiry *in)
 	if (in->policy->restore != POLICY_NONE && (in->undated || request->read_back) &&
 	    source_is_unreadable(in))
 		return true;
-	if (in->policy->restore != POLICY_NONE && in->undated && undated_request_holds(in))
+	if (in->policy->restore != POLICY_NONE && in->undated &&
+	    (undated_request_holds(in) || traces_hold_request(in)))
 		return true;
 	if ((in->undated || copy_is_past(in, in->judged_unix_ms)) && copy_decides(in))
 		return true;

@@ -188,7 +188,7 @@ static void say_trace(struct inquiry *in, const struct trace *trace)
 	inquiry_add(in, " (%s)", trace->path);
 }
 
-static size_t say_traces(struct inquiry *in)
+static void say_traces(struct inquiry *in)
 {
 	size_t count = 0;
 
@@ -204,7 +204,8 @@ static size_t say_traces(struct inquiry *in)
 			inquiry_add(in, "%s", count > 1 ? "; " : "");
 			say_trace(in, trace);
 		}
-	return count;
+	if (count > SAID_AT_MOST)
+		inquiry_add(in, "; and %zu more", count - SAID_AT_MOST);
 }
 
 static bool have_traces(const struct inquiry *in)
@@ -215,26 +216,63 @@ static bool have_traces(const struct inquiry *in)
 	return false;
 }
 
+static bool unread_results_hold(struct inquiry *in)
+{
+	if (in->facts->results_listed.state != SOURCE_UNREADABLE)
+		return false;
+	inquiry_hold(
+		in, CAUSE_STORAGE_UNREADABLE, RULE_UNREADABLE,
+		"the journal has no launch, and Flink's records of how jobs ended cannot be read: %s; drey retries",
+		inquiry_detail(in->facts->results_listed.detail));
+	return true;
+}
+
+/* A snapshot is what a launch that finished later began from, or not; without one, any launch came later. */
+static bool may_have_come_after(const struct inquiry *in, const struct candidate *wanted)
+{
+	if (!wanted)
+		return have_traces(in);
+	for (size_t i = 0; i < in->facts->trace_count; i++)
+		if (may_have_finished(in, &in->facts->traces[i], wanted))
+			return true;
+	return false;
+}
+
+bool traces_hold_request(struct inquiry *in)
+{
+	const struct restore_request *request = &in->journal->intent.restore;
+	const struct candidate *wanted =
+		request->kind == RESTORE_PATH ? requested_candidate(in) : NULL;
+
+	if (!is_asked(in) || (request->kind == RESTORE_PATH && !wanted))
+		return false;
+	if (unread_results_hold(in))
+		return true;
+	/* MUT: an old request runs a job again that has finished */
+	if (!may_have_come_after(in, wanted))
+		return false;
+	inquiry_hold(
+		in, CAUSE_REQUEST_MAY_BE_OLD, RULE_REQUEST,
+		"the restore request %s was already there when drey first read its inputs, and may have been carried out before the journal was lost: the journal has no launch, but this application has left traces: ",
+		request->token);
+	say_traces(in);
+	inquiry_add(
+		in,
+		"; to confirm the request, repeat it with a new token or with `drey resume`, else use `drey resume --from PATH`");
+	return true;
+}
+
 bool traces_decide(struct inquiry *in)
 {
-	size_t count;
-
 	if (!is_asked(in) || adopt_applies(in))
 		return false;
-	if (in->facts->results_listed.state == SOURCE_UNREADABLE) {
-		inquiry_hold(
-			in, CAUSE_STORAGE_UNREADABLE, RULE_UNREADABLE,
-			"the journal has no launch, and Flink's records of how jobs ended cannot be read: %s; drey retries",
-			inquiry_detail(in->facts->results_listed.detail));
+	if (unread_results_hold(in))
 		return true;
-	}
 	if (!have_traces(in))
 		return false;
 	inquiry_hold(in, CAUSE_JOURNAL_LOST, RULE_NOTHING,
 		     "the journal has no launch that ran, but this application has left traces: ");
-	count = say_traces(in);
-	if (count > SAID_AT_MOST)
-		inquiry_add(in, "; and %zu more", count - SAID_AT_MOST);
+	say_traces(in);
 	inquiry_add(
 		in,
 		": the journal may be lost; use `drey resume --from PATH` or `drey resume --empty`");
