@@ -33,7 +33,7 @@ one=$dir/first/build/release/$version
 two=$dir/somewhere/else/second/build/release/$version
 ok "with the same bytes" diff -r "$one" "$two"
 archives=$(for one_arch in $archs; do printf 'drey-%s-linux-%s.tar.gz ' "$version" "$one_arch"; done)
-[ "$(cd "$one" && echo *)" = "SHA256SUMS SHA256SUMS.sig ${archives}drey-$version.spdx.json \
+[ "$(cd "$one" && echo *)" = "SHA256SUMS SHA256SUMS.sig ${archives}drey-$version.intoto.jsonl drey-$version.spdx.json \
 drey-crds-$version.tgz drey-gate-$version.jar drey-image-2.3.0-$arch.oci.tar drey.krew.yaml drey_${version}_$arch.deb flink-application-$version.tgz" ]
 result $? "it has all its files"
 
@@ -122,5 +122,26 @@ result $? "each package has its package URL, with the version that is needed"
 [ "$(jq -r '.files[] | select(.fileName | endswith(".deb")) | .checksums[1].checksumValue' "$sbom")" = \
 	"$(sha256sum "$one/drey_${version}_$arch.deb" | cut -d' ' -f1)" ]
 result $? "with the digests of the files"
+
+# ---- how it was made
+jq -r .payload "$one/drey-$version.intoto.jsonl" | base64 -d >"$dir/statement"
+jq -e --arg commit "$(git -C "$dir/first" rev-parse HEAD)" '.predicateType == "https://slsa.dev/provenance/v1" and
+	(.predicate.buildDefinition.resolvedDependencies | any(.digest.gitCommit == $commit) and (map(.name) | contains(["musl 1.2.6"])))' \
+	"$dir/statement" >/dev/null
+result $? "the provenance names the commit, and what was linked"
+subjects_are_right() {
+	(cd "$one" && jq -r '.subject[] | "\(.digest.sha256)  \(.name)"' "$dir/statement" | sha256sum --check --strict) &&
+		[ "$(jq '.subject | length' "$dir/statement")" = "$(find "$one" -type f ! -name 'SHA256SUMS*' ! -name '*.intoto.jsonl' | wc -l)" ]
+}
+ok "and each file with its digest" subjects_are_right
+envelope_is_signed() {
+	{
+		printf 'DSSEv1 28 application/vnd.in-toto+json %d ' "$(wc -c <"$dir/statement")"
+		cat "$dir/statement"
+	} >"$dir/encoded"
+	jq -r '.signatures[0].sig' "$one/drey-$version.intoto.jsonl" | base64 -d >"$dir/encoded.sig"
+	openssl pkeyutl -verify -pubin -inkey "$dir/key.pub" -rawin -in "$dir/encoded" -sigfile "$dir/encoded.sig"
+}
+ok "its envelope is signed as DSSE says" envelope_is_signed
 
 contract_end

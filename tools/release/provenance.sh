@@ -5,8 +5,8 @@
 #   tools/release/provenance.sh DEST
 #
 # The files of DEST with their digests; the commit and the parameters that they were made from; the sources that the static programs
-# are linked with; the compiler and the distribution. One line of JSON: an in-toto statement in a DSSE envelope, which is what
-# `cosign verify-blob-attestation --key` and policy engines read. Without KEY it has no signature.
+# are linked with; the compiler and the distribution. One line of JSON: an in-toto statement in a DSSE envelope, the form in which
+# attestations are published. Without KEY it has no signature.
 #
 # Environment: as release.sh, which calls it, and
 #   SOURCE     where the sources are published (a git URL), for the commit's name; default: only its digest

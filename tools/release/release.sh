@@ -11,12 +11,13 @@
 #   drey-image-FLINK-ARCH.oci.tar       OCI layout of an image, for each ROOTFS that is given
 #   drey.krew.yaml                      manifest for krew, of the static archives (URL: where they are published)
 #   drey-VERSION.spdx.json              what all of that is made of (SPDX 2.3)
+#   drey-VERSION.intoto.jsonl           how it was made (SLSA provenance), signed with KEY
 #   SHA256SUMS, SHA256SUMS.sig          the latter with KEY
 #
 # Environment:
 #   ARCHS      architectures of the static programs (default: amd64 arm64)
 #   ROOTFS     root directories with Flink in /opt/flink, one a word; drey is added, the directories are not changed
-#   KEY        private key (PEM) that signs SHA256SUMS (docs/development/release.md)
+#   KEY        private key (PEM) that signs SHA256SUMS and the provenance (docs/development/release.md)
 #   URL        where the archives are published, for drey.krew.yaml (tools/release/krew.sh)
 #   SOURCE_DATE_EPOCH
 #              date of all files (default: that of the commit)
@@ -79,6 +80,9 @@ mv "$WORK/krew" "$DEST/drey.krew.yaml"
 say "SBOM"
 tools/release/sbom.sh "$DEST" >"$WORK/sbom"
 mv "$WORK/sbom" "$DEST/drey-$VERSION.spdx.json"
+say "provenance"
+tools/release/provenance.sh "$DEST" >"$WORK/provenance"
+mv "$WORK/provenance" "$DEST/drey-$VERSION.intoto.jsonl"
 (cd "$DEST" && sha256sum -- * >"$WORK/sums" && mv "$WORK/sums" SHA256SUMS)
 if [ -n "${KEY:-}" ]; then
 	openssl pkeyutl -sign -inkey "$KEY" -rawin -in "$DEST/SHA256SUMS" -out "$DEST/SHA256SUMS.sig"

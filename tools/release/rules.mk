@@ -10,4 +10,4 @@ install: all $(if $(HELPS),install-helps)
 
 release:
 	$(Q)tools/deps.sh build jars release
-	$(Q)env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS ARCHS="$(ARCHS)" ROOTFS="$(ROOTFS)" KEY="$(KEY)" URL="$(URL)" tools/release/release.sh $(TOP)/release/$(VERSION)
+	$(Q)env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS ARCHS="$(ARCHS)" ROOTFS="$(ROOTFS)" KEY="$(KEY)" URL="$(URL)" SOURCE="$(SOURCE)" BUILDER="$(BUILDER)" tools/release/release.sh $(TOP)/release/$(VERSION)

@@ -19,7 +19,7 @@ release_begin "$1"
 files() {
 	local file
 	for file in "$DEST"/*; do
-		case $file in *.spdx.json | */SHA256SUMS*) continue ;; esac
+		case $file in *.spdx.json | *.intoto.jsonl | */SHA256SUMS*) continue ;; esac
 		jq --null-input --compact-output --arg name "${file##*/}" --arg sha1 "$(sha1sum "$file" | cut -d' ' -f1)" \
 			--arg sha256 "$(sha256sum "$file" | cut -d' ' -f1)" '{kind: "file", name: $name, sha1: $sha1, sha256: $sha256}'
 	done
