@@ -19,7 +19,7 @@
 #   make static     ARCH=amd64|arm64: build/static/ARCH/drey-init and drey, static, for any Linux (docs/tasks/static.md)
 #   make bench      measures drey and the alternatives
 #   make sim        SEEDS=20000 histories of the life cycle against models, with faults
-#   make docs-lifecycle  rewrites the tables in docs/reference/lifecycle.md and docs/development/transition.md
+#   make docs-lifecycle  rewrites the tables in docs/reference/lifecycle.md, handover.md and docs/development/transition.md
 #   make fuzz       FUZZ_SECONDS=60 of each target (clang)
 #   make fuzz-coverage   how much of each parser the kept inputs reach (clang, llvm)
 #

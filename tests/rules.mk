@@ -48,10 +48,10 @@ check: build-tests $(B)/tests/sim/sim
 # blocks of sh and drey.yaml are taken by those who read them, and what needs no cluster is run: drey, make --dry-run, helm template.
 .PHONY: docs-check
 docs-check: build-tests
-	$(Q)tests/run.sh --build $(B) unit cause config metrics lifecycle_doc lifecycle_rows resolve_doc handover_doc transition_table
+	$(Q)tests/run.sh --build $(B) unit cause config metrics lifecycle_doc lifecycle_rows resolve_doc handover_doc standby_rows transition_table
 	$(Q)tests/run.sh --build $(B) contract docs docs_examples docs_run cli helps
 
-docs-lifecycle: $(B)/tests/unit/test_lifecycle_rows $(B)/tests/unit/test_transition_table
+docs-lifecycle: $(addprefix $(B)/tests/unit/test_,lifecycle_rows standby_rows transition_table)
 	$(Q)for table in $^; do DREY_RENEW_DOCS=1 $$table || exit 1; done
 
 # a fresh machine has no libraries when make reads this file, so make is started again after deps.sh

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "core/handover/standby_internal.h"
+#include "core/handover/standby_rows.h"
 #include "core/journal/journal.h"
 
 #define READ_AGAIN_MS 10000 /* news come by a watch; this is for what it has missed */
@@ -174,7 +175,70 @@ static void judge_again(struct standby *standby)
 	judge_role(standby, standby->readable ? &known : NULL);
 }
 
-/* ---- the roles ---- */
+/* ---- what it does ---- */
+
+enum what { REST, KILL, READ, OWN, PREPARE, HAND_OVER, WAIT, WHATS };
+
+static const char *const whats[WHATS] = {
+	[REST] = "nothing; what it holds, it keeps",
+	[KILL] = "ends that Flink",
+	[READ] = "reads the journal",
+	[OWN] = "is the owner, with the journal as it was read",
+	[PREPARE] = "prepares, see below",
+	[HAND_OVER] = "ends its Flink; its record says `HandedOver`",
+	[WAIT] = "ends its Flink; its record says `Standby`",
+};
+
+/* Its owner, if that lives, writes it again; a pod that went by it would be one that it was before. */
+static void say_put_back(const struct standby *standby, char *text, size_t size)
+{
+	snprintf(
+		text, size,
+		"the journal was put back to an older version (%" PRId64 " after %" PRId64
+		"); its owner writes it again within a minute; if none does, restore the newer version, or delete this Pod to go on from the older one",
+		standby->put_back, standby->sequence);
+}
+
+static const struct stand_row rows[] = {
+	/* nothing of ours may run, except for what is held for this, and for the job of an owner whose agent has restarted */
+	{ALL(STAND_OWNER, STAND_OTHER_FLINK), KILL},
+	{ALL(STAND_OWNER, STAND_FLINK_ASKED), REST}, /* its answer comes first */
+	{ALL(STAND_OWNER, STAND_NOT_READ), READ},
+	{ALL(STAND_OWNER), OWN},
+	{ALL(STAND_CANDIDATE), PREPARE},
+	{ALL(STAND_RESERVE), HAND_OVER, CAUSE_STANDING_BY},
+	/* it may be an offer that is prepared: nothing ends because of that */
+	{ALL(STAND_UNREADABLE, STAND_PUT_BACK), REST, CAUSE_JOURNAL_UNREADABLE,
+	 "the journal was put back to an older version", say_put_back},
+	{ALL(STAND_UNREADABLE), REST, CAUSE_JOURNAL_UNREADABLE},
+	{ALL(STAND_MAY_BE_WANTED), REST, CAUSE_STANDING_BY},
+	{ALL(STAND_ALWAYS), WAIT, CAUSE_STANDING_BY},
+};
+
+const struct stand_table standby_table = {"A Pod that stands by", rows, ARRAY_LEN(rows), whats,
+					  WHATS};
+
+static unsigned know(const struct standby *standby, bool just_read)
+{
+	enum role role = standby->verdict.role;
+	bool for_offer = standby_is_for_offer(standby);
+	/* an agent that comes back finds the Flink of its own launch */
+	bool ours = standby->verdict.claim == CLAIM_OWN ||
+		    (standby->verdict.claim == CLAIM_TAKE && for_offer);
+	const struct stand_known facts[] = {
+		{STAND_OWNER, role == ROLE_OWNER},
+		{STAND_CANDIDATE, role == ROLE_CANDIDATE},
+		{STAND_RESERVE, role == ROLE_RESERVE},
+		{STAND_UNREADABLE, role == ROLE_UNREADABLE},
+		{STAND_OTHER_FLINK, !ours && standby->flink != STANDBY_FLINK_NONE},
+		{STAND_FLINK_ASKED, standby->flink == STANDBY_FLINK_ASKED},
+		{STAND_NOT_READ, !just_read},
+		{STAND_PUT_BACK, standby->put_back},
+		{STAND_MAY_BE_WANTED, for_offer && standby->wanted == WANTED_UNKNOWN},
+	};
+
+	return stand_bits(facts, ARRAY_LEN(facts));
+}
 
 /* Its own Flink has no part in it: of the job that it had, or of a hand-over that is over. */
 static void wait(struct standby *standby, enum candidate_state state)
@@ -184,72 +248,43 @@ static void wait(struct standby *standby, enum candidate_state state)
 	standby_state(standby, state, NULL);
 }
 
-/* The journal was just read, and nothing of ours may run, except for what is held for this, and for the
- * job of an owner whose agent has restarted. */
-static void own(struct standby *standby, bool just_read)
+static void carry_out(struct standby *standby, enum what what)
 {
-	/* an agent that comes back finds the Flink of its own launch */
-	bool ours = standby->verdict.claim == CLAIM_OWN ||
-		    (standby->verdict.claim == CLAIM_TAKE && standby_is_for_offer(standby));
-
-	if (!ours && standby->flink != STANDBY_FLINK_NONE) {
+	switch (what) {
+	case WHATS:
+	case REST:
+		break;
+	case KILL:
 		standby_kill(standby);
-		return;
-	}
-	if (standby->flink == STANDBY_FLINK_ASKED) /* its answer comes first */
-		return;
-	if (!just_read) {
+		break;
+	case READ:
 		standby_reads(standby);
-		return;
+		break;
+	case OWN:
+		standby->owned = true;
+		standby_emit(standby, STANDBY_DO_OWN);
+		break;
+	case PREPARE:
+		standby_prepare(standby);
+		break;
+	case HAND_OVER:
+		wait(standby, CANDIDATE_HANDED_OVER);
+		break;
+	case WAIT:
+		wait(standby, CANDIDATE_STANDBY);
+		break;
 	}
-	standby->owned = true;
-	standby_emit(standby, STANDBY_DO_OWN);
-}
-
-/* Its owner, if that lives, writes it again; a pod that went by it would be one that it was before. */
-static void say_unreadable(struct standby *standby)
-{
-	char text[sizeof(standby->reason)];
-
-	if (!standby->put_back) {
-		standby_say(standby, CAUSE_JOURNAL_UNREADABLE, standby->verdict.why);
-		return;
-	}
-	snprintf(
-		text, sizeof(text),
-		"the journal was put back to an older version (%" PRId64 " after %" PRId64
-		"); its owner writes it again within a minute; if none does, restore the newer version, or delete this Pod to go on from the older one",
-		standby->put_back, standby->sequence);
-	standby_say(standby, CAUSE_JOURNAL_UNREADABLE, text);
 }
 
 static void act(struct standby *standby, bool just_read)
 {
-	const struct role_verdict *verdict = &standby->verdict;
+	const struct stand_row *row;
 
 	if (standby_shadow(standby, just_read))
 		return;
-	switch (verdict->role) {
-	case ROLE_OWNER:
-		own(standby, just_read);
-		break;
-	case ROLE_CANDIDATE:
-		standby_prepare(standby);
-		break;
-	case ROLE_RESERVE:
-		wait(standby, CANDIDATE_HANDED_OVER);
-		standby_say(standby, CAUSE_STANDING_BY, verdict->why);
-		break;
-	case ROLE_UNREADABLE: /* it may be an offer that is prepared: nothing ends because of that */
-		say_unreadable(standby);
-		break;
-	default:
-		/* a new agent has not read the Deployment yet, which may want what it holds */
-		if (standby->wanted != WANTED_UNKNOWN || !standby_is_for_offer(standby))
-			wait(standby, CANDIDATE_STANDBY);
-		standby_say(standby, CAUSE_STANDING_BY, verdict->why);
-		break;
-	}
+	row = stand_row(&standby_table, know(standby, just_read));
+	carry_out(standby, (enum what)row->what);
+	stand_say(standby, row);
 }
 
 /* Who only waits says nothing, unless it has a question; what it has said stays true while the journal

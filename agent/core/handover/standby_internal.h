@@ -5,6 +5,7 @@
  *   standby_prepare.c  what a candidate does so that it can take the job at once
  *   standby_shadow.c   the job that runs in the shadow
  *   standby_effects.c  what they say, record and order
+ *   standby_rows.c     the first row of their tables that decides
  */
 #ifndef DREY_CORE_HANDOVER_STANDBY_INTERNAL_H
 #define DREY_CORE_HANDOVER_STANDBY_INTERNAL_H
