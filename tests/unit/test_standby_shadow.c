@@ -128,6 +128,16 @@ POD_TEST_FROM(shadow_begins, an_ended_jvm_holds_no_main)
 	CHECK(!p->standby.record.warm.main_held);
 }
 
+/* Nothing is prepared beside a job that runs. */
+POD_TEST_FROM(shadow_begins, a_job_that_runs_is_all_that_it_says)
+{
+	job_is(p, true, false);
+	pass(p, 10000);
+	CHECK_SHADOW(p, SHADOW_RUNNING);
+	CHECK_INT(p->standby.cause, ==, CAUSE_SHADOW);
+	CHECK_NOTHING(p, STANDBY_DO_CHECK);
+}
+
 POD_TEST_FROM(shadow_begins, without_gates_it_has_caught_up_after_a_while)
 {
 	p->config.blue_green = &no_gates;
@@ -238,6 +248,14 @@ POD_TEST_FROM(shadow_begins, when_the_pod_ends_its_job_is_killed_and_it_says_so)
 
 /* ---- the agent has restarted ---- */
 
+static void agent_begins(struct pod *p, const char *running)
+{
+	standby_release(&p->standby);
+	standby_init(&p->standby, &p->config);
+	forget(p);
+	hello(p, running);
+}
+
 static void began_again(struct pod *p, const char *running)
 {
 	transition_begins(p);
@@ -341,15 +359,22 @@ POD_TEST_FROM(transition_begins, without_the_journal_of_its_job_it_ends_that_and
 	CHECK(p->standby.record.shadow.ended);
 }
 
-/* ---- its journal is lost in the second in which the job begins ---- */
-
-static void agent_begins(struct pod *p, const char *running)
+POD_TEST_FROM(found_running, that_its_journal_is_lost_is_said_again_when_the_journal_was_unreadable)
 {
-	standby_release(&p->standby);
-	standby_init(&p->standby, &p->config);
-	forget(p);
-	hello(p, running);
+	p->seeded = false;
+	agent_begins(p, JOB_B);
+	exited(p);
+	state_of(p, TRANSITION_ABORTING);
+	CHECK_INT(p->standby.cause, ==, CAUSE_JOURNAL_LOST);
+	p->unreadable = true;
+	journal_read(p);
+	CHECK_INT(p->standby.cause, ==, CAUSE_JOURNAL_UNREADABLE);
+	p->unreadable = false;
+	journal_read(p);
+	CHECK_INT(p->standby.cause, ==, CAUSE_JOURNAL_LOST);
 }
+
+/* ---- its journal is lost in the second in which the job begins ---- */
 
 static void check_given_up(struct pod *p)
 {
@@ -501,6 +526,19 @@ POD_TEST_FROM(shadow_begins, granted_it_adopts)
 	CHECK_INT(took(p, STANDBY_DO_ADOPT), ==, 2);
 }
 
+POD_TEST_FROM(shadow_begins, it_adopts_nothing_while_the_journal_cannot_be_read)
+{
+	granted_now(p);
+	CHECK_INT(took(p, STANDBY_DO_ADOPT), ==, 1);
+	p->unreadable = true;
+	event_of(p, STANDBY_ADOPTED);
+	pass(p, 10000);
+	CHECK_INT(took(p, STANDBY_DO_ADOPT), ==, 1);
+	p->unreadable = false;
+	pass(p, 10000);
+	CHECK_INT(took(p, STANDBY_DO_ADOPT), ==, 2);
+}
+
 POD_TEST_FROM(shadow_begins, an_adoption_whose_answer_was_lost_has_happened)
 {
 	granted_now(p);
@@ -528,6 +566,22 @@ POD_TEST_FROM(transition_begins, the_pod_that_follows_adopts_what_the_one_before
 	pass(p, 60000);
 	CHECK_INT(took(p, STANDBY_DO_ADOPT), ==, 1);
 	CHECK_NOTHING(p, STANDBY_DO_OWN);
+}
+
+POD_TEST_FROM(transition_begins, the_pod_that_follows_adopts_when_its_own_flink_has_ended)
+{
+	p->seeded = true;
+	party_is_now(&p->journal.handover.to, "gone", p->config.me.template, SIDE_GREEN);
+	p->journal.handover.transition.state = TRANSITION_GRANTED;
+	granted(p);
+	CHECK_INT(took(p, STANDBY_DO_KILL), ==, 1);
+	p->locks[SIDE_GREEN] = LOCK_FREE;
+	pass(p, 60000);
+	CHECK_ROLE(p, ROLE_OWNER);
+	CHECK_INT(took(p, STANDBY_DO_KILL), >, 1);
+	CHECK_NOTHING(p, STANDBY_DO_ADOPT);
+	exited(p);
+	CHECK_INT(took(p, STANDBY_DO_ADOPT), ==, 1);
 }
 
 POD_TEST_FROM(transition_begins, without_that_journal_it_holds)

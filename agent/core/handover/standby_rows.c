@@ -32,16 +32,15 @@ const struct stand_row *stand_row(const struct stand_table *table, unsigned fact
 
 void stand_say(struct standby *standby, const struct stand_row *row)
 {
+	const char *why = row->why ? row->why : standby->verdict.why;
 	char text[sizeof(standby->reason)];
 
-	if (!row->cause)
-		return;
 	if (row->says)
 		row->says(standby, text, sizeof(text));
-	standby_say(standby, row->cause,
-		    row->says  ? text
-		    : row->why ? row->why
-			       : standby->verdict.why);
+	if (row->cause)
+		standby_say(standby, row->cause, row->says ? text : why);
+	else if (row->why)
+		standby_note(standby, false, why);
 }
 
 const char *stand_fact_says(enum stand_fact fact)
@@ -52,12 +51,26 @@ const char *stand_fact_says(enum stand_fact fact)
 		[STAND_RESERVE] = "it is the reserve",
 		[STAND_UNREADABLE] = "the journal cannot be read",
 		[STAND_OTHER_FLINK] =
-			"its Flink is neither that of its own launch nor the one that is held for this hand-over",
+			"its Flink is neither that of its own launch nor held for this hand-over",
 		[STAND_FLINK_ASKED] = "drey-init has not answered yet whether Flink is started",
 		[STAND_NOT_READ] = "the journal was not read just now",
 		[STAND_PUT_BACK] = "somebody has put an older journal in its place",
 		[STAND_MAY_BE_WANTED] =
 			"its Flink is for the hand-over, and the Deployment was not read yet",
+		[STAND_BEGINS] = "its job is to begin: `seed`, `goOn`",
+		[STAND_GOES_ON] = "its job is to go on: `goOn`",
+		[STAND_ENDS_JOB] = "its job is to end: `kill`",
+		[STAND_ADOPTS] = "it is to take the journal: `adopt`",
+		[STAND_ADOPTING] = "that is tried, or was a second ago",
+		[STAND_IN_SHADOW] = "the life cycle has the job",
+		[STAND_OUTSIDE] = "no life cycle has the job",
+		[STAND_OWN_UNREAD] = "its own journal cannot be read",
+		[STAND_ELSEWHERE] = "a Flink is here, and the last launch was another Pod's",
+		[STAND_FLINK] = "its Flink has not ended",
+		[STAND_FAILED] = "it is `failed`",
+		[STAND_WAS_TAKEN] = "it is `taken`, by a write that was not answered",
+		[STAND_GRANTED] = "the job is granted to it",
+		[STAND_MAY_HAVE_RUN] = "its job may have run: from `seeded` or `shadow` on",
 	};
 
 	return fact < STAND_FACTS ? says[fact] : NULL;

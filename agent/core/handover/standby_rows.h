@@ -22,6 +22,20 @@ enum stand_fact {
 	STAND_NOT_READ,
 	STAND_PUT_BACK,
 	STAND_MAY_BE_WANTED,
+	STAND_BEGINS,
+	STAND_GOES_ON,
+	STAND_ENDS_JOB,
+	STAND_ADOPTS,
+	STAND_ADOPTING,
+	STAND_IN_SHADOW,
+	STAND_OUTSIDE,
+	STAND_OWN_UNREAD,
+	STAND_ELSEWHERE,
+	STAND_FLINK,
+	STAND_FAILED,
+	STAND_WAS_TAKEN,
+	STAND_GRANTED,
+	STAND_MAY_HAVE_RUN,
 	STAND_FACTS,
 };
 
@@ -31,10 +45,11 @@ enum stand_fact {
 struct stand_row {
 	enum stand_fact all[STAND_ROW_FACTS];
 	int what;         /* is done then, of the enum of the table */
-	enum cause cause; /* CAUSE_NONE: nothing is said */
-	const char *why;  /* for people; NULL: as the rule of its role says */
+	enum cause cause; /* CAUSE_NONE: the sentence is only logged */
+	const char *why;  /* for people; NULL: as the rule of its role says, or nothing */
 	/* the same with what is known only now */
 	void (*says)(const struct standby *standby, char *text, size_t size);
+	bool recorded; /* its record says why it has failed, too */
 };
 
 struct stand_table {
@@ -45,7 +60,7 @@ struct stand_table {
 	size_t what_count;
 };
 
-extern const struct stand_table standby_table;
+extern const struct stand_table standby_table, standby_shadow_table;
 
 struct stand_known {
 	enum stand_fact fact;

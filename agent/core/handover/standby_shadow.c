@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "core/handover/standby_internal.h"
+#include "core/handover/standby_rows.h"
 #include "core/handover/transition.h"
 
 #define RETRY_MS 1000
@@ -80,14 +81,13 @@ static struct shadow_facts facts_of(const struct standby *standby)
 
 /* ---- what its record says ---- */
 
-static void say_state(struct standby *standby)
+static void say_state(struct standby *standby, const struct stand_row *row)
 {
-	struct candidate_record *record = &standby->record;
 	bool failed = standby->shadow_state == SHADOW_FAILED;
+	const char *why = row->recorded ? row->why : standby->record.why;
 
 	standby->verdict.side = standby->handover.to.side;
-	standby_state(standby, failed ? CANDIDATE_FAILED : CANDIDATE_PREPARED,
-		      failed ? record->why : NULL);
+	standby_state(standby, failed ? CANDIDATE_FAILED : CANDIDATE_PREPARED, failed ? why : NULL);
 }
 
 /* Nothing of its job runs, and nothing starts it for this hand-over. */
@@ -96,7 +96,7 @@ static bool job_has_ended(const struct standby *standby)
 	return standby->shadow_state == SHADOW_WITHDRAWN && standby->flink == STANDBY_FLINK_NONE;
 }
 
-static void publish(struct standby *standby)
+static void publish(struct standby *standby, const struct stand_row *row)
 {
 	struct candidate_shadow *shadow = &standby->record.shadow;
 	const char *id = standby->handover.id;
@@ -108,7 +108,7 @@ static void publish(struct standby *standby)
 	shadow->state = standby->shadow_state;
 	shadow->ended = ended;
 	if (standby->in_shadow || standby->shadow_state == SHADOW_FAILED)
-		say_state(standby);
+		say_state(standby, row);
 }
 
 void standby_shadow_init(struct standby *standby)
@@ -155,132 +155,118 @@ void standby_shadow_leaves(struct standby *standby)
 
 /* ---- what is done ---- */
 
-/* The life cycle begins with what was just read: the owner goes by that this pod starts nothing later. */
-static void begin_job(struct standby *standby, bool just_read, bool seed)
-{
+enum what { KEEP, REST, READ, KILL, SEED, GO_ON, ADOPT, AGAIN, STAND_BY, WHATS };
+
+static const char *const whats[WHATS] = {
+	[KEEP] = "nothing; its record stays as it is",
+	[REST] = "nothing more, and prepares nothing",
+	[READ] = "reads the journal",
+	[KILL] = "ends its Flink",
+	[SEED] = "begins its job, from the seed",
+	[GO_ON] = "goes on with its job",
+	[ADOPT] = "takes the journal, with what its own one has more",
+	[AGAIN] = "ends the agent: the next one begins by the journal",
+	[STAND_BY] = "what a Pod does that stands by",
+};
+
+#define LOST                                                                                       \
+	"the journal of the job in the shadow is lost, so that job is ended; the owner gives the transition up and keeps the job"
+
+static const struct stand_row rows[] = {
+	/* nothing ends because of that, and nothing begins */
+	{ALL(STAND_IN_SHADOW, STAND_UNREADABLE), KEEP},
+	{ALL(STAND_OUTSIDE, STAND_OWN_UNREAD), KEEP, CAUSE_JOURNAL_UNREADABLE,
+	 "the journal of the job in the shadow cannot be read"},
+	{ALL(STAND_BEGINS, STAND_IN_SHADOW), REST},
 	/* what waits here under the same id is not the job that has run elsewhere */
-	if (!seed && standby->own_elsewhere && standby->flink != STANDBY_FLINK_NONE) {
-		standby_kill(standby);
-		return;
-	}
-	if (!just_read) {
-		standby_reads(standby);
-		return;
-	}
+	{ALL(STAND_GOES_ON, STAND_ELSEWHERE), KILL},
+	/* the owner goes by that this pod starts nothing later */
+	{ALL(STAND_BEGINS, STAND_NOT_READ), READ},
+	{ALL(STAND_GOES_ON), GO_ON, CAUSE_SHADOW,
+	 "the job in the shadow continues by its own journal"},
+	{ALL(STAND_BEGINS), SEED, CAUSE_SHADOW, "the job starts in the shadow, from the seed"},
+	/* what it holds for another hand-over, or was left, is none of the job's */
+	{ALL(STAND_ADOPTS, STAND_OUTSIDE, STAND_OTHER_FLINK), KILL},
+	{ALL(STAND_ADOPTS, STAND_ADOPTING), REST},
+	{ALL(STAND_ADOPTS), ADOPT},
+	/* the owner hears it, and gives the transition up; it has the state, and nothing is for a person to do */
+	{ALL(STAND_ENDS_JOB, STAND_OUTSIDE, STAND_FAILED), KILL, CAUSE_JOURNAL_LOST, LOST,
+	 .recorded = true},
+	{ALL(STAND_ENDS_JOB, STAND_OUTSIDE), KILL, CAUSE_PREPARING, "the hand-over is given up"},
+	{ALL(STAND_ENDS_JOB, STAND_FLINK), KILL},
+	/* the owner hears of it from this agent: the next one would fail by the same journal, and end as well */
+	{ALL(STAND_ENDS_JOB, STAND_FAILED), REST},
+	{ALL(STAND_ENDS_JOB), AGAIN, 0,
+	 "the hand-over has ended: the job in the shadow has ended, too"},
+	{ALL(STAND_WAS_TAKEN), AGAIN, 0, "this pod is the owner"},
+	{ALL(STAND_OUTSIDE, STAND_GRANTED), REST, CAUSE_JOURNAL_LOST,
+	 "the job was granted to this pod, but the journal of its job in the shadow is lost; restore that ConfigMap from a copy"},
+	{ALL(STAND_OUTSIDE, STAND_FAILED), REST, CAUSE_JOURNAL_LOST, LOST, .recorded = true},
+	{ALL(STAND_IN_SHADOW), REST},
+	/* until the seed is there, what waits in main() is kept warm, or made so */
+	{ALL(STAND_MAY_HAVE_RUN), REST},
+	{ALL(STAND_ALWAYS), STAND_BY},
+};
+
+const struct stand_table standby_shadow_table = {"The Pod of the candidate", rows, ARRAY_LEN(rows),
+						 whats, WHATS};
+
+/* The life cycle begins with what was just read. */
+static void begin_job(struct standby *standby, bool seed)
+{
 	standby->in_shadow = true;
 	standby->job_runs = standby->job_failed = false;
 	standby->runs_since_ms = 0;
 	standby->start_end_ms = standby->warm_ms = standby->launch_ms = 0;
 	standby->check_ms = standby->ripe_ms = 0;
-	standby_say(standby, CAUSE_SHADOW,
-		    seed ? "the job starts in the shadow, from the seed"
-			 : "the job in the shadow continues by its own journal");
 	standby_emit(standby, STANDBY_DO_SHADOW)->seed = seed;
 }
 
-/* The next agent begins by what the journal says then. */
-static void begin_anew(struct standby *standby, const char *why)
+static void follow(struct standby *standby, const struct stand_row *row)
 {
-	standby_note(standby, false, why);
-	standby->owned = true;
-	standby_emit(standby, STANDBY_DO_AGAIN);
-}
-
-static void withdraw(struct standby *standby)
-{
-	standby_kill(standby);
-	/* MUT: the agent of a candidate ends before its job has */
-	if (standby->flink != STANDBY_FLINK_NONE)
-		return;
-	/* the owner hears of it from this agent: the next one would fail by the same journal, and end as well */
-	/* MUT: a candidate that has failed ends before it has said so */
-	if (standby->shadow_state == SHADOW_FAILED)
-		return;
-	if (standby->in_shadow && !standby->terminating)
-		begin_anew(standby,
-			   "the hand-over has ended: the job in the shadow has ended, too");
-}
-
-static void adopt(struct standby *standby)
-{
-	/* what it holds for another hand-over, or was left, is none of the job's */
-	if (!standby->in_shadow && standby->flink != STANDBY_FLINK_NONE &&
-	    standby->verdict.claim != CLAIM_TAKE) {
+	switch ((enum what)row->what) {
+	case KEEP:
+	case REST:
+	case STAND_BY:
+	case WHATS:
+		break;
+	case READ:
+		standby_reads(standby);
+		break;
+	case KILL:
 		standby_kill(standby);
-		return;
-	}
-	if (standby->adopting || standby->now_ms < standby->adopt_ms)
-		return;
-	standby->adopting = true;
-	standby->adopt_ms = 0;
-	standby_emit(standby, STANDBY_DO_ADOPT);
-}
-
-static void obey(struct standby *standby, enum shadow_act what, bool just_read)
-{
-	switch (what) {
-	case SHADOW_DO_SEED:
-	case SHADOW_DO_GO_ON:
-		if (!standby->in_shadow)
-			begin_job(standby, just_read, what == SHADOW_DO_SEED);
 		break;
-	case SHADOW_DO_KILL:
-		withdraw(standby);
+	case SEED:
+	case GO_ON:
+		begin_job(standby, row->what == SEED);
 		break;
-	case SHADOW_DO_ADOPT:
-		adopt(standby);
+	case ADOPT:
+		standby->adopting = true;
+		standby->adopt_ms = 0;
+		standby_emit(standby, STANDBY_DO_ADOPT);
 		break;
-	default:
+	case AGAIN:
+		standby->owned = true;
+		standby_emit(standby, STANDBY_DO_AGAIN);
 		break;
 	}
 }
 
-/* Taken, by a write whose answer was lost. */
-static bool was_taken(const struct standby *standby)
-{
-	return standby->in_shadow && standby->shadow_state == SHADOW_TAKEN &&
-	       standby->verdict.role == ROLE_OWNER && !is_granted(standby);
-}
+/* ---- what it goes by ---- */
 
 /* Is there something for it to do, or to wait for, that a pod which stands by does not? */
 static bool concerns(const struct standby *standby)
 {
 	enum role role = standby->verdict.role;
 
-	if (standby->in_shadow)
-		return true;
+	if (standby->in_shadow || role == ROLE_UNREADABLE)
+		return standby->in_shadow;
 	/* MUT: a version that was refused does not say so */
 	if (standby->flink == STANDBY_FLINK_NONE &&
 	    transition_of(&standby->handover) == TRANSITION_REFUSED)
 		return false;
 	return is_transition(standby) && names_me(standby) &&
 	       (role != ROLE_OWNER || is_granted(standby));
-}
-
-/* The owner hears it, and gives the transition up; it has the state, and nothing is for a person to do. */
-static void say_lost(struct standby *standby)
-{
-	static const char why[] =
-		"the journal of the job in the shadow is lost, so that job is ended; the owner gives the transition up and keeps the job";
-
-	if (!xstrsame(standby->record.why, why)) {
-		xstrset(&standby->record.why, why);
-		standby->record_dirty = true;
-	}
-	standby_say(standby, CAUSE_JOURNAL_LOST, why);
-}
-
-/* Of a pod whose job does not run. */
-static void say_waits(struct standby *standby, enum shadow_act act)
-{
-	if (is_granted(standby) && !standby->seeded)
-		standby_say(
-			standby, CAUSE_JOURNAL_LOST,
-			"the job was granted to this pod, but the journal of its job in the shadow is lost; restore that ConfigMap from a copy");
-	else if (standby->shadow_state == SHADOW_FAILED && !standby->in_shadow)
-		say_lost(standby);
-	else if (act == SHADOW_DO_KILL)
-		standby_say(standby, CAUSE_PREPARING, "the hand-over is given up");
 }
 
 /* Nothing is prepared meanwhile; what was due for that is looked at later. */
@@ -305,41 +291,69 @@ static bool may_have_run(const struct standby *standby)
 	return state >= TRANSITION_SHADOW;
 }
 
-static bool follow(struct standby *standby, bool just_read)
+/* Taken, by a write whose answer was lost. */
+static bool was_taken(const struct standby *standby, enum shadow_state state)
 {
-	struct shadow_facts facts;
-	struct shadow_move move;
+	return standby->in_shadow && state == SHADOW_TAKEN && standby->verdict.role == ROLE_OWNER &&
+	       !is_granted(standby);
+}
 
-	/* nothing ends because of that, and nothing begins */
-	if (standby->verdict.role == ROLE_UNREADABLE)
-		return standby->in_shadow;
-	if (!standby->in_shadow && standby->own_unread) {
-		standby_say(standby, CAUSE_JOURNAL_UNREADABLE,
-			    "the journal of the job in the shadow cannot be read");
-		return true;
-	}
-	facts = facts_of(standby);
-	transition_candidate(&standby->handover, &facts, standby->shadow_state, &move);
-	standby->shadow_state = move.state;
-	obey(standby, move.act, just_read);
-	if (!standby->in_shadow)
-		say_waits(standby, move.act);
-	else if (standby_owner_is_silent(standby) || standby->cause == CAUSE_OWNER_SILENT)
+static unsigned shadow_bits(const struct standby *standby, const struct shadow_move *move,
+			    bool just_read)
+{
+	bool flink = standby->flink != STANDBY_FLINK_NONE;
+	bool tries = standby->adopting || standby->now_ms < standby->adopt_ms;
+	const struct stand_known facts[] = {
+		{STAND_UNREADABLE, standby->verdict.role == ROLE_UNREADABLE},
+		{STAND_OTHER_FLINK, flink && standby->verdict.claim != CLAIM_TAKE},
+		{STAND_NOT_READ, !just_read},
+		{STAND_BEGINS, move->act == SHADOW_DO_SEED || move->act == SHADOW_DO_GO_ON},
+		{STAND_GOES_ON, move->act == SHADOW_DO_GO_ON},
+		{STAND_ENDS_JOB, move->act == SHADOW_DO_KILL},
+		{STAND_ADOPTS, move->act == SHADOW_DO_ADOPT},
+		{STAND_ADOPTING, tries},
+		{STAND_IN_SHADOW, standby->in_shadow},
+		{STAND_OUTSIDE, !standby->in_shadow},
+		{STAND_OWN_UNREAD, standby->own_unread},
+		{STAND_ELSEWHERE, standby->own_elsewhere && flink},
+		{STAND_FLINK, flink},
+		{STAND_FAILED, move->state == SHADOW_FAILED},
+		{STAND_WAS_TAKEN, was_taken(standby, move->state)},
+		{STAND_GRANTED, is_granted(standby)},
+		{STAND_MAY_HAVE_RUN, may_have_run(standby)},
+	};
+
+	return stand_bits(facts, ARRAY_LEN(facts));
+}
+
+/* That its owner is silent is said, and that it is heard again. */
+static void say(struct standby *standby, const struct stand_row *row)
+{
+	stand_say(standby, row);
+	if (standby->in_shadow && !row->why && row->what != KEEP &&
+	    (standby_owner_is_silent(standby) || standby->cause == CAUSE_OWNER_SILENT))
 		standby_say(standby, CAUSE_SHADOW, "the job runs in the shadow");
-	if (was_taken(standby))
-		begin_anew(standby, "this pod is the owner");
-	publish(standby);
-	/* until the seed is there, what waits in main() is kept warm, or made so */
-	/* MUT: a candidate that has lost its journal prepares another Flink */
-	if (standby->shadow_state == SHADOW_FAILED || may_have_run(standby))
-		return true;
-	return standby->in_shadow || is_granted(standby) || move.act != SHADOW_DO_NOTHING;
 }
 
 bool standby_shadow(struct standby *standby, bool just_read)
 {
+	const struct stand_row *row;
+	struct shadow_facts facts;
+	struct shadow_move move;
+
 	forget_other(standby);
-	if (!concerns(standby) || !follow(standby, just_read))
+	if (!concerns(standby))
+		return false;
+	facts = facts_of(standby);
+	transition_candidate(&standby->handover, &facts, standby->shadow_state, &move);
+	row = stand_row(&standby_shadow_table, shadow_bits(standby, &move, just_read));
+	say(standby, row);
+	if (row->what != KEEP) {
+		standby->shadow_state = move.state;
+		follow(standby, row);
+		publish(standby, row);
+	}
+	if (row->what == STAND_BY)
 		return false;
 	rest(standby);
 	return true;
