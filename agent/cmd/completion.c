@@ -6,12 +6,33 @@
 #include "cmd/commands.h"
 #include "core/report/runbook.h"
 
-/* The first line of a help text, without what a shell would take for a quote or a bracket. */
-static void add_plain(const char *text, struct buf *to)
+/* inside of a text between two */
+#define ZSH_APOSTROPHE  "'\\''"
+#define FISH_APOSTROPHE "\\'"
+
+/* How much of the text is its first line, without a bracket that only a later line closes. */
+static size_t first_line(const char *text)
 {
-	for (; *text && *text != '\n'; text++)
-		if (!strchr("'\"`[]\\:$", *text))
-			buf_addch(to, *text);
+	size_t len = strcspn(text, "\n");
+	const char *open = memrchr(text, '(', len);
+
+	if (open && !memchr(open, ')', (size_t)(text + len - open)))
+		len = (size_t)(open - text);
+	while (len && strchr(" ,;:", text[len - 1]))
+		len--;
+	return len;
+}
+
+/* The first line of a help text between apostrophes, without what the shells take for something else. */
+static void add_plain(const char *text, const char *apostrophe, struct buf *to)
+{
+	size_t len = first_line(text);
+
+	for (size_t i = 0; i < len; i++)
+		if (text[i] == '\'')
+			buf_addstr(to, apostrophe);
+		else if (!strchr("\"`[]\\:$", text[i]))
+			buf_addch(to, text[i]);
 }
 
 /* What the argument of an option, or of a command, stands for. */
@@ -43,6 +64,10 @@ static void add_words(const struct cli_command *command, struct buf *to)
 /* The values of an option that has few. */
 static const char *values_of(const struct cli_option *option)
 {
+	if (!strcmp(option->name, "policy"))
+		return "latest savepoint";
+	if (!strcmp(option->name, "kind"))
+		return "metadata ha-value ha-map completed-checkpoint journal-copy";
 	if (strcmp(option->name, "output") != 0)
 		return NULL;
 	return strcmp(option->help, CLI_OUTPUT_WIDE) ? "json yaml" : "json yaml wide";
@@ -120,7 +145,7 @@ static void zsh_option(const struct cli_option *option, struct buf *to)
 			buf_addf(to, "\t\t'%s--%s[", many, option->name);
 		else
 			buf_addf(to, "\t\t'%s-%c[", many, option->letter);
-		add_plain(option->help, to);
+		add_plain(option->help, ZSH_APOSTROPHE, to);
 		buf_addch(to, ']');
 		if (option->argument)
 			buf_addf(to, ":%s:", option->argument);
@@ -162,7 +187,7 @@ static void zsh_script(const struct cli_command *const *commands, struct buf *to
 		   "\t\tlocal -a commands=(\n");
 	for (size_t i = 0; commands[i]; i++) {
 		buf_addf(to, "\t\t\t'%s:", commands[i]->name);
-		add_plain(commands[i]->summary, to);
+		add_plain(commands[i]->summary, ZSH_APOSTROPHE, to);
 		buf_addstr(to, "'\n");
 	}
 	buf_addstr(to, "\t\t)\n\t\t_describe command commands\n\t\treturn\n\tfi\n"
@@ -181,12 +206,12 @@ static void fish_command(const struct cli_command *command, struct buf *to)
 	cleanup_buf struct buf words = BUF_INIT;
 
 	add_words(command, &words);
-	buf_addf(to, "complete -c drey -n __fish_use_subcommand -a %s -d '", command->name);
-	add_plain(command->summary, to);
+	buf_addf(to, "complete -c drey -n __drey_command -a %s -d '", command->name);
+	add_plain(command->summary, FISH_APOSTROPHE, to);
 	buf_addstr(to, "'\n");
 	for (const struct cli_option *option = command->options; option->name; option++) {
-		buf_addf(to, "complete -c drey -n '__fish_seen_subcommand_from %s' -l %s",
-			 command->name, option->name);
+		buf_addf(to, "complete -c drey -n '__drey_command %s' -l %s", command->name,
+			 option->name);
 		if (option->letter)
 			buf_addf(to, " -s %c", option->letter);
 		if (values_of(option))
@@ -194,23 +219,41 @@ static void fish_command(const struct cli_command *command, struct buf *to)
 		else if (option->argument)
 			buf_addstr(to, is_file(option->argument) ? " -rF" : " -x");
 		buf_addstr(to, " -d '");
-		add_plain(option->help, to);
+		add_plain(option->help, FISH_APOSTROPHE, to);
 		buf_addstr(to, "'\n");
 	}
 	if (words.len_bytes)
-		buf_addf(to, "complete -c drey -n '__fish_seen_subcommand_from %s' -a '%s'\n",
-			 command->name, buf_str(&words) + 1);
+		buf_addf(to, "complete -c drey -n '__drey_command %s' -a '%s'\n", command->name,
+			 buf_str(&words) + 1);
 	else if (is_file(command->arguments))
-		buf_addf(to, "complete -c drey -n '__fish_seen_subcommand_from %s' -F\n",
-			 command->name);
+		buf_addf(to, "complete -c drey -n '__drey_command %s' -F\n", command->name);
 }
 
 static void fish_script(const struct cli_command *const *commands, struct buf *to)
 {
 	buf_addstr(to, "# fish completion of drey; made by `drey completion fish`\n"
+		       "function __drey_command\n"
+		       "\tset -l words (commandline -opc)\n"
+		       "\tset -e words[1]\n"
+		       "\twhile set -q words[1]\n"
+		       "\t\tswitch $words[1]\n"
+		       "\t\t\tcase -c --config\n"
+		       "\t\t\t\tset -e words[1]\n"
+		       "\t\t\tcase '-*'\n"
+		       "\t\t\tcase '*'\n"
+		       "\t\t\t\tif set -q argv[1]\n"
+		       "\t\t\t\t\ttest $words[1] = $argv[1]\n"
+		       "\t\t\t\t\treturn\n"
+		       "\t\t\t\tend\n"
+		       "\t\t\t\treturn 1\n"
+		       "\t\tend\n"
+		       "\t\tset -e words[1]\n"
+		       "\tend\n"
+		       "\tnot set -q argv[1]\n"
+		       "end\n"
 		       "complete -c drey -f\n"
 		       "complete -c drey -s h -l help -d 'print help'\n"
-		       "complete -c drey -n __fish_use_subcommand -s c -l config -rF "
+		       "complete -c drey -n __drey_command -s c -l config -rF "
 		       "-d 'configuration file'\n");
 	for (size_t i = 0; commands[i]; i++)
 		fish_command(commands[i], to);

@@ -359,7 +359,7 @@ struct cells {
 static struct cells cells_of(const struct candidate *candidate, int64_t now_unix_ms)
 {
 	const struct snapshot *snapshot = &candidate->snapshot;
-	struct cells cells = {.verdict = verdict_of(candidate, "not judged"),
+	struct cells cells = {.verdict = verdict_of(candidate, "not checked"),
 			      .source = source_kind_name(candidate->source),
 			      .kind = snapshot_kind_name(snapshot->kind),
 			      .job = *snapshot->job_id ? snapshot->job_id : "-",

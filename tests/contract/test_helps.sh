@@ -60,7 +60,11 @@ ok 'bash: causes' completes 'StopFailed StorageUnreadable StoredJobLeft' explain
 ok 'bash: on and off' completes 'on off' do-not-restart ''
 ok 'bash: after a global option' completes 'status' -c x stat
 ok 'bash: a file' completes "$dir/complete.bash" verify "$dir/comp"
+ok 'bash: the values of an option' completes 'latest' resolve --policy la
 ok 'bash: nothing that it does not know' completes '' nonsense ''
+
+ok 'no help text loses an apostrophe, or ends in a bracket that nothing closes' bash -c '
+	! grep -hE "(Flinks|yamls|applications) |\([^)]*$" <("$1" completion fish | grep " -d ") <("$1" completion zsh | grep "\[")' - "$DREY"
 
 # ---- zsh and fish: that they read it, and what fish says
 
@@ -80,10 +84,16 @@ if command -v fish >/dev/null; then
 	}
 	ok 'fish: a command' test "$(fish_says 'drey stat')" = status
 	ok 'fish: an option' test "$(fish_says 'drey status --vert')" = --vertices
+	ok 'fish: a command after a global option' test "$(fish_says 'drey -c x stat')" = status
+	ok 'fish: the values of an option' test "$(fish_says 'drey inspect --kind ha')" = 'ha-map ha-value'
+	ok 'fish: no option of another command' test "$(fish_says 'drey status --poli')" = ''
 	ok 'fish: causes' test "$(fish_says 'drey explain Sto')" = 'StopFailed StorageUnreadable StoredJobLeft'
 else
 	skip 'fish: a command' 'fish is missing'
 	skip 'fish: an option' 'fish is missing'
+	skip 'fish: a command after a global option' 'fish is missing'
+	skip 'fish: the values of an option' 'fish is missing'
+	skip 'fish: no option of another command' 'fish is missing'
 	skip 'fish: causes' 'fish is missing'
 fi
 

@@ -207,7 +207,7 @@ TEST(the_last_line_says_what_a_resume_would_do)
 		while (last > text && last[-1] != '\n')
 			last--;
 		CHECK_HAS(last - 1, rows[i].last);
-		CHECK_HAS(text, "not judged");
+		CHECK_HAS(text, "not checked");
 		CHECK((json_get(doc, "whenResumed") != NULL) == (rows[i].ex.resumed != NULL));
 		free(text);
 	}
