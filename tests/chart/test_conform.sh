@@ -66,6 +66,21 @@ for helm in 3 4; do
 done
 is "$(find "$RUN/helm3" -name '*.yaml' -size +1k | wc -l)" "$(($(all_values | wc -l) + 1))" "all of them are looked at below"
 
+# ---- what an installation says
+
+notes() { # [OPTION...]
+	helm install orders "$CHART" --namespace team --dry-run=client --values "$CHART/examples/s3.yaml" "$@" >"$RUN/notes" 2>&1
+}
+says() { # PATTERN
+	sed -n '/^NOTES:/,$p' "$RUN/notes" | grep -qE -- "$1"
+}
+check "notes are printed" notes --set drey.http.port=8099
+check "the plugin, which knows why no Pod runs" says '^  kubectl drey status orders --namespace team$'
+check "the page, on the port that it has" says 'port-forward deploy/orders-jobmanager 8099$'
+check "how to uninstall what never started" says 'add --no-hooks'
+check "and for other values" notes --set onDelete=nothing
+check "nothing of hooks where nothing is stopped" not says "no-hooks"
+
 # ---- the package
 
 check "helm package makes one" helm package "$CHART" --destination "$RUN/package"
