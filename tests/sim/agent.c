@@ -356,6 +356,7 @@ void agent_crash(struct world *w, const char *why)
 		desired_inputs_release(&agent->inputs);
 	}
 	agent->alive = false;
+	flink_forgotten(w);
 	spare_over(w, "its agent is dead");
 	w->epochs[SCOPE_AGENT]++;
 	/* drey-init waits at most 30 s, and a successor 35 s: so the agent is back in time to notice the takeover */

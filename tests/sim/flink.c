@@ -56,18 +56,19 @@ void flink_start(struct world *w, int launch)
 
 /* Whether drey noticed that the job restored something else; if it could not, the job's snapshots cannot be
  * distinguished from right ones. */
-static void mismatch_unnoticed(struct world *w)
+static void mismatch_unnoticed(struct world *w, const struct journal *journal)
 {
-	struct truth_launch *truth =
-		flink_is_held(w->flink) ? NULL : &w->truth.launches[w->flink->launch];
-	const struct journal *journal = w->agent->alive && !w->agent->stands
-						? &w->agent->life.journal
-						: &w->store.image->journal;
-	const struct launch *launch = journal_launch_const(journal);
+	struct truth_launch *truth = flink_is_held(w->flink) || w->flink->launch < 0
+					     ? NULL
+					     : &w->truth.launches[w->flink->launch];
 	bool made = false;
 
-	if (!truth || !truth->wrong || (launch && launch->mismatched))
+	if (!truth || !truth->wrong)
 		return;
+	for (size_t i = 0; i < journal->launch_count; i++)
+		if (journal->launches[i].mismatched &&
+		    !strcmp(journal->launches[i].job_id, truth->job_id))
+			return;
 	for (int i = 0; i < w->storage.count; i++)
 		made = made || (w->storage.snaps[i].launch == w->flink->launch &&
 				w->storage.snaps[i].complete);
@@ -78,14 +79,22 @@ static void mismatch_unnoticed(struct world *w)
 	truth->base = w->flink->base;
 }
 
+/* An agent has died. Another one looks at a Flink that lives; of one that has ended it knows what is on record. */
+void flink_forgotten(struct world *w)
+{
+	if (!w->flink->alive && w->truth.count)
+		mismatch_unnoticed(w, &w->store.image->journal);
+}
+
 void flink_end(struct world *w, int wait_status, bool tell)
 {
+	bool lives = w->agent->alive && !w->agent->stands;
 	struct flink *flink = w->flink;
 
 	if (!flink->alive)
 		return;
 	say(w, "Flink ends, wait status %d", wait_status);
-	mismatch_unnoticed(w);
+	mismatch_unnoticed(w, lives ? &w->agent->life.journal : &w->store.image->journal);
 	flink->alive = flink->rest_up = flink->job_present = false;
 	w->epochs[SCOPE_FLINK]++;
 	w->epochs[SCOPE_JOB]++;

@@ -721,6 +721,7 @@ void container_die(struct world *w, const char *why);
 /* ---- flink.c */
 void flink_start(struct world *w, int launch);
 void flink_end(struct world *w, int wait_status, bool tell);
+void flink_forgotten(struct world *w);
 void flink_signal(struct world *w, int signo);
 void flink_item(struct world *w, const struct item *item);
 void flink_attempt_ends(struct world *w);
