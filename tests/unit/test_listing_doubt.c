@@ -61,6 +61,20 @@ DOUBT_TEST(one_that_exists_and_is_damaged_contradicts_a_listing_as_well)
 	CHECK_INT(after(w, SOURCE_CHECKPOINTS), ==, SOURCE_UNREADABLE);
 }
 
+/* Nobody knows whether the listing is right: the next look may. */
+DOUBT_TEST(one_that_cannot_be_asked_for_puts_a_listing_in_doubt)
+{
+	struct candidate *unread = named(w, "file:/cp/" JOB_A "/chk-7", SNAPSHOT_CHECKPOINT);
+
+	unread->metadata_version = 0;
+	broken(unread, INTEGRITY_UNREADABLE, "HTTP 503");
+	CHECK_INT(after(w, SOURCE_CHECKPOINTS), ==, SOURCE_UNREADABLE);
+	CHECK_STR(w->facts.sources[SOURCE_CHECKPOINTS].detail,
+		  "the listing of file:/cp may leave out file:/cp/" JOB_A "/chk-7: HTTP 503");
+	CHECK_DECIDES(w, HOLD);
+	CHECK_INT(w->decision.cause, ==, CAUSE_STORAGE_UNREADABLE);
+}
+
 DOUBT_TEST(flinks_ha_data_are_a_witness_too)
 {
 	found(w, SOURCE_HA, "file:/cp/" JOB_A "/chk-7", SNAPSHOT_CHECKPOINT, JOB_A, 7);

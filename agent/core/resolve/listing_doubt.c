@@ -86,6 +86,13 @@ static bool was_found(const struct candidate *c)
 	       (c->metadata_version || c->integrity == INTEGRITY_DAMAGED);
 }
 
+/* It could not be asked for by its name: a listing without it may be right, or not. */
+static bool may_be_there(const struct candidate *c)
+{
+	/* MUT: what cannot be read contradicts no listing */
+	return !facts_is_listed(c->source) && c->integrity == INTEGRITY_UNREADABLE;
+}
+
 /* `unread`: why it could not be asked for; NULL: it is there. */
 static void doubt(struct facts *facts, struct place_fact *place, const char *path,
 		  const char *unread)
@@ -191,7 +198,9 @@ void listing_doubt(const struct journal *journal, struct facts *facts)
 	for (size_t i = 0; i < facts->candidate_count; i++) {
 		const struct candidate *c = &facts->candidates[i];
 
-		if (!was_found(c))
+		const char *unread = was_found(c) ? NULL : c->detail ? c->detail : "not readable";
+
+		if (!was_found(c) && !may_be_there(c))
 			continue;
 		for (size_t k = 0; k < facts->place_count; k++) {
 			struct place_fact *place = &facts->places[k];
@@ -199,7 +208,7 @@ void listing_doubt(const struct journal *journal, struct facts *facts)
 			if (place->state != SOURCE_UNREADABLE &&
 			    !facts->sources[place->source].left_out &&
 			    is_shown_by(journal, place, c->snapshot.path))
-				doubt(facts, place, c->snapshot.path, NULL);
+				doubt(facts, place, c->snapshot.path, unread);
 		}
 	}
 }
