@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "cmd/cli.h"
-#include "core/lifecycle/phase.h"
+#include "core/report/transitions.h"
 
 static const char *text(const struct json *obj, const char *key)
 {
@@ -60,37 +60,6 @@ static void read_ready(const struct json *doc, struct status_view *view)
 			(void)clock_parse_rfc3339(text(each, "lastTransitionTime"),
 						  &view->ready_unix_ms, NULL);
 		}
-}
-
-static bool phase_is_name(const char *name, size_t len)
-{
-	for (int i = 0; i < PHASE_COUNT; i++) {
-		const char *phase = phase_name((enum phase)i);
-
-		if (strlen(phase) == len && !strncmp(phase, name, len))
-			return true;
-	}
-	return false;
-}
-
-/* A transition is "PHASE: REASON"; other entries of the journal's log have another beginning. */
-static int64_t phase_since(const char *phase, const struct json *transitions)
-{
-	int64_t since_unix_ms = 0;
-	size_t len = strlen(phase);
-
-	for (size_t i = json_len(transitions); i-- > 0;) {
-		const struct json *each = json_at(transitions, i);
-		const char *line = text(each, "text");
-		const char *colon = strchr(line, ':');
-
-		if (!colon || !phase_is_name(line, (size_t)(colon - line)))
-			continue;
-		if ((size_t)(colon - line) != len || strncmp(line, phase, len) != 0)
-			break;
-		since_unix_ms = json_i64_or(each, "unixMs", 0);
-	}
-	return since_unix_ms;
 }
 
 /* The worst first. */
@@ -218,7 +187,7 @@ void status_view_read(const struct json *doc, struct status_view *ret_view)
 	read_handover(doc, &view);
 	read_scale(doc, &view);
 	read_loss(json_get(doc, "stateLoss"), &view);
-	view.phase_unix_ms = phase_since(view.phase, view.transitions);
+	view.phase_unix_ms = transitions_since(view.transitions, view.phase);
 	*ret_view = view;
 }
 

@@ -2,11 +2,15 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "core/report/status.h"
 #include "core/report/status_history.h"
+#include "core/report/status_lineage.h"
+#include "core/report/transitions.h"
+#include "core/report/ways_out.h"
 #include "kube/kube_watch.h"
 #include "run/driver_internal.h"
 #include "run/part.h"
@@ -68,11 +72,34 @@ struct json *driver_status(const struct driver *driver)
 	return document;
 }
 
+/* The document's own drey, and what its reader can paste. */
+static void add_here(const struct driver *driver, struct json *document)
+{
+	const struct setup *setup = driver->setup;
+	const struct setup_kube *kube = &setup->kube;
+	const char *file = setup->config_file;
+	const struct ways_out_facts facts = {
+		.pod = kube->pod_name,
+		.namespace = kube->pod_name ? kube->config.namespace : NULL,
+		.deployment = kube->owner_kind == WORKLOAD_JOB ? NULL : kube->owner,
+		.config_file = file && strcmp(file, CONFIG_DEFAULT_FILE) != 0 ? file : NULL,
+	};
+	struct json *to = json_add_object(document, "agent");
+
+	json_add_str(to, "version", DREY_VERSION);
+	json_add_str(to, "pod", kube->pod_name);
+	status_add_runbook(document, &facts);
+}
+
 struct json *driver_status_full(const struct driver *driver)
 {
 	struct json *document = driver_status(driver);
+	int64_t now_unix_ms = clock_unix_ms();
 
-	status_add_history(document, &driver->life, driver->decision, clock_unix_ms());
+	status_add_history(document, &driver->life, driver->decision, now_unix_ms);
+	status_add_since(document, now_unix_ms);
+	status_add_lineage(document, now_unix_ms);
+	add_here(driver, document);
 	gates_status(driver, document);
 	return document;
 }

@@ -135,7 +135,7 @@ answers /status 200 && jq -e '.phase == "Launching" and .launch.number == 1' "$d
 result $? '/status is the status document'
 cp "$dir/body" "$dir/over-http"
 "$DREY" status --json --config "$dir/drey.yaml" >"$dir/over-socket"
-diff <(jq -S 'del(.journal, .transitions, .retryInMs)' "$dir/over-http") <(jq -S 'del(.journal, .transitions, .retryInMs)' "$dir/over-socket")
+diff <(jq -S 'del(.journal, .transitions, .retryInMs, .nowUnixMs, .lineage)' "$dir/over-http") <(jq -S 'del(.journal, .transitions, .retryInMs, .nowUnixMs, .lineage)' "$dir/over-socket")
 result $? 'the same as over the socket'
 named() { # NAME PATH STATUS
 	[ "$(curl -s -m 5 -o "$dir/body" -w '%{http_code}' -H "Host: $1" "http://127.0.0.1:$port$2")" = "$3" ]
