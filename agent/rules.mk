@@ -18,9 +18,9 @@ $(B)/libdrey.a: $(B)/obj/$(1).o
 $(TOP)/fuzz/libdrey.a: $(TOP)/fuzz/obj/$(1).o
 endef
 
-# `drey explain`, and the style and the script of the page
+# `drey explain`, and the page with its style and scripts
 $(eval $(call EMBED,runbook_pages,$(filter-out %/README.md,$(wildcard docs/runbook/*.md))))
-$(eval $(call EMBED,embedded_web,agent/core/web/page.css agent/core/web/page.js))
+$(eval $(call EMBED,embedded_web,$(wildcard agent/core/web/page*.*)))
 
 # what the commands print is kept in tests/golden; this accepts what they print now
 .PHONY: golden

@@ -5,7 +5,7 @@
 #   tools/embed.sh TABLE FILE...
 #
 # The name in the table is that of the file, without .md.
-# Of .css and .js the indentation, empty lines and lines that are only a comment (// or one-line /* */) are left out, so
+# Of .css, .html and .js the indentation, empty lines and lines that are only a comment (// or one-line /* */) are left out, so
 # a string of several lines must not be in them. Exit status: 0 done, 2 usage.
 
 set -euo pipefail
@@ -20,7 +20,7 @@ shift
 
 squeezed() { # FILE
 	case $1 in
-	*.css | *.js) sed -E 's/^[[:space:]]+//; /^$/d; /^\/\/.*$/d; /^\/\*.*\*\/$/d' "$1" ;;
+	*.css | *.html | *.js) sed -E 's/^[[:space:]]+//; /^$/d; /^\/\/.*$/d; /^\/\*.*\*\/$/d' "$1" ;;
 	*) cat "$1" ;;
 	esac
 }

@@ -14,6 +14,7 @@ struct embedded {
 		sha256; /* of the text, in Base64: libcrypto would cost more memory than the page */
 };
 
-extern const struct embedded embedded_web[]; /* agent/core/web: style and script of the page */
+extern const struct embedded
+	embedded_web[]; /* agent/core/web: the page, its style and its scripts */
 
 #endif

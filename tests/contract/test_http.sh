@@ -157,8 +157,10 @@ result $? 'GET and HEAD without a body only'
 [ "$(get /index.html)" = 404 ] && [ "$(get /livez/)" = 404 ] && [ "$(get /runbook/)" = 404 ] && [ "$(get /runbook/README)" = 404 ] && [ "$(get /../../etc/passwd --path-as-is)" = 404 ] &&
 	[ "$(get "/livez?verbose=1")" = 200 ]
 result $? 'nothing else is there'
-answers / 200 && grep -q '<title>Launching - orders - drey</title>' "$dir/body" && grep -q '<h2 id="lineage-h">' "$dir/body"
-result $? 'the page at / has the phase and the lineage'
+answers / 200 && grep -q '<title>Launching - orders - drey</title>' "$dir/body" && grep -q '<dt>Last launch</dt><dd>1, ' "$dir/body"
+result $? 'the page at / has the phase and the last launch, also without its script'
+answers /status 200 && jq -e '.lineage.launches[0].launch == 1 and .sinceUnixMs <= .nowUnixMs and .agent.pod == null and .runbook == null' "$dir/body" >/dev/null
+result $? 'and the status has what the script shows'
 curl --silent --head "http://127.0.0.1:$port/" | tr -d '\r' >"$dir/head"
 grep -q "^Content-Security-Policy: default-src 'none'; .*script-src 'sha256-" "$dir/head" && grep -qi '^content-type: text/html; charset=utf-8$' "$dir/head" &&
 	grep -q '^Referrer-Policy: no-referrer$' "$dir/head" && grep -q '^X-Content-Type-Options: nosniff$' "$dir/head" &&
@@ -175,6 +177,12 @@ spent=$((($(cpu_ns) - before) / 100))
 echo "# the page: $spent ns of processor time"
 [ "$spent" -gt 0 ] && [ "$spent" -lt 5000000 ]
 result $? 'and takes at most 5 ms, while Flink never answers'
+before=$(cpu_ns)
+prompt 'so is the status that it reads' /status
+spent=$((($(cpu_ns) - before) / 100))
+echo "# the status: $spent ns of processor time"
+[ "$spent" -gt 0 ] && [ "$spent" -lt 5000000 ]
+result $? 'and takes at most 5 ms'
 [ "$(get /livez --header "a: $(head -c 20000 /dev/zero | tr '\0' a)")" = 431 ]
 result $? 'headers are limited'
 

@@ -1,26 +1,56 @@
 /*
  * The page of any status document, and of a real one with any text in it: it is HTML that drey makes, and nothing else
- * (html_check.h). What may be copied is what is seen.
+ * (html_check.h). And what is added to the document for its script: no command has a character that is not seen.
  */
 #include <string.h>
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/visible.h"
+#include "core/report/status_lineage.h"
+#include "core/report/transitions.h"
+#include "core/report/ways_out.h"
 #include "core/web/web.h"
 #include "must.h"
 #include "tests/unit/html_check.h"
 
 #define MAX_BYTES ((size_t)1 << 18)
 
-static void render(const struct json *status, const char *text)
+#define NOW INT64_C(1795663574000)
+
+static void check_commands(const struct json *status)
 {
-	struct web_facts facts = {.now_unix_ms = 1795663574000,
-				  .version = "1",
-				  .pod = text,
-				  .namespace = text,
-				  .config_file = text};
+	const struct json *way, *each;
+
+	json_each (way, json_get(json_get(status, "runbook"), "ways"))
+		json_each (each, json_get(way, "commands")) {
+			cleanup_buf struct buf seen = BUF_INIT;
+
+			visible_add(json_text(each), &seen);
+			must(!strcmp(buf_str(&seen), json_text(each)));
+		}
+}
+
+static void complete(struct json *status)
+{
+	static const char *const added[] = {"nowUnixMs", "sinceUnixMs", "lineage", "runbook"};
+	const struct ways_out_facts facts = {.pod = "p", .namespace = "n", .deployment = "d"};
+
+	for (size_t i = 0; i < ARRAY_LEN(added); i++)
+		json_remove(status, added[i]);
+	status_add_since(status, NOW);
+	status_add_lineage(status, NOW);
+	status_add_runbook(status, &facts);
+	check_commands(status);
+}
+
+static void render(struct json *status, const char *text)
+{
+	struct web_facts facts = {.now_unix_ms = NOW, .version = "1", .pod = text};
 	cleanup_buf struct buf to = BUF_INIT;
 
+	if (json_kind(status) == JSON_OBJECT)
+		complete(status);
 	web_render(status, &facts, &to);
 	must(strlen(buf_str(&to)) == to.len_bytes);
 	must(!html_check(buf_str(&to)));

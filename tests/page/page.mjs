@@ -8,6 +8,7 @@ import { execFileSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Browser } from './browser.mjs';
+import { details } from './details.mjs';
 import { all, causes, hostile, phases } from './worlds.mjs';
 
 const [, , real] = process.argv;
@@ -24,22 +25,29 @@ function check(ok, what, why = '') {
 	if (!ok && why) console.log(String(typeof why === 'string' ? why : JSON.stringify(why, null, 1)).replace(/^/gm, '# '));
 }
 
-const render = (status) => execFileSync(program, ['--pod', 'orders-jobmanager-7d9-kq'], { input: JSON.stringify(status) });
-const pages = new Map(Object.entries(all).map(([name, status]) => [name, render(status)]));
+// The page of a state, and the status that its script reads; null: drey starts.
+const pages = new Map();
+function put(name, status) {
+	const run = (mode, input) => execFileSync(program, [mode, 'orders-jobmanager-7d9-kq'], { input: JSON.stringify(input) });
+	pages.set(name, { html: run('--pod', status), code: status ? 200 : 503, status: status ? run('--status', status) : '{"error": "drey is still starting"}' });
+}
+for (const [name, status] of Object.entries(all)) put(name, status);
 
-// The page of the state that is served at /; others by their name.
+// The page of the state that is served at /; others at /NAME/. The status is beside the page.
 let now = 'Holding';
 let answers = true;
 let asked = 0;
 const server = createServer((request, answer) => {
-	const name = decodeURIComponent(request.url.slice(1)) || now;
+	const [, name, file] = /^\/(?:([^/]+)\/)?([^/]*)$/.exec(request.url) ?? [];
+	const state = pages.get(decodeURIComponent(name ?? now));
 	asked++;
 	if (!answers) {
 		answer.destroy();
 		return;
 	}
-	answer.writeHead(pages.has(name) ? 200 : 404, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy, 'Cache-Control': 'no-store', Connection: 'close' });
-	answer.end(pages.get(name) ?? '');
+	const code = !state || (file && file !== 'status') ? 404 : file ? state.code : 200;
+	answer.writeHead(code, { 'Content-Type': file ? 'application/json' : 'text/html; charset=utf-8', 'Content-Security-Policy': policy, 'Cache-Control': 'no-store', Connection: 'close' });
+	answer.end(code === 404 ? '' : file ? state.status : state.html);
 });
 await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
 const origin = `http://127.0.0.1:${server.address().port}`;
@@ -56,6 +64,12 @@ async function accessible(page) {
 	return page.run(violations);
 }
 
+// Until the script has shown the status.
+async function open(page, url) {
+	await page.open(url);
+	await page.until("document.getElementById('refresh').textContent.startsWith('Refreshed')");
+}
+
 // ---- every state, light, dark, and on a phone
 
 const widths = { light: {}, dark: { dark: true }, phone: { width: 390, height: 800 } };
@@ -63,17 +77,18 @@ for (const name of process.env.STATES?.split(' ') ?? Object.keys(all)) {
 	const wrong = [];
 	await Promise.all(Object.entries(widths).map(async ([kind, options]) => {
 		const page = await browser.page(options);
-		await page.open(`${origin}/${name}`);
+		await open(page, `${origin}/${name}/`);
 		if (shots) writeFileSync(`${shots}/${name}-${kind}.png`, await page.screenshot());
 		// what is folded is looked at, too
 		await page.run("document.querySelectorAll('details').forEach((d) => { d.open = true; })");
 		if (kind !== 'phone') wrong.push(...(await accessible(page)).map((text) => `${kind}: ${text}`));
 		const inner = options.width ?? 1120;
 		const { scroll, hacked, foreign } = await page.run(`({ scroll: document.scrollingElement.scrollWidth, hacked: window.hacked,
-			foreign: document.querySelectorAll('script').length !== 1 || document.querySelectorAll('img, iframe, object, form, input').length > 0 })`);
+			foreign: document.querySelectorAll('script').length !== 4 || document.querySelectorAll('img, iframe, object, form, input').length > 0 })`);
 		if (scroll > inner) wrong.push(`${kind}: ${scroll} pixels are wider than ${inner}`);
 		if (hacked || foreign) wrong.push(`${kind}: something of the data is an element`);
-		wrong.push(...page.problems.map((text) => `${kind}: ${text}`));
+		// a drey that starts has no status yet
+		wrong.push(...page.problems.filter((text) => !(name === 'Starting' && / 503 .*\/status$/.test(text))).map((text) => `${kind}: ${text}`));
 		wrong.push(...page.requests.filter((url) => !url.startsWith(origin) && !url.startsWith('data:')).map((url) => `${kind}: asks ${url}`));
 		await page.close();
 	}));
@@ -85,7 +100,7 @@ check(Object.keys(phases).length === 15 && Object.keys(causes).length >= 10 && O
 
 {
 	const page = await browser.page();
-	await page.open(`${origin}/Holding`);
+	await open(page, `${origin}/Holding/`);
 	const seen = await page.run(`({ title: document.title, phase: document.querySelector('.phase').textContent, cause: document.querySelector('#why h2').textContent,
 		bottom: document.querySelector('#why').getBoundingClientRect().bottom, ways: document.querySelectorAll('.ways li').length, facts: document.querySelector('.facts').textContent,
 		command: document.querySelector('.cmd code').textContent, loses: document.querySelectorAll('.loses')[1].textContent,
@@ -103,7 +118,7 @@ check(Object.keys(phases).length === 15 && Object.keys(causes).length >= 10 && O
 
 {
 	const page = await browser.page();
-	await page.open(`${origin}/Holding`);
+	await open(page, `${origin}/Holding/`);
 	const order = [];
 	for (let i = 0; i < 14; i++) {
 		await page.key('Tab', 'Tab', 9);
@@ -126,14 +141,14 @@ check(Object.keys(phases).length === 15 && Object.keys(causes).length >= 10 && O
 
 {
 	const page = await browser.page();
-	await page.open(`${origin}/Markup`);
+	await open(page, `${origin}/Markup/`);
 	await page.run("document.body.insertAdjacentHTML('beforeend', '<img src=\"data:,\" onerror=\"window.hacked = 1\"><a id=evil href=\"javascript:window.hacked = 1\">x</a>'); document.getElementById('evil').click()");
 	await page.run('new Promise((resolve) => { setTimeout(resolve, 300); })');
 	check(await page.run('window.hacked === undefined'), 'the policy runs no script that is not the page\'s own');
 	check(await page.run("document.querySelector('h1').textContent.includes('<script>') && document.querySelector('h1').textContent.includes('\\\\x1b[31m')"), 'names are text, terminal escapes are shown');
-	await page.open(`${origin}/RightToLeft`);
+	await open(page, `${origin}/RightToLeft/`);
 	check(await page.run("document.querySelector('.reason').textContent.includes('\\\\u{202e}') && !document.body.textContent.includes('\\u202e')"), 'right-to-left text is text, what turns other text is shown');
-	await page.open(`${origin}/Long`);
+	await open(page, `${origin}/Long/`);
 	check(await page.run("document.querySelector('.reason').textContent.length < 2000 && document.querySelector('h1').textContent.length < 200"), 'long texts are cut');
 	await page.close();
 }
@@ -142,20 +157,42 @@ check(Object.keys(phases).length === 15 && Object.keys(causes).length >= 10 && O
 
 {
 	const page = await browser.page({ script: false });
-	await page.open(`${origin}/Holding`);
-	const { root } = await page.send('DOM.getDocument', { depth: 0 });
-	const html = (await page.send('DOM.getOuterHTML', { nodeId: root.nodeId })).outerHTML;
-	check(html.includes('drey resume --from') && html.includes('Reload the page for news') && !html.includes('class="js"') && !page.problems.length, 'without JavaScript nothing is missing');
-	if (shots) writeFileSync(`${shots}/without-script.png`, await page.screenshot());
+	const wrong = [];
+	for (const name of Object.keys(all)) {
+		await page.open(`${origin}/${name}/`);
+		const { root } = await page.send('DOM.getDocument', { depth: 0 });
+		const html = (await page.send('DOM.getOuterHTML', { nodeId: root.nodeId })).outerHTML;
+		if (!html.includes('Reload the page for news') || html.includes('class="js"') || html.includes('class="cmd"') !== pages.get(name).html.includes('class="cmd"')) wrong.push(name);
+		if (name === 'Holding' && !['drey resume --from', 'NewestStateMissing', 'Newest state', 'chk-249', '13 min'].every((text) => html.includes(text))) wrong.push(`${name}: incomplete`);
+	}
+	check(!wrong.length && !page.problems.length, 'without JavaScript the summary is enough to act on', [...wrong, ...page.problems]);
 	await page.close();
 }
+
+// ---- the summary until the status is there
+
+{
+	const page = await browser.page();
+	pages.set('NoStatus', { ...pages.get('Holding'), code: 502 });
+	await page.open(`${origin}/NoStatus/`);
+	await page.until("document.getElementById('refresh').textContent.includes('cannot be read')");
+	const wrong = await accessible(page);
+	const seen = await page.run("({ phase: document.querySelector('.phase').textContent, cause: document.querySelector('#why h2').textContent, command: document.querySelector('.cmd code').textContent, state: document.querySelector('#state').textContent })");
+	check(!wrong.length && seen.phase === 'Holding' && seen.cause === 'NewestStateMissing' && seen.command.includes('drey resume --from s3:') && seen.state.includes('chk-249'),
+		'a status that does not come leaves the summary', [...wrong, seen]);
+	await page.close();
+}
+
+// ---- what each part of the status looks like
+
+await details({ browser, check, put, open: (page, name) => open(page, `${origin}/${name}/`) });
 
 // ---- news without flicker
 
 {
 	const page = await browser.page();
 	now = 'Holding';
-	await page.open(`${origin}/`);
+	await open(page, `${origin}/`);
 	await page.run(`document.querySelector('#launches').open = true; document.querySelector('#launches-list').focus({ preventScroll: true }); scrollTo(0, 300);
 		window.kept = [document.querySelector('h1'), document.querySelector('#lineage svg'), document.querySelector('#launches table'), document.querySelector('.phase')];
 		window.changes = 0; new MutationObserver((list) => { window.changes += list.length; }).observe(document.getElementById('drey'), { subtree: true, childList: true, characterData: true, attributes: true });`);
@@ -176,7 +213,7 @@ check(Object.keys(phases).length === 15 && Object.keys(causes).length >= 10 && O
 	answers = true;
 	now = 'Starting';
 	await page.until("!document.documentElement.classList.contains('stale') && document.title.startsWith('Starting')");
-	check(!page.problems.filter((text) => !text.includes('net::')).length, 'and one that is back, too', page.problems);
+	check(!page.problems.filter((text) => !text.includes('net::') && !/ 503 .*\/status$/.test(text)).length, 'and one that is back, too', page.problems);
 	await page.run("Object.defineProperty(document, 'hidden', { value: true, configurable: true }); document.dispatchEvent(new Event('visibilitychange'))");
 	const quiet = asked;
 	await page.run('new Promise((resolve) => { setTimeout(resolve, 7000); })');
@@ -192,7 +229,7 @@ check(Object.keys(phases).length === 15 && Object.keys(causes).length >= 10 && O
 
 if (real) {
 	const page = await browser.page();
-	await page.open(real);
+	await open(page, real);
 	await page.until("document.querySelector('.phase').textContent === 'Launching'", 20000);
 	const wrong = await accessible(page);
 	if (shots) writeFileSync(`${shots}/real.png`, await page.screenshot());

@@ -1,16 +1,36 @@
 /*
- * page_render - the page of a status document: for the tests with a browser.
+ * page_render - the page for the tests with a browser, and the status that its script reads.
  *
- *   web_render [--pod NAME] <STATUS.json >PAGE.html       at the time `nowUnixMs` of the document, else at 0
- *   web_render --policy                                   the header Content-Security-Policy
+ *   page_render --pod POD <STATUS.json >PAGE.html         at the time `nowUnixMs` of the document, else at 0
+ *   page_render --status POD <STATUS.json >FULL.json      with what drey adds: since when, ways out, lineage
+ *   page_render --policy                                  the header Content-Security-Policy
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
+#include "core/report/status_lineage.h"
+#include "core/report/transitions.h"
+#include "core/report/ways_out.h"
 #include "core/web/web.h"
 
 #define MAX_BYTES ((size_t)1 << 20)
+
+/* As driver_status_full() does. */
+static void complete(struct json *status, const char *pod, int64_t now_unix_ms)
+{
+	const struct ways_out_facts facts = {
+		.pod = pod, .namespace = "shop", .deployment = "orders-jobmanager"};
+	struct json *agent;
+
+	json_remove(status, "nowUnixMs");
+	status_add_since(status, now_unix_ms);
+	status_add_lineage(status, now_unix_ms);
+	agent = json_add_object(status, "agent");
+	json_add_str(agent, "version", "0.9.0");
+	json_add_str(agent, "pod", pod);
+	status_add_runbook(status, &facts);
+}
 
 int main(int argc, char **argv)
 {
@@ -24,13 +44,9 @@ int main(int argc, char **argv)
 		web_policy(&out);
 		return puts(buf_str(&out)) < 0;
 	}
-	if (argc == 3 && !strcmp(argv[1], "--pod")) {
-		facts.pod = argv[2];
-		facts.namespace = "shop";
-		facts.deployment = "orders-jobmanager";
-	} else if (argc != 1) {
+	if (argc != 3 || (strcmp(argv[1], "--pod") != 0 && strcmp(argv[1], "--status") != 0))
 		return 2;
-	}
+	facts.pod = argv[2];
 	while ((ch = getchar()) != EOF && in.len_bytes < MAX_BYTES)
 		buf_addch(&in, (char)ch);
 	status = json_parse(buf_str(&in), in.len_bytes, MAX_BYTES, &err);
@@ -39,6 +55,11 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	facts.now_unix_ms = json_i64_or(status, "nowUnixMs", 0);
-	web_render(json_kind(status) == JSON_OBJECT ? status : NULL, &facts, &out);
+	if (json_kind(status) == JSON_OBJECT)
+		complete(status, facts.pod, facts.now_unix_ms);
+	if (!strcmp(argv[1], "--status"))
+		json_print(status, &out);
+	else
+		web_render(json_kind(status) == JSON_OBJECT ? status : NULL, &facts, &out);
 	return fwrite(buf_str(&out), 1, out.len_bytes, stdout) != out.len_bytes;
 }

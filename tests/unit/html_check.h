@@ -1,7 +1,7 @@
 /*
  * html_check - is this a page that drey makes, and nothing that its data could have made? Only the elements and
  * attributes that the page has, each attribute in double quotes, elements closed in order, links that stay here, style
- * and script exactly as they are embedded, entities for all that is special, UTF-8 without control characters.
+ * and scripts exactly as they are embedded, entities for all that is special, UTF-8 without control characters.
  */
 #ifndef DREY_TESTS_HTML_CHECK_H
 #define DREY_TESTS_HTML_CHECK_H
@@ -38,24 +38,22 @@ static inline bool hc_in_list(const char *list, const char *word, size_t len)
 }
 
 static const char hc_elements[] =
-	" html head meta title link style body a div header h1 h2 h3 p b em strong main section ul ol li code bdi "
-	"details summary pre dl dt dd meter span time table thead tbody tr th td svg g path circle text tspan "
-	"footer nav button script ";
-static const char hc_without_end[] = " meta link td th ";
+	" html head meta title link style body a div header h1 h2 h3 p b strong main section ul ol li code bdi "
+	"dl dt dd span footer nav script ";
+static const char hc_without_end[] = " meta link ";
 static const char hc_attributes[] =
-	" lang charset name content rel href class id role aria-label aria-labelledby aria-hidden tabindex datetime "
-	"open type dir min max value width height viewBox transform d r x y ";
+	" lang charset name content rel href class id role aria-label aria-labelledby dir ";
 
 static inline bool hc_is_here(const char *url, size_t len)
 {
-	static const char runbook[] = "/runbook/";
+	static const char runbook[] = "runbook/";
 	size_t prefix = sizeof(runbook) - 1;
 
 	if (len > prefix && !strncmp(url, runbook, prefix))
 		return strspn(url + prefix,
 			      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") ==
 		       len - prefix;
-	return hc_in_list(" /status /metrics #why #snapshots-list ", url, len) ||
+	return hc_in_list(" status metrics #why ", url, len) ||
 	       (len > 19 && !strncmp(url, "data:image/svg+xml,", 19));
 }
 
@@ -95,8 +93,7 @@ static inline bool hc_attribute(struct hc *check, bool *ret_more)
 		return hc_fail(check, "an attribute that the page does not have");
 	check->at = name + len;
 	if (*check->at != '=')
-		return hc_in_list(" open ", name, len) ||
-		       hc_fail(check, "an attribute without a value");
+		return hc_fail(check, "an attribute without a value");
 	if (check->at[1] != '"')
 		return hc_fail(check, "an attribute without quotes");
 	value = check->at + 2;
@@ -112,13 +109,13 @@ static inline bool hc_attribute(struct hc *check, bool *ret_more)
 	return true;
 }
 
-static inline bool hc_raw(struct hc *check, const char *file, const char *close)
+static inline bool hc_raw(struct hc *check, const char *kind, const char *close)
 {
 	for (const struct embedded *each = embedded_web; each->name; each++)
-		if (!strcmp(each->name, file) && !strncmp(check->at, each->text, each->len_bytes)) {
+		if (strstr(each->name, kind) && !strncmp(check->at, each->text, each->len_bytes) &&
+		    !strncmp(check->at + each->len_bytes, close, strlen(close))) {
 			check->at += each->len_bytes;
-			return !strncmp(check->at, close, strlen(close)) ||
-			       hc_fail(check, "something behind style or script");
+			return true;
 		}
 	return hc_fail(check, "another style or script");
 }
@@ -161,9 +158,9 @@ static inline bool hc_open_tag(struct hc *check)
 		return hc_fail(check, "too deep");
 	snprintf(check->open[check->depth++], sizeof(check->open[0]), "%.*s", (int)len, name);
 	if (len == 5 && !strncmp(name, "style", 5))
-		return hc_raw(check, "page.css", "</style>");
+		return hc_raw(check, ".css", "</style>");
 	if (len == 6 && !strncmp(name, "script", 6))
-		return hc_raw(check, "page.js", "</script>");
+		return hc_raw(check, ".js", "</script>");
 	return true;
 }
 

@@ -49,7 +49,7 @@ static void add_char(struct buf *to, const char *text, size_t bytes)
 		buf_addf(to, "\\u{%x}", (unsigned)code);
 }
 
-void html_part(struct buf *to, const char *text, size_t len_bytes)
+static void html_part(struct buf *to, const char *text, size_t len_bytes)
 {
 	for (size_t i = 0; i < len_bytes;) {
 		size_t bytes = utf8_char_bytes(text + i, len_bytes - i);
@@ -79,19 +79,4 @@ void html_cut(struct buf *to, const char *text, size_t max_bytes)
 	kept = utf8_cut(text, max_bytes);
 	html_part(to, text, kept);
 	buf_addf(to, "... (%zu more characters)", len - kept);
-}
-
-bool html_is_plain(const char *text)
-{
-	size_t left = strlen(text);
-
-	while (left) {
-		size_t bytes = utf8_char_bytes(text, left);
-
-		if (!bytes || utf8_is_in(unseen, ARRAY_LEN(unseen), utf8_code_point(text, bytes)))
-			return false;
-		text += bytes;
-		left -= bytes;
-	}
-	return true;
 }

@@ -9,7 +9,6 @@
 #ifndef DREY_CORE_HTML_H
 #define DREY_CORE_HTML_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buf.h"
@@ -19,11 +18,5 @@ void html_text(struct buf *to, const char *text);
 
 /* At most max_bytes of it, then "... (N more characters)". */
 void html_cut(struct buf *to, const char *text, size_t max_bytes);
-
-/* The first len_bytes of the text. */
-void html_part(struct buf *to, const char *text, size_t len_bytes);
-
-/* True if html_text() shows it as it is, on one line: only such a text may be offered for copying. */
-bool html_is_plain(const char *text);
 
 #endif

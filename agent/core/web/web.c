@@ -1,184 +1,299 @@
 #include "core/web/web.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/embedded.h"
+#include "base/json.h"
 #include "base/mem.h"
-#include "core/web/web_internal.h"
+#include "core/report/transitions.h"
+#include "core/web/html.h"
 
-#define NAME_BYTES 100 /* of the application; its real one is shorter */
+#define NAME_BYTES 100  /* of the application; its real one is shorter */
+#define TEXT_BYTES 1500 /* of one text; what is longer is in /status */
 
-static const struct embedded *file_of(const char *name)
+struct web {
+	const struct json *status;
+	const struct web_facts *facts;
+	struct buf *out;
+	const char *application, *phase;
+};
+
+static bool is_called(const char *name, const char *end)
 {
-	const struct embedded *file = embedded_web;
+	size_t length = strlen(name), of_end = strlen(end);
 
-	while (file->name && strcmp(file->name, name) != 0)
-		file++;
-	return file;
+	return length >= of_end && !strcmp(name + length - of_end, end);
 }
 
 /* ---- what the browser may do ---- */
 
-static void add_hash(struct buf *to, const struct embedded *file)
+static void add_hashes(const char *end, struct buf *to)
 {
-	buf_addf(to, " 'sha256-%s'", file->sha256);
+	for (const struct embedded *each = embedded_web; each->name; each++)
+		if (is_called(each->name, end))
+			buf_addf(to, " 'sha256-%s'", each->sha256);
 }
 
 void web_policy(struct buf *to)
 {
 	buf_addstr(to, "default-src 'none'; connect-src 'self'; img-src data:; base-uri 'none'; "
 		       "form-action 'none'; frame-ancestors 'none'; style-src");
-	add_hash(to, file_of("page.css"));
+	add_hashes(".css", to);
 	buf_addstr(to, "; script-src");
-	add_hash(to, file_of("page.js"));
+	add_hashes(".js", to);
 }
 
-/* ---- the frame ---- */
+/* ---- texts ---- */
 
-/* How the phase looks: its class, and its colour in the icon of the tab. */
-struct tone {
-	const char *name, *colour;
-};
-
-static const struct tone *tone_of(const struct web *page)
+/* A text of the document: escaped, cut, and apart from the direction of the text around it. */
+static void add_bdi(const struct web *page, const char *text)
 {
-	static const struct tone good = {"good", "2e8b57"}, bad = {"bad", "c0392b"},
-				 parked = {"parked", "6b7280"}, aside = {"aside", "7857c7"},
-				 busy = {"busy", "2f6fc4"};
-	static const struct {
-		const char *phase;
-		const struct tone *tone;
-	} tones[] = {
-		{"Running", &good},  {"Finished", &good},    {"Holding", &bad},
-		{"Failed", &bad},    {"Suspended", &parked}, {"Cancelled", &parked},
-		{"Standby", &aside}, {"Prepared", &aside},   {"HandedOver", &aside},
-		{"Shadow", &aside},
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(tones); i++)
-		if (!strcmp(tones[i].phase, page->phase))
-			return tones[i].tone;
-	return &busy;
+	if (!text || !*text)
+		return;
+	buf_addstr(page->out, "<bdi>");
+	html_cut(page->out, text, TEXT_BYTES);
+	buf_addstr(page->out, "</bdi>");
 }
 
-static void add_head(const struct web *page, const struct tone *tone)
+/* The time, and how long ago that is. */
+static void add_since(const struct web *page, int64_t unix_ms)
 {
-	buf_addstr(
-		page->out,
-		"<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>");
-	html_cut(page->out, page->phase, 100);
+	char at[CLOCK_TEXT_BYTES], ago[CLOCK_TEXT_BYTES];
+
+	if (unix_ms > 0)
+		buf_addf(page->out, "%s (%s)", clock_minute(unix_ms, at),
+			 clock_ago(unix_ms, page->facts->now_unix_ms, ago));
+}
+
+/* ---- the head ---- */
+
+static void add_title(const struct web *page)
+{
+	html_cut(page->out, page->phase, NAME_BYTES);
 	buf_addstr(page->out, " - ");
 	html_cut(page->out, page->application, NAME_BYTES);
-	buf_addf(
-		page->out,
-		" - drey</title>\n"
-		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-		"<meta name=\"color-scheme\" content=\"light dark\">\n"
-		"<link rel=\"icon\" href=\"data:image/svg+xml,%%3Csvg xmlns='http://www.w3.org/2000/svg' "
-		"viewBox='0 0 16 16'%%3E%%3Ccircle cx='8' cy='8' r='7' fill='%%23%s'/%%3E%%3C/svg%%3E\">\n"
-		"<style>",
-		tone->colour);
-	buf_addstr(page->out, file_of("page.css")->text);
-	buf_addstr(page->out, "</style>\n</head>\n");
+	buf_addstr(page->out, " - drey");
+}
+
+static void add_application(const struct web *page)
+{
+	html_cut(page->out, page->application, NAME_BYTES);
+}
+
+static void add_phase(const struct web *page)
+{
+	add_bdi(page, page->phase);
+	if (transitions_unready(page->status))
+		buf_addstr(page->out, ", not ready");
 }
 
 static void add_where(const struct web *page)
 {
-	const char *flink = json_str(json_get(page->status, "launch"), "flinkVersion");
-
-	buf_addstr(page->out, "<p class=\"where\">drey ");
-	web_text(page, page->facts->version);
-	if (flink) {
-		buf_addstr(page->out, " &middot; Flink ");
-		web_text(page, flink);
-	}
+	buf_addstr(page->out, "drey ");
+	add_bdi(page, page->facts->version);
 	if (page->facts->pod) {
 		buf_addstr(page->out, " &middot; Pod ");
-		web_text(page, page->facts->pod);
+		add_bdi(page, page->facts->pod);
 	}
+}
+
+static void add_as_of(const struct web *page)
+{
+	char text[CLOCK_TEXT_BYTES];
+
+	buf_addstr(page->out, clock_minute(page->facts->now_unix_ms, text));
+}
+
+/* ---- why ---- */
+
+static void add_facts(const struct web *page)
+{
+	const struct json *desired = json_get(page->status, "desired");
+	int64_t since = json_i64_or(page->status, "sinceUnixMs", 0);
+	const char *state = json_str(desired, "state");
+
+	buf_addstr(page->out, "<ul class=\"facts\">");
+	if (since > 0) {
+		buf_addstr(page->out, "<li>since ");
+		add_since(page, since);
+		buf_addstr(page->out, "</li>");
+	}
+	if (state) {
+		buf_addstr(page->out, "<li>desired: <b>");
+		add_bdi(page, state);
+		buf_addstr(page->out, "</b></li>");
+	}
+	if (json_bool_or(desired, "doNotRestart", false))
+		buf_addstr(page->out, "<li class=\"failed\">do-not-restart is on</li>");
+	buf_addstr(page->out, "</ul>\n");
+}
+
+/* Nothing without a text. */
+static void add_paragraph(const struct web *page, const char *kind, const char *title,
+			  const char *text)
+{
+	if (!text || !*text)
+		return;
+	buf_addf(page->out, "<p class=\"%s\">%s", kind, title);
+	add_bdi(page, text);
 	buf_addstr(page->out, "</p>\n");
 }
 
-static void add_header(const struct web *page, const struct tone *tone)
-{
-	/* a job that should run, but does not: amber */
-	bool warn = web_unready(page);
-
-	buf_addf(page->out,
-		 "<body>\n<a class=\"skip\" href=\"#why\">Skip to the cause</a>\n"
-		 "<div id=\"drey\" class=\"%s\">\n<header>\n<h1>",
-		 warn ? "warn" : tone->name);
-	buf_addstr(page->out, "<bdi>");
-	html_cut(page->out, page->application, NAME_BYTES);
-	buf_addstr(page->out, "</bdi></h1>\n<p class=\"phase\" role=\"status\">");
-	web_text(page, page->phase);
-	if (warn)
-		buf_addstr(page->out, ", not ready");
-	buf_addstr(page->out, "</p>\n");
-	add_where(page);
-	buf_addstr(page->out, "</header>\n<main>\n");
-}
-
-static void add_footer(const struct web *page)
-{
-	buf_addstr(page->out, "</main>\n<footer>\n<p>As of ");
-	web_time(page, page->facts->now_unix_ms);
-	buf_addstr(page->out, " UTC. <span id=\"refresh\">Reload the page for news.</span></p>\n"
-			      "<nav aria-label=\"More\"><a href=\"/status\">status as JSON</a> "
-			      "<a href=\"/metrics\">metrics</a>");
-	buf_addstr(page->out, "</nav>\n</footer>\n</div>\n<script>");
-	buf_addstr(page->out, file_of("page.js")->text);
-	buf_addstr(page->out, "</script>\n</body>\n</html>\n");
-}
-
-/* What the last decision proposes to start from. */
-static void find_offered(struct web *page)
+static void add_way(const struct web *page, const struct json *way)
 {
 	const struct json *each;
+	bool nothing = json_bool_or(way, "losesNothing", false);
+	int64_t lost_ms = json_i64_or(way, "lostMs", 0);
+	char loses[CLOCK_TEXT_BYTES * 2] = "loses ", lost[CLOCK_TEXT_BYTES];
 
-	json_each (each, json_get(json_get(page->status, "decision"), "candidates"))
-		if (json_bool_or(each, "offered", false)) {
-			page->offered = json_str(each, "path");
-			page->offered_unix_ms = json_i64_or(each, "completedUnixMs", 0);
-			return;
-		}
+	buf_addstr(page->out, "<li><p>");
+	add_bdi(page, json_str(way, "text"));
+	buf_addstr(page->out, "</p>\n");
+	json_each (each, json_get(way, "commands")) {
+		buf_addstr(page->out, "<div class=\"cmd\"><code dir=\"ltr\">");
+		html_text(page->out, json_text(each));
+		buf_addstr(page->out, "</code></div>\n");
+	}
+	if (lost_ms > 0)
+		snprintf(loses, sizeof(loses),
+			 "loses <strong>%s</strong>: ", clock_human(lost_ms, lost));
+	add_paragraph(page, nothing ? "loses none" : "loses", loses, json_str(way, "loses"));
+	buf_addstr(page->out, "</li>\n");
 }
 
-/* A word of letters only: it is part of links. */
-static const char *cause_of(const struct json *status)
+static void add_runbook(const struct web *page)
 {
+	const struct json *runbook = json_get(page->status, "runbook");
+	const struct json *ways = json_get(runbook, "ways"), *each;
+
+	if (json_str(runbook, "page")) {
+		buf_addstr(page->out, "<p class=\"means\"><a href=\"runbook/");
+		html_text(page->out, json_str(runbook, "page"));
+		buf_addstr(page->out, "\">What it means</a></p>\n");
+	}
+	if (!json_len(ways))
+		return;
+	buf_addstr(page->out, "<h3>Ways out</h3>\n<ol class=\"ways\">");
+	json_each (each, ways)
+		add_way(page, each);
+	buf_addstr(page->out, "</ol>\n");
+}
+
+static void add_why(const struct web *page)
+{
+	const struct json *status = page->status;
 	const char *cause = json_str(status, "cause");
 
-	return cause && *cause &&
-			       !cause[strspn(cause, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-						    "abcdefghijklmnopqrstuvwxyz")]
-		       ? cause
-		       : NULL;
+	buf_addstr(page->out, "<section id=\"why\" aria-labelledby=\"why-h\"><h2 id=\"why-h\">");
+	add_bdi(page, cause && *cause ? cause : status ? "Now" : "Starting");
+	buf_addstr(page->out, "</h2>\n");
+	add_facts(page);
+	add_paragraph(page, "reason", "",
+		      status ? json_str(status, "reason") : "the journal is being read");
+	add_runbook(page);
+	add_paragraph(page, "error", "<b>Journal</b> ",
+		      json_str(json_get(status, "journal"), "error"));
+	add_paragraph(page, "error", "<b>Control inputs</b> ",
+		      json_str(json_get(status, "control"), "error"));
+	add_paragraph(page, "error", "<b>Last error</b> ", json_str(status, "lastError"));
+	buf_addstr(page->out, "</section>\n");
+}
+
+/* ---- the newest state ---- */
+
+static void add_newest(const struct web *page, const char *name, const struct json *object,
+		       const char *number, const char *time)
+{
+	if (json_kind(object) != JSON_OBJECT)
+		return;
+	buf_addf(page->out, "<div><dt>%s</dt><dd>", name);
+	if (json_i64_or(object, number, 0) > 0)
+		buf_addf(page->out, "%" PRId64 ", ", json_i64_or(object, number, 0));
+	add_since(page, json_i64_or(object, time, 0));
+	if (json_str(object, "path")) {
+		buf_addstr(page->out, " <code class=\"path\">");
+		add_bdi(page, json_str(object, "path"));
+		buf_addstr(page->out, "</code>");
+	}
+	buf_addstr(page->out, "</dd></div>\n");
+}
+
+static void add_state(const struct web *page)
+{
+	const struct json *launch = json_get(page->status, "launch");
+
+	buf_addstr(
+		page->out,
+		"<section id=\"state\" aria-labelledby=\"state-h\"><h2 id=\"state-h\">Newest state</h2>\n<dl>");
+	add_newest(page, "Checkpoint", json_get(page->status, "lastCheckpoint"), "id",
+		   "completedUnixMs");
+	add_newest(page, "Savepoint", json_get(page->status, "lastSavepoint"), "checkpointId",
+		   "completedUnixMs");
+	add_newest(page, "Last launch", launch, "number", "startedUnixMs");
+	add_newest(page, "Started from", json_get(launch, "restorePoint"), "checkpointId",
+		   "completedUnixMs");
+	buf_addstr(
+		page->out,
+		"</dl>\n<p class=\"note\">This is a summary; the rest needs JavaScript, or is in "
+		"<a href=\"status\">the status</a>.</p></section>\n");
+}
+
+static void add_summary(const struct web *page)
+{
+	add_why(page);
+	if (page->status)
+		add_state(page);
+}
+
+/* ---- the page ---- */
+
+/* What stands for {{word}}. */
+static void add_part(const struct web *page, const char *word, size_t length)
+{
+	static const struct {
+		const char *word;
+		void (*add)(const struct web *page);
+	} parts[] = {{"title", add_title}, {"application", add_application},
+		     {"phase", add_phase}, {"where", add_where},
+		     {"as-of", add_as_of}, {"summary", add_summary}};
+
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		if (strlen(parts[i].word) == length && !strncmp(parts[i].word, word, length))
+			parts[i].add(page);
+	for (const struct embedded *each = embedded_web; each->name; each++)
+		if (strlen(each->name) == length && !strncmp(each->name, word, length))
+			buf_add(page->out, each->text, each->len_bytes);
+}
+
+static const char *frame(void)
+{
+	const struct embedded *file = embedded_web;
+
+	while (!is_called(file->name, ".html"))
+		file++;
+	return file->text;
 }
 
 void web_render(const struct json *status, const struct web_facts *facts, struct buf *to)
 {
 	const char *phase = json_str(status, "phase"), *name = json_str(status, "application");
-	struct web page = {.status = status,
-			   .facts = facts,
-			   .out = to,
-			   .application = name ? name : facts->application,
-			   .phase = phase ? phase : "Starting",
-			   .cause = cause_of(status)};
-	const struct tone *tone = tone_of(&page);
+	const struct web page = {.status = status,
+				 .facts = facts,
+				 .out = to,
+				 .application = name ? name : facts->application,
+				 .phase = phase ? phase : "Starting"};
+	const char *at = frame(), *open;
 
-	find_offered(&page);
-	add_head(&page, tone);
-	add_header(&page, tone);
-	web_why(&page);
-	if (status) {
-		web_now(&page);
-		web_lineage(&page);
-		web_decision(&page);
-		web_timeline(&page);
-		web_snapshots(&page);
-		web_launches(&page);
-		web_conditions(&page);
+	while ((open = strstr(at, "{{"))) {
+		const char *word = open + 2;
+		size_t length = strcspn(word, "}");
+
+		buf_add(to, at, (size_t)(open - at));
+		add_part(&page, word, length);
+		at = word + length + 2;
 	}
-	add_footer(&page);
+	buf_addstr(to, at);
 }

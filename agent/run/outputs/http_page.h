@@ -1,5 +1,5 @@
 /*
- * http_page - the page at / (core/page), and the pages of the runbook that it links to.
+ * http_page - the page at / (core/web), and the pages of the runbook that it links to.
  */
 #ifndef DREY_RUN_HTTP_PAGE_H
 #define DREY_RUN_HTTP_PAGE_H
