@@ -68,6 +68,17 @@ bool oracle_loss_covers(const struct world *w, int snap)
 	       loss->lost_checkpoint_id > w->storage.snaps[snap].id;
 }
 
+/* A damaged one whose number is not on record has its time only. That says nothing where a clock was set, and the contrary where
+ * a savepoint that began before it was complete after it (86513662: another one took it, while drey's was in flight). */
+static bool is_undated(const struct world *w, int lost, int base)
+{
+	const struct snap *snap = &w->storage.snaps[lost];
+
+	return !snap->numbered.recorded &&
+	       (w->truth.clock_set ||
+		snap->completed_unix_ms < w->storage.snaps[base].completed_unix_ms);
+}
+
 void oracle_loss(struct world *w, const struct launch *launch, int base)
 {
 	const struct journal *stored = &w->store.image->journal;
@@ -80,8 +91,7 @@ void oracle_loss(struct world *w, const struct launch *launch, int base)
 		fail(w, "launch %" PRId64 " loses %" PRId64 " ms, more than %" PRId64 " ms",
 		     launch->number, loss->ms, limit_ms);
 	lost = base >= 0 ? newest_damaged(w, truth_head(w), base) : -1;
-	/* with a clock that was set, nothing says how old one is whose number is lost */
-	if (lost >= 0 && w->truth.clock_set && !w->storage.snaps[lost].numbered.recorded)
+	if (lost >= 0 && is_undated(w, lost, base))
 		return;
 	if (lost >= 0 && !names_lost(w, launch, lost))
 		fail(w, "a start from %s, and nothing says that %s is lost",
