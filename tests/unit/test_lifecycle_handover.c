@@ -401,6 +401,18 @@ LIFE_TEST_FROM(offered_begin, an_offer_that_is_not_prepared_in_time_is_refused_u
 	CHECK_INT(handover_of(l)->tries, ==, 0);
 }
 
+LIFE_TEST_FROM(offered_begin, an_offer_that_waits_for_something_else_than_the_candidate_lasts)
+{
+	do_not_restart(l, true);
+	for (int i = 0; i < 62; i++) {
+		pass(l, 10000);
+		beats(l, CANDIDATE_PREPARED);
+	}
+	CHECK_HANDOVER(l, HANDOVER_OFFERED);
+	CHECK(handover_of(l)->deadline_unix_ms > UNIX_START + l->now_ms);
+	do_not_restart(l, false);
+}
+
 /* ---- the stop fails ---- */
 
 LIFE_TEST_FROM(stopping_begin, a_stop_that_fails_is_tried_again_and_then_refused)

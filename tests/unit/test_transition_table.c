@@ -18,18 +18,26 @@
 #define BEGIN "<!-- tables: begin (make docs-lifecycle) -->\n"
 #define END   "<!-- tables: end -->\n"
 
-static void add_owner(struct buf *out)
+static const char *state_name(enum transition_state state, bool surge)
 {
-	size_t count;
-	const struct transition_rule *rules = transition_owner_rules(&count);
+	return surge ? handover_state_name(transition_outside(state))
+		     : transition_state_name(state);
+}
 
-	buf_addstr(out, "\n### The owner\n\n"
-			"| In | The first that is true decides | It becomes | Then | A try |\n"
-			"|---|---|---|---|---|\n");
+static void add_owner(struct buf *out, const char *title, const struct transition_rule *rules,
+		      size_t count, bool surge)
+{
+	buf_addf(out,
+		 "\n### %s\n\n"
+		 "| In | The first that is true decides | It becomes | Then | A try |\n"
+		 "|---|---|---|---|---|\n",
+		 title);
 	for (size_t i = 0; i < count; i++)
 		buf_addf(out, "| `%s` | %s | `%s` | %s%s%s | %s |\n",
-			 transition_state_name(rules[i].state), rules[i].when,
-			 transition_state_name(rules[i].next), rules[i].act ? "`" : "",
+			 state_name(rules[i].state, surge), rules[i].when,
+			 rules[i].act == ACT_RETURN ? handover_state_name(HANDOVER_RETURNED)
+						    : state_name(rules[i].next, surge),
+			 rules[i].act ? "`" : "",
 			 rules[i].act ? transition_act_name(rules[i].act) : "-",
 			 rules[i].act ? "`" : "", rules[i].counts ? "yes" : "-");
 }
@@ -108,9 +116,14 @@ static void add_words(struct buf *out)
 TEST(the_document_has_the_tables_of_the_code)
 {
 	cleanup_buf struct buf tables = BUF_INIT;
+	const struct transition_rule *rules;
+	size_t count;
 
 	add_words(&tables);
-	add_owner(&tables);
+	rules = transition_owner_rules(&count);
+	add_owner(&tables, "The owner", rules, count, false);
+	rules = surge_owner_rules(&count);
+	add_owner(&tables, "The owner, with surge", rules, count, true);
 	add_candidate(&tables);
 	buf_addstr(&tables, "\n");
 	doc_check_tables(DOC, BEGIN, END, &tables);

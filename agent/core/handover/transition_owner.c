@@ -570,27 +570,6 @@ static const struct transition_rule rules[] = {
 	 .why = "the candidate's job is to end, and this one to start again from before the cut"},
 };
 
-bool transition_owner(const struct handover *handover, const struct transition_facts *facts,
-		      const struct transition_policy *policy, struct transition_move *ret_move)
-{
-	enum transition_state state = transition_of(handover);
-	const struct transition_question q = {handover, facts, policy, gate_kind_of(policy->gate)};
-
-	for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
-		const struct transition_rule *rule = &rules[i];
-
-		if (rule->state != state || !rule->holds(&q))
-			continue;
-		*ret_move = (struct transition_move){.state = rule->next,
-						     .act = rule->act,
-						     .counts = rule->counts,
-						     .quotes = rule->quotes,
-						     .why = rule->why};
-		return true;
-	}
-	return false;
-}
-
 const struct transition_rule *transition_owner_rules(size_t *ret_count)
 {
 	*ret_count = ARRAY_LEN(rules);

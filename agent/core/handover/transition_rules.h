@@ -21,11 +21,14 @@ struct transition_rule {
 	enum transition_act act;
 	bool counts, quotes;
 	const char *when; /* for the documentation */
-	const char *why;  /* for people */
+	const char *why;  /* for people; "-": nothing is said; NULL: what the facts say */
 };
 
 /* In the order in which they are asked, state by state; if none holds, nothing happens. */
 const struct transition_rule *transition_owner_rules(size_t *ret_count);
+
+/* The same of a hand-over with surge: an offer, and a stop, which is ENDING. */
+const struct transition_rule *surge_owner_rules(size_t *ret_count);
 
 struct shadow_question {
 	enum transition_state transition;

@@ -4,9 +4,9 @@
 
 #include "base/mem.h"
 
-static const char *const acts[] = {"none",   "save",     "stop", "end", "goOn",
-				   "grant",  "restart",  "name", "cut", "opened",
-				   "replay", "replayed", "found"};
+static const char *const acts[] = {"none",    "save",   "stop", "end",    "goOn",   "grant",
+				   "restart", "name",   "cut",  "opened", "replay", "replayed",
+				   "found",   "return", "ask",  "renew",  "later"};
 _Static_assert(sizeof(acts) / sizeof(acts[0]) == ACTS, "a word for each act");
 
 const char *transition_act_name(enum transition_act act)

@@ -88,6 +88,13 @@ struct transition_facts {
 	bool abort;    /* a person gives it up */
 	bool replaced; /* the Deployment wants another version */
 	bool late;     /* the deadline of this state has passed */
+	/* with surge: of it also prepared, failed, says, gone, replaced; lives, work */
+	bool idle;      /* nothing runs here, nor will, and the candidate can take it */
+	bool may_stop;  /* the candidate is prepared, and nothing stands in the way of a stop */
+	bool confirmed; /* it has said just now that it still is */
+	bool fails, fails_long; /* ... but the job cannot be saved; for 30 s already */
+	bool stops_fail;        /* as often as this version is tried */
+	bool unsaved;           /* the job is handed over without a savepoint */
 };
 
 /* What follows, when the move is on record. */
@@ -105,6 +112,11 @@ enum transition_act {
 	ACT_REPLAY,   /* it is open, and something was held back: choose where to start again */
 	ACT_REPLAYED, /* the job runs from there */
 	ACT_FOUND,    /* a cut that the gates have chosen is put on record */
+	/* with surge */
+	ACT_RETURN, /* the job is the owner's again: the state is `returned` */
+	ACT_ASK,    /* ask the candidate whether it is still prepared */
+	ACT_RENEW,  /* the deadline begins again */
+	ACT_LATER,  /* look again when a job that fails has failed for long */
 	ACTS,
 };
 const char *transition_act_name(enum transition_act act);
@@ -117,7 +129,7 @@ struct transition_move {
 	const char *why; /* a sentence without a full stop; static */
 };
 
-/* True: *ret_move is to be applied. */
+/* True: *ret_move is to be applied; with surge by who has asked, else by transition_apply(). */
 bool transition_owner(const struct handover *handover, const struct transition_facts *facts,
 		      const struct transition_policy *policy, struct transition_move *ret_move);
 

@@ -61,8 +61,7 @@ static void pursue_taken(struct lifecycle *life)
 
 void handover_runs_late(struct lifecycle *life)
 {
-	if (life->journal.handover.state == HANDOVER_TAKEN && !transition_is_on(life) &&
-	    handover_may_give_back(life))
+	if (life->journal.handover.state == HANDOVER_TAKEN && handover_may_give_back(life))
 		end_flink(life, false, true,
 			  "the job does not run within handover.runDeadline after it was taken");
 }
@@ -99,31 +98,15 @@ static void not_running_in_time(struct lifecycle *life)
 		life->handover.deadline_ms = life->now_ms + RETURN_AGAIN_MS;
 }
 
-static void not_prepared_in_time(struct lifecycle *life)
-{
-	cleanup_free char *why =
-		handover_quotes("the candidate was not prepared within handover.prepareDeadline",
-				handover_candidate_says(life));
-
-	handover_set_state(life, HANDOVER_REFUSED,
-			   "%s; resume, or another version, allows it again", why);
-}
-
 void handover_deadline(struct lifecycle *life)
 {
-	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
-
 	if (transition_is_on(life)) {
 		life->transition.late = true;
 		return;
 	}
 	switch (life->journal.handover.state) {
 	case HANDOVER_OFFERED:
-		/* what it waits for then is not the candidate */
-		if (handover_candidate_lives(life) && seen->state == CANDIDATE_PREPARED)
-			handover_arm(life);
-		else
-			not_prepared_in_time(life);
+		handover_pursue_offered(life, true);
 		break;
 	case HANDOVER_STOPPING: /* it cannot be taken back: its result is awaited */
 		note(life, NOTE_WARNING, "the stop takes longer than handover.stopDeadline");
@@ -181,7 +164,7 @@ bool handover_stepped(struct lifecycle *life)
 	switch (life->journal.handover.state) {
 	case HANDOVER_OFFERED:
 		if (!life->terminating)
-			handover_pursue_offered(life);
+			handover_pursue_offered(life, false);
 		break;
 	case HANDOVER_STOPPING:
 		if (!life->terminating)

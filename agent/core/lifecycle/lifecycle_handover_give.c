@@ -5,6 +5,7 @@
 #include "core/lifecycle/lifecycle_handover_give.h"
 
 #include "base/mem.h"
+#include "core/handover/transition_step.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_handover_facts.h"
 #include "core/lifecycle/lifecycle_handover_state.h"
@@ -60,17 +61,32 @@ void handover_comes_back(struct lifecycle *life, bool counts, const char *why)
 	handover_set_state(life, HANDOVER_RETURNED, "%s", why);
 }
 
-/* The job has ended. */
-void handover_grant_or_keep(struct lifecycle *life)
+static void pursue_stop(struct lifecycle *life, bool ended)
 {
-	if (handover_candidate_lives(life))
-		handover_grant(life, "the job has stopped");
-	else if (handover_is_unwanted(life))
-		handover_comes_back(
-			life, false,
-			"the Deployment does not want that version any more; the job continues here");
+	static const struct transition_policy no_policy;
+	bool begun = life->launch_step != LAUNCH_LIVE || life->operation.step != STEP_NONE ||
+		     life->end_wanted;
+	const struct transition_facts facts = {
+		.lives = !ended,
+		.work = begun ? WORK_RUNNING : WORK_NONE,
+		.gone = !handover_candidate_lives(life),
+		.replaced = handover_is_unwanted(life),
+	};
+	struct transition_move move;
+
+	if (!transition_owner(&life->journal.handover, &facts, &no_policy, &move))
+		return;
+	if (move.act == ACT_GRANT)
+		handover_grant(life, move.why);
+	else if (move.act == ACT_RETURN)
+		handover_comes_back(life, move.counts, move.why);
 	else
-		handover_comes_back(life, true, "the candidate is gone; the job continues here");
+		handover_set_state(life, transition_outside(move.state), "%s", move.why);
+}
+
+void handover_pursue_stopping(struct lifecycle *life)
+{
+	pursue_stop(life, life->launch_step == LAUNCH_NONE);
 }
 
 void handover_stopped(struct lifecycle *life)
@@ -82,7 +98,7 @@ void handover_stopped(struct lifecycle *life)
 	/* MUT: the job is granted while a cancelled one still runs */
 	if (!life->seen.job_present || !job_state_is_final(life->seen.state))
 		return;
-	handover_grant_or_keep(life);
+	pursue_stop(life, true);
 }
 
 /* ---- back to the pod before ---- */

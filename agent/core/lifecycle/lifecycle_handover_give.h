@@ -27,8 +27,8 @@ void handover_grant(struct lifecycle *life, const char *why);
 
 void handover_give(struct lifecycle *life); /* the next write gives the journal to handover.to */
 
-/* The job has ended: it is the candidate's, or continues here if that one is gone. */
-void handover_grant_or_keep(struct lifecycle *life);
+/* While the job is being stopped: it is the candidate's, or continues here if that one is gone. */
+void handover_pursue_stopping(struct lifecycle *life);
 
 /* The journal goes back to the pod that had it before. Only with the Flink here proven dead. */
 void handover_give_back(struct lifecycle *life, const char *why);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/mem.h"
+#include "core/handover/transition_step.h"
 #include "core/lifecycle/lifecycle_blockers.h"
 #include "core/lifecycle/lifecycle_effects.h"
 #include "core/lifecycle/lifecycle_end.h"
@@ -137,60 +138,28 @@ void handover_consider_offer(struct lifecycle *life)
 		transition_offer(life);
 }
 
-/* This attempt is over, and the job was not touched. */
-static void give_up(struct lifecycle *life, bool counts, const char *why)
-{
-	struct handover *handover = &life->journal.handover;
-
-	handover->tries += counts;
-	if (handover->tries >= life->config->handover.tries)
-		handover_set_state(life, HANDOVER_REFUSED,
-				   "%s; resume, or another version, allows it again", why);
-	else
-		handover_set_state(life, HANDOVER_NONE, "%s", why);
-}
-
 /* ---- the stop ---- */
 
-static void end_without_savepoint(struct lifecycle *life, const char *why)
-{
-	handover_set_state(life, HANDOVER_STOPPING, "%s", why);
-	end_flink(life, true, false, "the job is handed over to %s: %s",
-		  life->journal.handover.to.pod, why);
-}
-
-static void stop_job(struct lifecycle *life)
-{
-	const struct handover *handover = &life->journal.handover;
-	enum upgrade_mode mode = life->config->upgrade;
-
-	if (handover->kind == HANDOVER_SAME || mode == UPGRADE_BY_LAST_STATE) {
-		end_without_savepoint(life, "it continues from the newest state");
-		return;
-	}
-	handover_set_state(life, HANDOVER_STOPPING, "the job is being stopped");
-	operation_start(life, mode == UPGRADE_STATELESS ? OPERATION_CANCEL : OPERATION_STOP,
-			REASON_UPGRADE, NULL);
-}
-
-/* Has the candidate said, just now, that it is still prepared? Else it is asked. */
-static bool is_confirmed(struct lifecycle *life)
+/* Has the candidate said, just now, that it is still prepared? */
+static bool is_confirmed(const struct lifecycle *life)
 {
 	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
-	struct handover *handover = &life->journal.handover;
+	const struct handover *handover = &life->journal.handover;
 
-	if (life->handover.asked_ms && life->handover.asked == handover->asked &&
-	    seen->answer == handover->asked && seen->seen_ms >= life->handover.asked_ms &&
-	    seen->seen_ms <= life->handover.asked_ms + FRESH_MS &&
-	    life->now_ms <= life->handover.asked_ms + FRESH_MS)
-		return true;
+	return life->handover.asked_ms && life->handover.asked == handover->asked &&
+	       seen->answer == handover->asked && seen->seen_ms >= life->handover.asked_ms &&
+	       seen->seen_ms <= life->handover.asked_ms + FRESH_MS &&
+	       life->now_ms <= life->handover.asked_ms + FRESH_MS;
+}
+
+static void ask_candidate(struct lifecycle *life)
+{
 	if (life->handover.ask_sent_ms && life->now_ms < life->handover.ask_sent_ms + ASK_AGAIN_MS)
-		return false;
-	handover->asked++;
+		return;
+	life->journal.handover.asked++;
 	life->handover.ask_sent_ms = life->now_ms;
 	life->handover.ask_again_ms = life->now_ms + ASK_AGAIN_MS;
 	life->want_write = true;
-	return false;
 }
 
 /* A job that fails again and again runs for a moment now and then: that is no cure. */
@@ -206,44 +175,18 @@ static bool is_failing(struct lifecycle *life)
 	return life->handover.failing_since_ms != 0;
 }
 
-/* The one before has failed, and the job is well: it was the savepoint. False: it is not tried again. */
-static bool may_try_again(struct lifecycle *life)
+/* The one before has failed, and the job is well: it was the savepoint. NULL, or that it is not tried again. */
+static char *count_failed_stop(struct lifecycle *life)
 {
-	struct handover *handover = &life->journal.handover;
+	int64_t *tries = &life->journal.handover.tries;
 
 	if (!life->handover.stop_failed)
-		return true;
+		return NULL;
 	life->handover.stop_failed = false;
-	if (++handover->tries < life->config->handover.tries)
-		return true;
-	handover_set_state(
-		life, HANDOVER_REFUSED,
-		"the stop with savepoint failed %" PRId64
-		" times, and the job runs on; resume, or another version, allows it again",
-		handover->tries);
-	return false;
-}
-
-static void consider_stop(struct lifecycle *life)
-{
-	int64_t failing_ms;
-
-	if (blockers(life, BEGIN_HANDOVER))
-		return;
-	if (!is_failing(life)) {
-		if (may_try_again(life) && is_confirmed(life))
-			stop_job(life);
-		return;
-	}
-	failing_ms = life->now_ms - life->handover.failing_since_ms;
-	if (failing_ms < FAILING_MS) {
-		life->handover.ask_again_ms = life->handover.failing_since_ms + FAILING_MS;
-		return;
-	}
-	if (!is_confirmed(life))
-		return;
-	note(life, NOTE_WARNING, "the job does not run, so it is handed over without a savepoint");
-	end_without_savepoint(life, "the job does not run: from the newest checkpoint");
+	if (++*tries < life->config->handover.tries)
+		return NULL;
+	return xasprintf("the stop with savepoint failed %" PRId64 " times, and the job runs on",
+			 *tries);
 }
 
 /* Once for each offer: that it is asked again, or has to prepare again, is no news. */
@@ -261,40 +204,113 @@ static void see_prepared(struct lifecycle *life)
 		xasprintf("hand-over %s: %s is prepared", handover->id, handover->to.pod);
 }
 
-static void cannot_prepare(struct lifecycle *life)
-{
-	cleanup_free char *why = handover_quotes("the new version cannot be prepared",
-						 handover_candidate_says(life));
+/* ---- what follows ---- */
 
-	give_up(life, true, why);
-}
-
-void handover_pursue_offered(struct lifecycle *life)
+/* What is said is the caller's to free. */
+static char *know_offered(struct lifecycle *life, bool late, struct transition_facts *ret_facts)
 {
 	const struct candidate_seen *seen = &life->handover.seen[PLACE_CANDIDATE];
+	const struct handover *handover = &life->journal.handover;
 	bool prepared = seen->state == CANDIDATE_PREPARED;
+	struct transition_facts facts = {
+		.late = late,
+		.prepared = prepared,
+		.failed = seen->present && party_is(&handover->to, seen->party.uid) &&
+			  seen->state == CANDIDATE_FAILED,
+		.says = handover_candidate_says(life),
+		.gone = !handover_candidate_lives(life),
+		.replaced = seen->wanted == WANTED_NO,
+		.idle = seen->beats && handover_is_idle(life) &&
+			(prepared || handover_stands_still(life)),
+		.confirmed = is_confirmed(life),
+		.unsaved = handover->kind == HANDOVER_SAME ||
+			   life->config->upgrade == UPGRADE_BY_LAST_STATE,
+	};
+	char *often = NULL;
 
-	if (handover_is_unheard(life, seen))
-		return;
-	see_prepared(life);
-	if (seen->present && party_is(&life->journal.handover.to, seen->party.uid) &&
-	    seen->state == CANDIDATE_FAILED)
-		cannot_prepare(life);
-	else if (!handover_candidate_lives(life) || seen->wanted == WANTED_NO)
-		give_up(life, false, "the candidate is gone, or not wanted any more");
-	else if (seen->beats && handover_is_idle(life) && (prepared || handover_stands_still(life)))
-		handover_grant(life, "nothing runs here");
 	/* do-not-restart never stops a job, and forbids what follows a stop */
-	else if (prepared && !life->journal.intent.do_not_restart)
-		consider_stop(life);
+	facts.may_stop = prepared && !life->journal.intent.do_not_restart && !facts.gone &&
+			 !facts.replaced && !late && !blockers(life, BEGIN_HANDOVER);
+	facts.fails = facts.may_stop && is_failing(life);
+	facts.fails_long = life->now_ms - life->handover.failing_since_ms >= FAILING_MS;
+	if (facts.may_stop && !facts.fails)
+		often = count_failed_stop(life);
+	facts.stops_fail = often != NULL;
+	*ret_facts = facts;
+	return often;
 }
 
-void handover_pursue_stopping(struct lifecycle *life)
+static void end_attempt(struct lifecycle *life, enum transition_state next, const char *why)
 {
-	/* the agent that wanted the stop has died before it could begin */
-	if (life->launch_step == LAUNCH_LIVE && life->operation.step == STEP_NONE &&
-	    !life->end_wanted)
-		handover_set_state(life, HANDOVER_OFFERED, "the stop had not begun");
-	if (life->launch_step == LAUNCH_NONE)
-		handover_grant_or_keep(life);
+	if (next == TRANSITION_REFUSED ||
+	    life->journal.handover.tries >= life->config->handover.tries)
+		handover_set_state(life, HANDOVER_REFUSED,
+				   "%s; resume, or another version, allows it again", why);
+	else
+		handover_set_state(life, HANDOVER_NONE, "%s", why);
+}
+
+static void stop_job(struct lifecycle *life, enum transition_act act, const char *why)
+{
+	bool stateless = life->config->upgrade == UPGRADE_STATELESS;
+
+	handover_set_state(life, HANDOVER_STOPPING, "%s", why);
+	if (act == ACT_END)
+		end_flink(life, true, false, "the job is handed over to %s: %s",
+			  life->journal.handover.to.pod, why);
+	else
+		operation_start(life, stateless ? OPERATION_CANCEL : OPERATION_STOP, REASON_UPGRADE,
+				NULL);
+}
+
+static void follow(struct lifecycle *life, const struct transition_move *move,
+		   const struct transition_facts *facts, const char *why)
+{
+	life->journal.handover.tries += move->counts;
+	switch (move->act) {
+	case ACT_RENEW:
+		handover_arm(life);
+		break;
+	case ACT_LATER:
+		life->handover.ask_again_ms = life->handover.failing_since_ms + FAILING_MS;
+		break;
+	case ACT_ASK:
+		ask_candidate(life);
+		break;
+	case ACT_GRANT:
+		handover_grant(life, why);
+		break;
+	case ACT_END:
+		if (facts->fails)
+			note(life, NOTE_WARNING,
+			     "the job does not run, so it is handed over without a savepoint");
+		stop_job(life, move->act, why);
+		break;
+	case ACT_STOP:
+		stop_job(life, move->act, why);
+		break;
+	default:
+		if (move->state != TRANSITION_OFFERED)
+			end_attempt(life, move->state, why);
+		break;
+	}
+}
+
+void handover_pursue_offered(struct lifecycle *life, bool late)
+{
+	static const struct transition_policy no_policy;
+	cleanup_free char *often = NULL, *why = NULL;
+	struct transition_facts facts;
+	struct transition_move move;
+
+	if (!late && handover_is_unheard(life, &life->handover.seen[PLACE_CANDIDATE]))
+		return;
+	if (!late)
+		see_prepared(life);
+	often = know_offered(life, late, &facts);
+	if (!transition_owner(&life->journal.handover, &facts, &no_policy, &move))
+		return;
+	why = move.why ? handover_quotes(move.why, move.quotes ? facts.says : NULL)
+		       : xstrdup(often);
+	follow(life, &move, &facts, why);
 }

@@ -6,9 +6,8 @@
 
 #include "core/lifecycle/lifecycle.h"
 
-/* What the owner does next: without an offer, with one, and while the job stops. */
+/* What the owner does next: without an offer, and with one; `late`: its deadline has just passed. */
 void handover_consider_offer(struct lifecycle *life);
-void handover_pursue_offered(struct lifecycle *life);
-void handover_pursue_stopping(struct lifecycle *life);
+void handover_pursue_offered(struct lifecycle *life, bool late);
 
 #endif
