@@ -158,6 +158,20 @@ TEST(the_next_request_starts_another_one)
 	play_end(&play);
 }
 
+/* Not even one whose start took longer than that. */
+TEST(a_process_with_a_request_is_not_idle)
+{
+	for (int i = 0; i < 20; i++) {
+		struct play play;
+		int64_t size = 0;
+		struct err err;
+
+		play_begin(&play, HELLO DONE(1, 0) STAY, 20000, 1);
+		CHECK_INT(ask_size(&play, &size, &err), ==, 0);
+		play_end(&play);
+	}
+}
+
 TEST(its_errors_are_of_the_kind_that_it_says)
 {
 	CHECK_INT(says(HELLO ERROR(1, "\\2") STAY).kind, ==, ERR_DENIED);

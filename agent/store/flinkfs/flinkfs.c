@@ -96,6 +96,9 @@ static void wait_idle(struct flinkfs *flinkfs)
 	struct timespec end = {.tv_sec = end_ms / 1000, .tv_nsec = (end_ms % 1000) * 1000000};
 
 	pthread_cond_timedwait(&flinkfs->changed, &flinkfs->lock, &end);
+	/* a request that waits for the start, or for its turn, uses it */
+	if (flinkfs->askers)
+		flinkfs->used_ms = clock_mono_ms();
 	if (flinkfs->state == FLINKFS_UP &&
 	    clock_mono_ms() >= flinkfs->used_ms + flinkfs->config.idle_ms)
 		flinkfs->state = FLINKFS_DOUBT;
