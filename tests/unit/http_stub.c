@@ -30,6 +30,7 @@ struct http_stub {
 	pthread_t thread;
 	http_stub_fn fn;
 	void *ctx;
+	pthread_mutex_t fn_lock; /* while fn runs */
 	pthread_mutex_t lock;
 	struct http_stub_counts counts;
 	struct client *clients;
@@ -60,6 +61,14 @@ struct http_stub_counts http_stub_counts(struct http_stub *stub)
 	counts = stub->counts;
 	pthread_mutex_unlock(&stub->lock);
 	return counts;
+}
+
+void http_stub_settle(struct http_stub *stub)
+{
+	if (!stub)
+		return;
+	pthread_mutex_lock(&stub->fn_lock);
+	pthread_mutex_unlock(&stub->fn_lock);
 }
 
 static void client_close(struct http_stub *stub, size_t i)
@@ -127,7 +136,9 @@ static bool take_request(struct http_stub *stub, struct client *client)
 	request.body = body;
 	count(stub, 1, 1, 0);
 	request.number = http_stub_counts(stub).requests;
+	pthread_mutex_lock(&stub->fn_lock);
 	stub->fn(stub->ctx, &request, &answer);
+	pthread_mutex_unlock(&stub->fn_lock);
 	client->waiting = true;
 	client->reset = answer.reset;
 	client->answer_at_ms = answer.hang ? INT64_MAX : clock_mono_ms() + answer.after_ms;
@@ -241,6 +252,7 @@ struct http_stub *http_stub_new(http_stub_fn fn, void *ctx)
 	stub->fn = fn;
 	stub->ctx = ctx;
 	stub->clients = xcalloc(MAX_CLIENTS, sizeof(*stub->clients));
+	pthread_mutex_init(&stub->fn_lock, NULL);
 	pthread_mutex_init(&stub->lock, NULL);
 	stub->stop_fd = eventfd(0, EFD_CLOEXEC);
 	stub->listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -261,6 +273,7 @@ void http_stub_free(struct http_stub *stub)
 	pthread_join(stub->thread, NULL);
 	close(stub->stop_fd);
 	close(stub->listen_fd);
+	pthread_mutex_destroy(&stub->fn_lock);
 	pthread_mutex_destroy(&stub->lock);
 	free(stub->clients);
 	free(stub);

@@ -54,4 +54,10 @@ struct http_stub_counts {
 
 struct http_stub_counts http_stub_counts(struct http_stub *stub);
 
+/*
+ * Until the next request, what `fn` uses is the caller's. An answer that has arrived says the same; this is for requests
+ * that were reset, or that the client has given up. NULL is no stub.
+ */
+void http_stub_settle(struct http_stub *stub);
+
 #endif

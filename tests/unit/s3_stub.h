@@ -58,7 +58,8 @@ struct s3_stub {
 	/* Answers instead of the stub; true if it did. */
 	bool (*fault)(struct s3_stub *stub, const struct http_stub_request *request,
 		      struct http_stub_answer *answer);
-	int faults; /* for the fault's own use */
+	int faults; /* for the fault's own use; so is: */
+	const char *fault_text;
 };
 
 /* ---- objects ---- */

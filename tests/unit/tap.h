@@ -8,7 +8,8 @@
  *
  * The name of a test is a sentence about behaviour. Tests run in the order in which they are written: all of them, or
  * those whose names contain an argument of the command line. A failed check prints both sides, and the test continues;
- * a test without a check fails. A program that needs a set-up has its own main(), which calls tap_main().
+ * a test without a check fails. Every thread of a test may check. A program that needs a set-up has its own main(), which
+ * calls tap_main().
  */
 #ifndef DREY_TESTS_TAP_H
 #define DREY_TESTS_TAP_H

@@ -2,6 +2,7 @@
  * The control inputs in the driver: what is handed over when, and when it is saved that it was seen. The rest of the
  * driver is played by this file.
  */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -31,8 +32,8 @@ struct rig {
 	struct setup setup;
 	struct lifecycle_config config;
 	struct swap swap;
-	unsigned fields; /* of the events */
-	int observed, saved;
+	unsigned fields;            /* of the events */
+	atomic_int observed, saved; /* saved: on the lane */
 	struct gate gate;
 	struct map map;
 };
@@ -179,7 +180,7 @@ static void rig_end(struct rig *rig)
 }
 
 /* False: not in time. */
-static bool until(struct rig *rig, const int *count, int wanted)
+static bool until(struct rig *rig, const atomic_int *count, int wanted)
 {
 	int64_t end_ms = clock_mono_ms() + LIMIT_MS;
 

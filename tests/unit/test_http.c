@@ -26,7 +26,8 @@ struct server {
 	int listen_fd, port;
 	pthread_t thread;
 	atomic_int connections, requests;
-	char last[REQUEST_BYTES]; /* the last whole request; read after http_do() only */
+	pthread_mutex_t lock;     /* among connections, for: */
+	char last[REQUEST_BYTES]; /* the last whole request; read after its answer only */
 };
 
 struct connection {
@@ -81,9 +82,10 @@ static void wait_for_close(int fd)
 }
 
 /* False: the connection is over. */
-static bool answer(struct server *server, int fd)
+static bool answer(const struct connection *conn)
 {
-	const char *path = strchr(server->last, ' ');
+	const char *path = strchr(conn->request, ' ');
+	int fd = conn->fd;
 
 	path = path ? path + 1 : "";
 	if (!strncmp(path, "/ok", 3)) {
@@ -161,7 +163,9 @@ static bool read_request(struct connection *conn)
 		if (length && length < end)
 			want += strtoul(length + 18, NULL, 10);
 		if (len >= want) {
+			pthread_mutex_lock(&conn->server->lock);
 			memcpy(conn->server->last, conn->request, len + 1);
+			pthread_mutex_unlock(&conn->server->lock);
 			return true;
 		}
 	}
@@ -174,7 +178,7 @@ static void *serve_connection(void *arg)
 
 	while (read_request(conn)) {
 		conn->server->requests++;
-		if (!answer(conn->server, conn->fd))
+		if (!answer(conn))
 			break;
 	}
 	close(conn->fd);
@@ -211,6 +215,7 @@ static void server_start(struct server *server)
 	socklen_t len = sizeof(at);
 
 	memset(server, 0, sizeof(*server));
+	pthread_mutex_init(&server->lock, NULL);
 	server->listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (bind(server->listen_fd, (struct sockaddr *)&at, len) || listen(server->listen_fd, 16) ||
 	    getsockname(server->listen_fd, (struct sockaddr *)&at, &len) ||
@@ -224,6 +229,7 @@ static void server_stop(struct server *server)
 	shutdown(server->listen_fd, SHUT_RDWR);
 	pthread_join(server->thread, NULL);
 	close(server->listen_fd);
+	pthread_mutex_destroy(&server->lock);
 }
 
 /* One server, one handle, one answer: what each test starts with. */

@@ -192,6 +192,7 @@ static const char *get(struct rig *rig, int port, int64_t timeout_ms)
 	loop_step(rig->loop, 0, NULL);
 	CHECK_INT(rig->calls, ==, 1);
 	http_get_free(call);
+	http_stub_settle(rig->stub);
 	return rig->got;
 }
 

@@ -104,6 +104,7 @@ static int write_text(struct world *world, const char *etag, const char *text, c
 	buf_addstr(&object.body, text);
 	rc = store_object_write(world->store, URI, &object, TIMEOUT, ret_etag, &world->err);
 	buf_release(&object.body);
+	http_stub_settle(world->stub->http); /* the answer may be lost */
 	return rc;
 }
 

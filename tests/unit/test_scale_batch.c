@@ -51,6 +51,7 @@ static int asked_about(const struct kube_stub *stub, const char *what)
 {
 	int count = 0;
 
+	http_stub_settle(stub->http);
 	for (int i = 0; i < stub->asked_count; i++)
 		count += strstr(stub->asked[i], what) != NULL;
 	return count;
