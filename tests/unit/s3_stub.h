@@ -58,8 +58,8 @@ struct s3_stub {
 	/* Answers instead of the stub; true if it did. */
 	bool (*fault)(struct s3_stub *stub, const struct http_stub_request *request,
 		      struct http_stub_answer *answer);
-	int faults; /* for the fault's own use; so is: */
-	const char *fault_text;
+	const void *fault_arg; /* for the fault's own use; so is, also without the lock: */
+	_Atomic int faults;
 };
 
 /* ---- objects ---- */

@@ -31,15 +31,15 @@ S3_FN void end(struct world *world)
 	store_config_release(&world->config);
 }
 
-S3_FN void set_fault_text(struct world *world,
+S3_FN void set_fault_with(struct world *world,
 			  bool (*fault)(struct s3_stub *, const struct http_stub_request *,
 					struct http_stub_answer *),
-			  const char *text)
+			  const void *arg)
 {
 	pthread_mutex_lock(&world->stub->lock);
 	world->stub->fault = fault;
 	world->stub->faults = 0;
-	world->stub->fault_text = text;
+	world->stub->fault_arg = arg;
 	pthread_mutex_unlock(&world->stub->lock);
 }
 
@@ -47,7 +47,7 @@ S3_FN void set_fault(struct world *world,
 		     bool (*fault)(struct s3_stub *, const struct http_stub_request *,
 				   struct http_stub_answer *))
 {
-	set_fault_text(world, fault, NULL);
+	set_fault_with(world, fault, NULL);
 }
 
 /* The message contains no secret of this world. */

@@ -144,7 +144,7 @@ static bool says_otherwise(struct s3_stub *stub, const struct http_stub_request 
 		return false;
 	s3_stub_list(stub, request, answer);
 	answer->body.len_bytes -= sizeof(end) - 1;
-	buf_addf(&answer->body, "%s%s", stub->fault_text, end);
+	buf_addf(&answer->body, "%s%s", (const char *)stub->fault_arg, end);
 	return true;
 }
 
@@ -165,7 +165,7 @@ WORLD_TEST(a_page_that_says_that_it_begins_elsewhere_is_none)
 		int count = 0, rc;
 
 		/* a page that the one before has asked for ahead may still be answered */
-		set_fault_text(world, says_otherwise, rows[i].echo);
+		set_fault_with(world, says_otherwise, rows[i].echo);
 		world->err = (struct err){0};
 		rc = store_list(world->store, "s3://b/ck", count_entry, &count, &world->err);
 		if (rows[i].why)
@@ -181,7 +181,7 @@ static bool mixes_up(struct s3_stub *stub, const struct http_stub_request *reque
 {
 	buf_addf(&answer->body, "<ListBucketResult><Prefix>ck/</Prefix>%s</ListBucketResult>",
 		 strstr(request->target, "continuation-token=one")
-			 ? stub->fault_text
+			 ? (const char *)stub->fault_arg
 			 : "<IsTruncated>true</IsTruncated>"
 			   "<NextContinuationToken>one</NextContinuationToken>");
 	return true;
@@ -191,12 +191,12 @@ WORLD_TEST(nor_is_the_page_of_another_token)
 {
 	int count = 0;
 
-	set_fault_text(
+	set_fault_with(
 		world, mixes_up,
 		"<IsTruncated>false</IsTruncated><ContinuationToken>two</ContinuationToken>");
 	check_gap(world, store_list(world->store, "s3://b/ck", count_entry, &count, &world->err),
 		  "the page of another token: 'two'");
-	set_fault_text(
+	set_fault_with(
 		world, mixes_up,
 		"<IsTruncated>false</IsTruncated><ContinuationToken>one</ContinuationToken>");
 	check_no_list(world, "s3://b/ck", ERR_ABSENT, "no name starts with");

@@ -537,13 +537,12 @@ static const struct lie {
 	{"<ListBucketResult>", 200, ERR_FORMAT, ""},
 };
 
-static const struct lie *lie;
-
 /* The second page of a span other than the first one. */
 static bool lies_in_a_span(struct s3_stub *stub, const struct http_stub_request *request,
 			   struct http_stub_answer *answer)
 {
 	cleanup_free char *start = s3_stub_parameter(request->target, "start-after");
+	const struct lie *lie = stub->fault_arg;
 
 	/* a cut has no slash, and a later page begins after a name that was returned */
 	if (!start || !strstr(start, "/_metadata") || strcmp(start, "sp/savepoint-5b2c01-8") < 0)
@@ -571,10 +570,10 @@ WORLD_TEST(a_broken_span_voids_the_whole)
 	int rc;
 
 	put_spread(world->stub, SPREAD);
-	set_fault(world, lies_in_a_span);
 	for (size_t i = 0; i < ARRAY_LEN(lies); i++) {
-		lie = &lies[i];
-		world->stub->faults = 0;
+		const struct lie *lie = &lies[i];
+
+		set_fault_with(world, lies_in_a_span, lie);
 		list_spread(world, &rc);
 		CHECK_INT(rc, ==, -1);
 		CHECK_INT(world->stub->faults, >, 0);

@@ -53,6 +53,7 @@ TEST(an_error_is_never_an_answer_and_only_the_same_content_is_wanted)
 		if (!CHECK_INT(handover_wanted(stub.kube, &setup, cases[i].template, 2000), ==,
 			       cases[i].wanted))
 			tap_note("case %zu", i);
+		http_stub_settle(stub.http); /* it may have been reset */
 		CHECK_STR(stub.asked[0], "GET /apis/apps/v1/namespaces/team-a/deployments/" NAME);
 		kube_stub_stop(&stub);
 	}
