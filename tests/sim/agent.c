@@ -217,8 +217,11 @@ void agent_step(struct world *w, const struct event *event)
 	if (event->type != EVENT_TICK)
 		say(w, "event %s", event_type_name(event->type));
 	if (event->type == EVENT_CONTROL &&
-	    (event->control.fields & (CONTROL_NEW_START | CONTROL_RESTORE)))
+	    (event->control.fields & (CONTROL_NEW_START | CONTROL_RESTORE))) {
 		w->truth.finished = false; /* a person requests a start */
+		if (w->flink->uncleaned)   /* of a job that has finished, and cannot clean up yet */
+			w->flink->by_itself = false;
+	}
 	w->figures->steps++;
 	effects.count = 0;
 	seen = trace_event(w, event);
