@@ -82,8 +82,12 @@ static void mismatch_unnoticed(struct world *w, const struct journal *journal)
 /* An agent has died. Another one looks at a Flink that lives; of one that has ended it knows what is on record. */
 void flink_forgotten(struct world *w)
 {
-	if (!w->flink->alive && w->truth.count)
-		mismatch_unnoticed(w, &w->store.image->journal);
+	if (!w->truth.count)
+		return;
+	for (int i = 0; i < PODS; i++)
+		if (w->pods[i].flink.alive && w->pods[i].flink.launch == w->flink->launch)
+			return;
+	mismatch_unnoticed(w, &w->store.image->journal);
 }
 
 void flink_end(struct world *w, int wait_status, bool tell)
