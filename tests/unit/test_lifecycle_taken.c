@@ -213,6 +213,20 @@ LIFE_TEST_FROM(take_begin, a_held_flink_that_dies_while_the_container_ends_lets_
 	CHECK_NOTHING(l, EFFECT_OBSERVE);
 }
 
+/* The container would end with it alive. */
+LIFE_TEST_FROM(take_begin, who_is_fenced_while_the_container_ends_waits_for_the_held_flink)
+{
+	l->hold_writes = true;
+	starts(l);
+	stopping_for(l, GRACE_MS, UPGRADE_NO);
+	CHECK_STR(l->last[EFFECT_SIGNAL].id, HELD_ID);
+	write_failed(l, true);
+	CHECK(l->life.fenced);
+	CHECK_NOTHING(l, EFFECT_EXIT);
+	held_exits(l);
+	CHECK_INT(took(l, EFFECT_EXIT), ==, 1);
+}
+
 LIFE_TEST_FROM(take_begin, a_held_flink_that_dies_when_it_was_let_go_is_a_failed_start)
 {
 	starts(l);

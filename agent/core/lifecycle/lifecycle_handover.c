@@ -130,6 +130,9 @@ static void stand_down(struct lifecycle *life)
 	if (!given || life->launch_step > LAUNCH_WRITING || life->foreign ||
 	    life->handover.stood_down)
 		return;
+	/* MUT: a drey that is fenced while its container ends leaves Flink that waits in main() */
+	if (!handover_frees_flink(life))
+		return;
 	if (life->terminating) {
 		withdraw(life, EFFECT_EXIT);
 		if (!life->left)
@@ -138,8 +141,6 @@ static void stand_down(struct lifecycle *life)
 		life->exit_ms = 0;
 		return;
 	}
-	if (!handover_frees_flink(life))
-		return;
 	life->handover.stood_down = true;
 	emit(life, EFFECT_STAND_DOWN);
 }
