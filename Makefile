@@ -8,7 +8,7 @@
 #   make unit       all unit tests
 #   make check      before a commit, within a minute: format, layout, unit tests, 5,000 simulated histories
 #   make test       the tests for every change, with a real Flink; ten minutes
-#   make test-all   all tests, including the next two; more than an hour
+#   make test-all   all tests, including the next two and `make sanitizers` (the unit tests under TSan, ASan, UBSan); two hours
 #   make test-api   tests with a real Kubernetes API server; without root
 #   make test-cluster    tests with real Pods on their own node; skipped unless root
 #   make chaos      SEED=1 STEPS=60 FLINK_VERSION=2.3.0: a real Flink and drey under random signals; WHERE=cluster: in Pods
@@ -79,7 +79,7 @@ UNIT_HELP  := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(UNIT_SRC),$(wildcard te
 UNIT_BIN   := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/unit/%)
 SCRIPTS    := $(shell git ls-files -co --exclude-standard '*.sh' .ci/run 2>/dev/null)
 
-.PHONY: all static release help demo demo-kube test test-all test-api test-cluster build-tests chaos t unit check lint format install clean bench bench-quick fuzz sim valgrind docs-lifecycle
+.PHONY: all static release help demo demo-kube test test-all test-api test-cluster build-tests chaos t unit contract sanitizers check lint format install clean bench bench-quick fuzz sim valgrind docs-lifecycle
 all: $(B)/drey-init $(B)/drey $(B)/drey-migrate $(if $(STATIC),$(B)/licenses.txt)
 include agent/rules.mk tests/fuzz/rules.mk tests/rules.mk java/rules.mk tools/release/rules.mk
 

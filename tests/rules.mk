@@ -38,6 +38,13 @@ t: $(B)/tests/unit/test_$(T)
 unit: build-tests
 	$(Q)tests/run.sh --build $(B) unit
 
+contract: build-tests
+	$(Q)tests/run.sh --build $(B) contract
+
+# the sanitizers that cannot be in one program. Nothing but make in this line: make -n runs it
+sanitizers:
+	$(Q)status=0; for san in thread 1; do $(MAKE) --no-print-directory SAN=$$san unit || status=1; done; exit $$status
+
 check: build-tests $(B)/tests/sim/sim
 	$(Q)tools/lint.sh quick
 	$(Q)tests/run.sh --build $(B) unit
@@ -63,6 +70,7 @@ test test-all test-api test-cluster:
 	$(Q)tools/deps.sh build test $(NODE_DEPS)
 	$(Q)$(MAKE) --no-print-directory build-tests
 	$(Q)tests/run.sh --build $(B) --level $(LEVEL) $(if $(filter test test-all,$@),all,$(@:test-%=%))
+	$(if $(filter test-all,$@),$(Q)$(MAKE) --no-print-directory sanitizers)
 
 SEEDS ?= 20000
 SIM_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/sim/*.c))

@@ -62,11 +62,28 @@ names=("$@")
 export BUILD
 emulator=''
 [[ $BUILD != */static/arm64 || $(uname -m) = aarch64 ]] || emulator=qemu-aarch64-static
+# kernels since 6.6 may spread addresses further than TSan knows
+tsan=''
+if [[ $BUILD == */tsan* ]]; then
+	tsan=env
+	! setarch -R true 2>/dev/null || tsan='setarch -R'
+fi
 passed=0
 failed=0
 skipped='' # a group that cannot be here, and may say so
 flaky=() # files that failed once, see prove_twice()
 scratch=$(mktemp -d)
+# What a sanitizer says goes to files: a program that ends of it may be one that the test does not look at, such as an agent
+# that drey-init starts again.
+reports=''
+if [[ $BUILD == */tsan* || $group:$BUILD == contract:*/san* ]]; then
+	reports=$scratch/reports
+	mkdir "$reports"
+	for name in ASAN UBSAN TSAN; do
+		options=${name}_OPTIONS
+		export "$options=${!options:+${!options}:}log_path=$reports/of:log_exe_name=1"
+	done
+fi
 cluster=''
 cluster_is_up=''
 node=''
@@ -218,9 +235,10 @@ run_group() { # GROUP
 			[ ! -f "tests/unit/${file##*/}.c" ] || echo "$file"
 		done)
 		if [ "$1" = unit ]; then
-			# nearly all that they need is patience: each waits for something most of its time
-			[ -z "$emulator" ] || limit=1800
-			prove_files 8 "$limit" "$emulator" "${files[@]}"
+			# nearly all that they need is patience: each waits for something most of its time; under TSan those
+			# that compute are twenty times slower
+			[ -z "$emulator$tsan" ] || limit=1800
+			prove_files 8 "$limit" "$emulator$tsan" "${files[@]}"
 		else
 			# leaks are found by SAN=1: here a forked child would count what its parent holds
 			prove_files 2 900 "valgrind -q --error-exitcode=99 --leak-check=no --child-silent-after-fork=yes" \
@@ -234,7 +252,7 @@ run_group() { # GROUP
 		;;
 	contract | sim)
 		mapfile -t files < <(files_of "tests/$1" .sh | xargs -r ls -S)
-		prove_files 3 900 "" "${files[@]}"
+		prove_files 3 900 "$tsan" "${files[@]}"
 		;;
 	servers)
 		# fetched here, where it can be seen: a test would only say that it is slow
@@ -360,6 +378,11 @@ if [ "$group" = all ]; then
 	done
 else
 	run_group "$group"
+fi
+if [ -n "$reports" ] && [ -n "$(ls "$reports")" ]; then
+	cat "$reports"/*
+	echo "run.sh: reports of sanitizers, see above: $(ls "$reports" | wc -l)" >&2
+	failed=$((failed + 1))
 fi
 [ -z "$skipped" ] || echo "run.sh: skipped: $skipped"
 if [ $((passed + failed)) -eq 0 ] && [ -z "$skipped" ]; then
