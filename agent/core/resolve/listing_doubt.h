@@ -2,9 +2,9 @@
  * listing_doubt - a listing that leaves out what exists is wrong, and may leave out more. Pure.
  *
  * The journal, Flink's HA data, its record of how a job ended, and the configuration name snapshots. When one
- * of them was found by its name, or could not be asked for, and a complete listing of its directory does not have it, that listing is an
- * old one, or was cut, or is another directory's: the newest may be missing from it, too. The source then counts
- * as unreadable, until a listing agrees with what is there.
+ * of them was found by its name, or could not be asked for, and a complete listing of its directory does not have
+ * it, that listing is, or may be, an old one, or cut, or another directory's: the newest may be missing from it, too.
+ * The source then counts as unreadable, until a listing agrees with what is there.
  *
  * Only names that a listing would have shown are compared: <dir>/<job id>/chk-<n>, <dir>/chk-<n> and
  * <dir>/savepoint-<6 digits>-<12 digits>, of jobs that the journal knows, and only where no snapshot was left

@@ -173,10 +173,11 @@ bool undated_request_holds(struct inquiry *in)
 		return false;
 	inquiry_judge_rest(in, VERDICT_REJECTED,
 			   "drey cannot tell whether the restore request is old");
-	inquiry_hold(
-		in, CAUSE_REQUEST_MAY_BE_OLD, RULE_REQUEST,
-		"the restore request %s was already there when drey first read its inputs, and may have been carried out before the journal was lost: the journal has no launch, but %zu snapshots are not older than the requested one, the newest %s; to confirm the request, repeat it with a new token or with `drey resume`, else use `drey resume --from PATH`",
-		request->token, count, newest->snapshot.path);
+	inquiry_hold(in, CAUSE_REQUEST_MAY_BE_OLD, RULE_REQUEST,
+		     REQUEST_MAY_BE_OLD
+		     "%zu snapshots are not older than the requested one, the newest %s",
+		     request->token, count, newest->snapshot.path);
+	inquiry_add(in, REQUEST_WAYS_OUT);
 	return true;
 }
 

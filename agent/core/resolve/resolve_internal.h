@@ -212,6 +212,12 @@ bool trace_forbids_adoption(struct inquiry *in, const struct candidate *c);
 /* An earlier launch has left something else than snapshots. */
 bool traces_decide(struct inquiry *in);
 
+/* What a hold for a request of unknown age begins and ends with; the first takes its token. */
+#define REQUEST_MAY_BE_OLD                                                                         \
+	"the restore request %s was already there when drey first read its inputs, and may have been carried out before the journal was lost: the journal has no launch, but "
+#define REQUEST_WAYS_OUT                                                                           \
+	"; to confirm the request, repeat it with a new token or with `drey resume`, else use `drey resume --from PATH`"
+
 /* A request of unknown age, and such a launch may have come after it: it may be the one that carried the request out. */
 bool traces_hold_request(struct inquiry *in);
 

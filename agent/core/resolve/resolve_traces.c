@@ -251,14 +251,10 @@ bool traces_hold_request(struct inquiry *in)
 	/* MUT: an old request runs a job again that has finished */
 	if (!may_have_come_after(in, wanted))
 		return false;
-	inquiry_hold(
-		in, CAUSE_REQUEST_MAY_BE_OLD, RULE_REQUEST,
-		"the restore request %s was already there when drey first read its inputs, and may have been carried out before the journal was lost: the journal has no launch, but this application has left traces: ",
-		request->token);
+	inquiry_hold(in, CAUSE_REQUEST_MAY_BE_OLD, RULE_REQUEST,
+		     REQUEST_MAY_BE_OLD "this application has left traces: ", request->token);
 	say_traces(in);
-	inquiry_add(
-		in,
-		"; to confirm the request, repeat it with a new token or with `drey resume`, else use `drey resume --from PATH`");
+	inquiry_add(in, REQUEST_WAYS_OUT);
 	return true;
 }
 
