@@ -187,25 +187,37 @@ TEST(a_start_that_is_held_keeps_its_number_and_its_place)
 	life_end(&l);
 }
 
-/* The first launch of an application is held, and its copy is in storage by then: no journal was lost. */
+/* The first launch of an application, of which the copy is in storage. */
+static int64_t start_copied(struct life *l, struct journal_copy **ret_copy)
+{
+	begin(l, 200);
+	start_empty(l, no_trace);
+	*ret_copy = xcalloc(1, sizeof(**ret_copy));
+	record_copy(&journal_table, &l->life.journal, &(*ret_copy)->journal);
+	return number_of(l);
+}
+
+static void start_beside(struct life *l, struct journal_copy *copy)
+{
+	struct facts facts = {0};
+
+	hold_start(l);
+	facts_take_copy(&facts, copy, journal_launch(&l->life.journal)->launch_id);
+	start_on(l, &facts);
+}
+
+/* It is held by then, and no journal was lost. */
 TEST(a_start_that_is_held_keeps_its_number_though_the_copy_has_it)
 {
-	struct journal_copy *copy = xcalloc(1, sizeof(*copy));
-	struct facts facts = {0};
-	int64_t number;
+	struct journal_copy *copy;
 	struct life l;
+	int64_t number = start_copied(&l, &copy);
 
-	begin(&l, 200);
-	start_empty(&l, no_trace);
-	number = number_of(&l);
-	record_copy(&journal_table, &l.life.journal, &copy->journal);
 	for (int i = 0; i < 3; i++) {
 		hold_start(&l);
 		start_empty(&l, no_trace);
 	}
-	hold_start(&l);
-	facts_take_copy(&facts, copy, journal_launch(&l.life.journal)->launch_id);
-	start_on(&l, &facts);
+	start_beside(&l, copy);
 	CHECK_INT(number_of(&l), ==, number);
 	life_end(&l);
 }
@@ -214,24 +226,17 @@ TEST(a_start_that_is_held_keeps_its_number_though_the_copy_has_it)
 TEST(the_number_of_a_launch_that_only_the_copy_has_is_used)
 {
 	for (int by_job = 0; by_job < 2; by_job++) {
-		struct journal_copy *copy = xcalloc(1, sizeof(*copy));
-		struct facts facts = {0};
-		int64_t number;
+		struct journal_copy *copy;
 		struct life l;
+		int64_t number = start_copied(&l, &copy);
 
-		begin(&l, 200);
-		start_empty(&l, no_trace);
-		number = number_of(&l);
-		record_copy(&journal_table, &l.life.journal, &copy->journal);
 		if (by_job) {
 			journal_add_former_job(&copy->journal, copy->journal.launches[0].job_id);
 			journal_launch(&copy->journal)->job_id[0] ^= 1;
 		} else {
 			copy->journal.launches[0].launch_id[0] ^= 1;
 		}
-		hold_start(&l);
-		facts_take_copy(&facts, copy, journal_launch(&l.life.journal)->launch_id);
-		start_on(&l, &facts);
+		start_beside(&l, copy);
 		CHECK_INT(number_of(&l), !=, number);
 		life_end(&l);
 	}

@@ -19,6 +19,24 @@ static bool denies(struct s3_stub *stub, const struct http_stub_request *request
 	return false;
 }
 
+static const char *denied_name; /* what is listed, and not found */
+
+static bool hides_name(struct s3_stub *stub, const struct http_stub_request *request,
+		       struct http_stub_answer *answer)
+{
+	(void)stub;
+	if (!strstr(request->target, denied_name) || strstr(request->target, "list-type"))
+		return false;
+	s3_stub_error(answer, 404, "NoSuchKey", "");
+	return true;
+}
+
+static void hide(struct world *world, const char *name)
+{
+	denied_name = name;
+	set_fault(world, hides_name);
+}
+
 static enum source_state state_of(struct world *world)
 {
 	struct observe_plan plan = {0};
@@ -49,16 +67,6 @@ TEST(an_empty_listing_is_believed_only_if_another_one_agrees)
 	end(&world);
 }
 
-static bool hides_archive(struct s3_stub *stub, const struct http_stub_request *request,
-			  struct http_stub_answer *answer)
-{
-	(void)stub;
-	if (!strstr(request->target, "jobs/" JOB) || strstr(request->target, "list-type"))
-		return false;
-	s3_stub_error(answer, 404, "NoSuchKey", "");
-	return true;
-}
-
 /* Flink 2.3 makes the directory of the application before its archive. */
 TEST(an_archive_that_is_listed_and_not_found_is_unreadable)
 {
@@ -68,7 +76,7 @@ TEST(an_archive_that_is_listed_and_not_found_is_unreadable)
 	s3_stub_put(world.stub, "results/one/" APP "/applications/" APP "/jobs/x", 2);
 	CHECK_INT(state_of(&world), ==, SOURCE_ABSENT);
 	s3_stub_put(world.stub, "results/one/" APP "/applications/" APP "/jobs/" JOB, 2);
-	set_fault(&world, hides_archive);
+	hide(&world, "jobs/" JOB);
 	CHECK_INT(state_of(&world), ==, SOURCE_UNREADABLE);
 	end(&world);
 }
@@ -255,16 +263,6 @@ TEST(no_records_of_any_launch_need_a_second_listing)
 	end(&world);
 }
 
-static bool hides_copy(struct s3_stub *stub, const struct http_stub_request *request,
-		       struct http_stub_answer *answer)
-{
-	(void)stub;
-	if (!strstr(request->target, "journal.json") || strstr(request->target, "list-type"))
-		return false;
-	s3_stub_error(answer, 404, "NoSuchKey", "");
-	return true;
-}
-
 TEST(no_copy_of_the_journal_needs_a_listing)
 {
 	struct world world;
@@ -284,24 +282,9 @@ TEST(no_copy_of_the_journal_needs_a_listing)
 		stores_release(&look.stores);
 		facts_release(&facts);
 		s3_stub_put(world.stub, "ck/.drey/orders/journal.json", 2);
-		set_fault(&world, hides_copy);
+		hide(&world, "journal.json");
 	}
 	end(&world);
-}
-
-int main(int argc, char **argv)
-{
-	return tap_main(argc, argv);
-}
-
-static bool hides_metadata(struct s3_stub *stub, const struct http_stub_request *request,
-			   struct http_stub_answer *answer)
-{
-	(void)stub;
-	if (!strstr(request->target, "_metadata") || strstr(request->target, "list-type"))
-		return false;
-	s3_stub_error(answer, 404, "NoSuchKey", "");
-	return true;
 }
 
 /* A snapshot that the journal names, of which `dir` is listed; NULL = no directory. */
@@ -345,7 +328,7 @@ TEST(what_the_journal_names_is_gone_only_if_a_listing_agrees)
 		struct world world;
 
 		begin(&world);
-		set_fault(&world, hides_metadata);
+		hide(&world, "_metadata");
 		CHECK_INT(named(&world, NULL, cases[i].path, cases[i].kind), ==,
 			  INTEGRITY_INCOMPLETE);
 		s3_stub_put(world.stub, cases[i].key, 2);
@@ -371,4 +354,9 @@ TEST(what_a_listing_covers_costs_no_other_one)
 		CHECK_INT(world.stub->lists - before, ==, 1);
 	}
 	end(&world);
+}
+
+int main(int argc, char **argv)
+{
+	return tap_main(argc, argv);
 }
