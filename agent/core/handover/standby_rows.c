@@ -54,7 +54,7 @@ const char *stand_fact_says(enum stand_fact fact)
 			"its Flink is neither that of its own launch nor held for this hand-over",
 		[STAND_FLINK_ASKED] = "drey-init has not answered yet whether Flink is started",
 		[STAND_NOT_READ] = "the journal was not read just now",
-		[STAND_PUT_BACK] = "somebody has put an older journal in its place",
+		[STAND_PUT_BACK] = "the journal was put back to an older version",
 		[STAND_MAY_BE_WANTED] =
 			"its Flink is for the hand-over, and the Deployment was not read yet",
 		[STAND_BEGINS] = "its job is to begin: `seed`, `goOn`",
